@@ -82,7 +82,8 @@ fn serve_at(
     let capacity = options.data_scale.apply(profile.capacity.0);
     let engine = Engine::start(profile, options.drive_scale, capacity)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
-    adoption::adopt(&options.backing, &engine).map_err(DriveError::path(
+    let cost = profile.block_cost.unwrap_or_default();
+    adoption::adopt(&options.backing, &engine, cost).map_err(DriveError::path(
         "read the backing directory",
         &options.backing,
     ))?;

@@ -13,6 +13,7 @@ mod conditions;
 mod consequences;
 mod cost;
 mod drive_accuracy;
+mod drive_profile;
 mod drive_state;
 mod durability;
 mod errors;
@@ -67,7 +68,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 22] = [
+pub const RULES: [&Rule; 23] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -90,6 +91,7 @@ pub const RULES: [&Rule; 22] = [
     &as_asked::RULE,
     &other_processes::RULE,
     &drive_accuracy::RULE,
+    &drive_profile::RULE,
 ];
 
 const ONLY_NOTES: &[Severity] = &[Severity::Note];

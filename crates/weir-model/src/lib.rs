@@ -45,10 +45,11 @@ pub use crash_test::{CrashTest, PagesInQuestion};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
-    Atomicity, CacheFill, CacheStatistics, CachedWrites, CompressedSizes, Compression, Disks,
-    DriveProfile, DriveStatistics, Endurance, FaultError, FaultStatistics, Faults,
-    FileKindLatencies, FileKindStatistics, Flash, FlushTiming, FrontCache, FrontDrive, Latencies,
-    Nand, Operations, Pieces, ProfileError, Provisioning, ReadTiming, SlcCache, SpaceState,
+    Atomicity, BlockCost, COMPRESSED_BLOCK_BYTES, CacheFill, CacheStatistics, CachedWrites,
+    CompressedSizes, Compression, Disks, DriveProfile, DriveStatistics, Endurance, FaultError,
+    FaultStatistics, Faults, FileKindLatencies, FileKindStatistics, Flash, FlushTiming, FrontCache,
+    FrontDrive, Grade, Latencies, Nand, Operations, Pieces, ProfileError, Provisioning,
+    PublishedFigure, PublishedOperation, PublishedPoint, ReadTiming, SlcCache, SpaceState,
     Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};

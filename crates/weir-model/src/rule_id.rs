@@ -33,11 +33,13 @@ pub enum RuleId {
     R24,
     #[serde(rename = "drive")]
     Drive,
+    #[serde(rename = "profile")]
+    Profile,
 }
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -60,6 +62,7 @@ impl RuleId {
         Self::R23,
         Self::R24,
         Self::Drive,
+        Self::Profile,
     ];
 }
 
@@ -67,6 +70,7 @@ impl fmt::Display for RuleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Drive => f.pad("drive"),
+            Self::Profile => f.pad("profile"),
             numbered => f.pad(&format!("{numbered:?}")),
         }
     }

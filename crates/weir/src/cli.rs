@@ -20,7 +20,7 @@ pub(crate) use capture::{
 };
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
 pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};
-pub(crate) use drive::{DriveCommand, MountArguments, TraceArguments};
+pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
 pub(crate) use flashback::{
     FlashbackArguments, FlashbackCommand, FlashbackCommon, FlashbackLogArguments,
 };

@@ -22,6 +22,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-binlog", 2),
     ("weir-capture", 2),
     ("weir-drive", 2),
+    ("weir-drive-measure", 2),
     ("weir-judge", 2),
     ("weir-probe", 2),
     ("weir-progress", 2),

@@ -13,6 +13,7 @@ mod disturbed;
 mod doctor;
 mod doublewrite;
 mod drive;
+mod drive_measure;
 mod events;
 mod explain;
 mod external_server;
