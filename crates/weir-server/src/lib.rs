@@ -44,7 +44,7 @@ pub use doublewrite::{
 };
 pub use error::ServerError;
 pub use external_server::ExternalServer;
-pub use find::{ServerBinary, choose, find};
+pub use find::{ServerBinary, choose, find, servers_directory};
 pub use hidden_states::unsaid;
 pub use initialise::initialise;
 pub use instance::{
