@@ -134,7 +134,8 @@ impl Servers {
     /// Each server with how many of the connections of these numbers it has.
     pub(crate) fn shares(&self, numbers: &Range<u32>) -> impl Iterator<Item = (&Connector, u32)> {
         let count = self.0.len() as u32;
-        let before = move |number: u32, index: u32| number.saturating_add(count - 1 - index) / count;
+        let before =
+            move |number: u32, index: u32| number.saturating_add(count - 1 - index) / count;
         let (start, end) = (numbers.start, numbers.end);
         (0..)
             .zip(&self.0)

@@ -118,9 +118,16 @@ fn run_work(
     };
     let measured_from = beginning.origin + Duration::from_nanos(timeline.measure_ns);
     on_progress(Progress::Began(measured_from));
-    let idle_connections = load(plan, connected, work, beginning, stop, &mut |frames, returns| {
-        merge(frames, returns, &mut merger, on_progress);
-    })?;
+    let idle_connections = load(
+        plan,
+        connected,
+        work,
+        beginning,
+        stop,
+        &mut |frames, returns| {
+            merge(frames, returns, &mut merger, on_progress);
+        },
+    )?;
     let mut outcome = merger.finish();
     outcome.idle_connections = idle_connections;
     outcome.measured_from = Some(measured_from);
@@ -176,8 +183,7 @@ struct Beginning {
 }
 
 /// What takes the frames of a run and gives them back empty.
-type Consume<'a> =
-    &'a mut dyn FnMut(&Receiver<Box<IntervalFrame>>, &[Sender<Box<IntervalFrame>>]);
+type Consume<'a> = &'a mut dyn FnMut(&Receiver<Box<IntervalFrame>>, &[Sender<Box<IntervalFrame>>]);
 
 /// Loads the server; how many idle connections were there at the end.
 fn load(

@@ -7,8 +7,8 @@ use std::time::Duration;
 use weir_model::{Address, Endpoint, LoadSpec, Pace};
 
 use crate::LoadError;
-use crate::share::Share;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
+use crate::share::Share;
 use weir_mysql::Compression;
 use weir_workload::{Script, ScriptInputs, Table, TableOptions, Workload};
 

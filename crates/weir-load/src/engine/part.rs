@@ -85,18 +85,25 @@ pub fn run_part(
         reporters_before: start.reporters_before,
     };
     let mut began = Instant::now();
-    let idle_connections = load(plan, connected, &work, beginning, stop, &mut |frames, returns| {
-        wait_until(start.at);
-        began = Instant::now();
-        for frame in frames {
-            let frame = Frame(frame);
-            on_frame(&frame);
-            let mut frame = frame.0;
-            frame.clear();
-            // A reactor that has ended needs none.
-            let _ = returns[frame.reporter as usize].send(frame);
-        }
-    })?;
+    let idle_connections = load(
+        plan,
+        connected,
+        &work,
+        beginning,
+        stop,
+        &mut |frames, returns| {
+            wait_until(start.at);
+            began = Instant::now();
+            for frame in frames {
+                let frame = Frame(frame);
+                on_frame(&frame);
+                let mut frame = frame.0;
+                frame.clear();
+                // A reactor that has ended needs none.
+                let _ = returns[frame.reporter as usize].send(frame);
+            }
+        },
+    )?;
     Ok(PartEnd {
         idle_connections,
         began_late: began.saturating_duration_since(start.at),

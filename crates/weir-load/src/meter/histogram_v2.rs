@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::new_histogram;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
-use super::new_histogram;
 use serde::{Deserializer as SerdeDeserializer, Serializer, de, ser};
 
 /// Writes a histogram as bytes.
