@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use nkeys::XKey;
 use weir_load::{LoadOutcome, LoadPlan, PartsMerger, Progress, Share};
-use weir_model::WorkloadSpec;
+use weir_model::{LoadHost, WorkloadSpec};
 
 use self::collecting::Collecting;
 use self::results::Results;
@@ -33,38 +33,13 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Time between two signs of life of the conductor.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// What one agent did of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AgentShare {
-    /// Its name.
-    pub name: String,
-    /// Name of its host.
-    pub host: String,
-    /// Processors of the host.
-    pub cores: u32,
-    /// Its connections.
-    pub connections: u32,
-    /// How far its monotonic clock was ahead of the conductor's, seconds.
-    pub clock_ahead_s: f64,
-    /// At most this much is wrong with that, and with the common start, microseconds.
-    pub clock_error_us: f64,
-    /// How late it began by its own clock, microseconds.
-    pub began_late_us: f64,
-    /// Transactions that it completed, warm-up included.
-    pub transactions: u64,
-    /// CPU time of its reactors within the measurement, seconds.
-    pub cpu_s: f64,
-    /// Longest silence between two signs of life of it, seconds.
-    pub longest_silence_s: f64,
-}
-
 /// A run of several agents.
 #[derive(Debug)]
 pub struct Conducted {
     /// The whole, as of one process.
     pub outcome: LoadOutcome,
     /// Each agent's part.
-    pub shares: Vec<AgentShare>,
+    pub shares: Vec<LoadHost>,
 }
 
 /// An agent of a run.

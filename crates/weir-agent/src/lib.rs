@@ -16,7 +16,7 @@ mod plan_message;
 
 pub use agent::{AgentOptions, serve};
 pub use allowance::{Allowance, Network};
-pub use conductor::{AgentShare, Conducted};
+pub use conductor::Conducted;
 pub use crew::{Crew, Member};
 pub use error::AgentError;
 pub use messages::Facts;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use weir_agent::{AgentError, Crew};
 use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
-use weir_model::{RunSpec, WorkloadSpec};
+use weir_model::{LoadHost, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_script::{OnInterval, ScriptProcess};
 
@@ -16,6 +16,8 @@ pub(crate) struct Loader<'a> {
     gate: Gate,
     script: Option<ScriptProcess>,
     crew: Option<Crew>,
+    /// Of the last load.
+    hosts: Vec<LoadHost>,
 }
 
 /// The program that makes the runs.
@@ -47,6 +49,7 @@ impl<'a> Loader<'a> {
             gate,
             script,
             crew,
+            hosts: Vec::new(),
         })
     }
 
@@ -54,6 +57,11 @@ impl<'a> Loader<'a> {
     pub(crate) fn pid(&self) -> u32 {
         let script = self.script.as_ref();
         script.map_or_else(std::process::id, ScriptProcess::pid)
+    }
+
+    /// What each host did of the last load, if several shared it.
+    pub(crate) fn hosts(&mut self) -> Vec<LoadHost> {
+        std::mem::take(&mut self.hosts)
     }
 
     /// Loads the server as planned, until `stop` at most. `on_began` is told when the measurement begins, except of a
@@ -77,9 +85,10 @@ impl<'a> Loader<'a> {
             Some(crew) => {
                 let agents = self.spec.load.agents;
                 let writes_replicas = self.gate.is_own();
-                crew.run(plan, agents, writes_replicas, stop, &mut on_progress)
-                    .map(|conducted| conducted.outcome)
-                    .map_err(of_agents)
+                let conducted = crew.run(plan, agents, writes_replicas, stop, &mut on_progress);
+                let conducted = conducted.map_err(of_agents)?;
+                self.hosts = conducted.shares;
+                Ok(conducted.outcome)
             }
             None => weir_load::run_observed(plan, &self.gate, stop, &mut on_progress),
         }

@@ -160,6 +160,7 @@ impl RunSession {
             device,
             outcome,
             events,
+            hosts: loader.hosts(),
             series,
             gaps,
             drive: watch

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use async_nats::connection::State;
 use futures_util::StreamExt as _;
 use weir_load::{Frame, PartsMerger, Progress};
+use weir_model::LoadHost;
 
 use super::liveness::Liveness;
 use super::results::{Results, id_of};
-use super::{AgentShare, Conducted, Part};
+use super::{Conducted, Part};
 use crate::crew::Crew;
 use crate::error::AgentError;
 use crate::messages::{Report, of_report_id, read_report};
@@ -210,7 +211,7 @@ impl<'a> Collecting<'a> {
         let mut shares = Vec::new();
         for (agent, (part, received)) in self.parts.iter().zip(&self.received).enumerate() {
             let cpu_s = reactors.by_ref().take(part.reporters as usize).sum();
-            shares.push(AgentShare {
+            shares.push(LoadHost {
                 name: part.name.clone(),
                 host: part.host.clone(),
                 cores: part.cores,

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use weir_agent::{AgentShare, Crew};
+use weir_agent::Crew;
 use weir_load::{LoadOutcome, Progress};
+use weir_model::LoadHost;
 use weir_mysql::Gate;
 use weir_sysbench::Invocation;
 
@@ -29,7 +30,7 @@ pub(super) fn run(
     Ok(conducted.outcome)
 }
 
-fn line(share: &AgentShare, measured_s: f64) -> String {
+fn line(share: &LoadHost, measured_s: f64) -> String {
     let warning = if share.clock_error_us > CLOCK_ERROR_US_MAX {
         "; its seconds may be off by more than 1 ms"
     } else {
