@@ -206,9 +206,7 @@ impl Crew {
 
     /// One question for an agent's clock.
     async fn exchange(&self, name: &str) -> Option<Exchange> {
-        let request = Request::new()
-            .payload(Vec::new().into())
-            .timeout(Some(PROMPT));
+        let request = Request::new().timeout(Some(PROMPT));
         let asked_ns = now_ns();
         let answer = self.client.send_request(self.subjects.clock(name), request);
         let answer = answer.await.ok()?;

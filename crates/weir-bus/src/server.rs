@@ -118,6 +118,9 @@ impl Bus {
 
 impl Drop for Bus {
     fn drop(&mut self) {
+        if self.has_ended() {
+            return;
+        }
         let pid = rustix::process::Pid::from_child(&self.child);
         let _ = rustix::process::kill_process(pid, Signal::TERM);
         let deadline = Instant::now() + Duration::from_secs(5);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::connection::State;
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use weir_load::{Frame, PartsMerger, Progress};
 use weir_model::LoadHost;
 
@@ -77,7 +77,6 @@ impl<'a> Collecting<'a> {
         let mut stopping: Option<Instant> = None;
         while !self.received.iter().all(|received| received.has_ended) {
             tokio::select! {
-                biased;
                 message = next(&mut messages) => match message {
                     Some(Ok(message)) => {
                         self.take_message(&message, on_progress)?;
@@ -90,6 +89,10 @@ impl<'a> Collecting<'a> {
                 },
                 Some(beat) = beats.next() => self.hear(&beat.subject),
                 _ = looks.tick() => {
+                    // Signs of life that wait behind reports count.
+                    while let Some(Some(beat)) = beats.next().now_or_never() {
+                        self.hear(&beat.subject);
+                    }
                     self.look()?;
                     if stop.load(Ordering::Relaxed) {
                         let since = *stopping.get_or_insert_with(Instant::now);

@@ -11,11 +11,11 @@ use weir_bus::JoinFile;
 use crate::cli::AgentArguments;
 use crate::{Outcome, interrupt};
 
-/// The end of standard input, which ends an agent that was started through ssh.
-static INPUT_ENDED: AtomicBool = AtomicBool::new(false);
+/// A signal, or the end of standard input, which ends an agent that was started through ssh.
+static ENDED: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn execute(arguments: &AgentArguments) -> anyhow::Result<Outcome> {
-    interrupt::on_signal(|| INPUT_ENDED.store(true, Ordering::SeqCst))?;
+    interrupt::on_signal(|| ENDED.store(true, Ordering::SeqCst))?;
     let join = if arguments.join == Path::new("-") {
         of_standard_input()?
     } else {
@@ -26,7 +26,7 @@ pub(crate) fn execute(arguments: &AgentArguments) -> anyhow::Result<Outcome> {
         allowance: Allowance::new(&arguments.targets, arguments.max_connections),
         version: env!("WEIR_COMMIT").to_owned(),
     };
-    serve(&options, &INPUT_ENDED, &mut |line| eprintln!("{line}"))?;
+    serve(&options, &ENDED, &mut |line| eprintln!("{line}"))?;
     Ok(Outcome::Done)
 }
 
@@ -39,7 +39,7 @@ fn of_standard_input() -> anyhow::Result<JoinFile> {
     std::thread::spawn(|| {
         let mut rest = [0; 64];
         while matches!(io::stdin().read(&mut rest), Ok(1..)) {}
-        INPUT_ENDED.store(true, Ordering::SeqCst);
+        ENDED.store(true, Ordering::SeqCst);
     });
     Ok(join)
 }

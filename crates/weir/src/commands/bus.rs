@@ -32,7 +32,7 @@ fn up(arguments: &BusUpArguments) -> anyhow::Result<Outcome> {
     };
     let bus = Bus::up(&folder, &options)?;
     // A server that is started again listens where the first one did.
-    options.listen.clone_from(&bus.listens_at().to_owned());
+    bus.listens_at().clone_into(&mut options.listen);
     eprintln!(
         "bus at {} (nats-server {}); Ctrl-C ends it",
         bus.address(),

@@ -70,6 +70,11 @@ impl Process {
         self.lines.lock().unwrap().join("\n")
     }
 
+    /// The exit code, after the end.
+    pub(crate) fn code(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -190,10 +195,20 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// On the bridge.
     pub(crate) fn new(agents: u32) -> Self {
+        Self::at(HOME, agents)
+    }
+
+    /// Without a network of the test's own.
+    pub(crate) fn on_loopback(agents: u32) -> Self {
+        Self::at("127.0.0.1", agents)
+    }
+
+    fn at(address: &str, agents: u32) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let folder = directory.path().join("bus");
-        let listen = format!("{HOME}:0");
+        let listen = format!("{address}:0");
         let mut command = Self::weir(directory.path());
         command.args([
             "bus",

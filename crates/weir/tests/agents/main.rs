@@ -3,3 +3,4 @@
 mod faults;
 mod hosts;
 mod ssh;
+mod study;
