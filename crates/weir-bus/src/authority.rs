@@ -1,6 +1,6 @@
 //! The bus's own authority and certificate.
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 
 use crate::BusError;
 
@@ -23,14 +23,19 @@ pub(crate) fn make() -> Result<Certificates, BusError> {
 }
 
 fn generate() -> Result<Certificates, rcgen::Error> {
-    let mut params = CertificateParams::new(Vec::new())?;
+    let mut params = CertificateParams::new(Vec::<String>::new())?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let name = "authority of a weir bus";
+    params.distinguished_name.push(DnType::CommonName, name);
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
     let key = KeyPair::generate()?;
     let authority = params.self_signed(&key)?.pem();
     let issuer = Issuer::new(params, key);
     let server_key = KeyPair::generate()?;
-    let server = CertificateParams::new(vec![SERVER_NAME.to_owned()])?;
+    let mut server = CertificateParams::new(vec![SERVER_NAME.to_owned()])?;
+    server
+        .distinguished_name
+        .push(DnType::CommonName, SERVER_NAME);
     Ok(Certificates {
         authority,
         certificate: server.signed_by(&server_key, &issuer)?.pem(),

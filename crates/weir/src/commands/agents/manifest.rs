@@ -14,11 +14,15 @@ const PORT: u16 = 4222;
 const KEYS: &str = "/etc/weir";
 
 pub(super) fn print(arguments: &ManifestArguments) -> anyhow::Result<Outcome> {
+    output::line(serde_json::to_string_pretty(&list(arguments)?)?)?;
+    Ok(Outcome::Done)
+}
+
+fn list(arguments: &ManifestArguments) -> anyhow::Result<Value> {
     let folder = Folder::at(arguments.dir.as_deref());
     let address = format!("weir-bus.{}.svc:{PORT}", arguments.namespace);
-    let names: Vec<_> = (0..arguments.count)
-        .map(|index| format!("agent-{index}"))
-        .collect();
+    let numbers = 0..arguments.count;
+    let names: Vec<_> = numbers.map(|index| format!("agent-{index}")).collect();
     folder.write(&address, &names, ("0.0.0.0", PORT), KEYS)?;
     let objects = [
         secret(arguments, &folder, &names)?,
@@ -27,9 +31,7 @@ pub(super) fn print(arguments: &ManifestArguments) -> anyhow::Result<Outcome> {
         agents(arguments),
         network_policy(arguments),
     ];
-    let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects });
-    output::line(serde_json::to_string_pretty(&list)?)?;
-    Ok(Outcome::Done)
+    Ok(json!({ "apiVersion": "v1", "kind": "List", "items": objects }))
 }
 
 fn metadata(arguments: &ManifestArguments, name: &str) -> Value {
@@ -170,4 +172,62 @@ fn network_policy(arguments: &ManifestArguments) -> Value {
             }],
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_refer_to_each_other_and_hold_a_key_for_each_agent() {
+        let parent = tempfile::tempdir().unwrap();
+        let arguments = ManifestArguments {
+            count: 3,
+            image: "registry.example/weir:1".to_owned(),
+            cpus: 4,
+            namespace: "load".to_owned(),
+            dir: Some(parent.path().join("keys")),
+        };
+        let list = list(&arguments).unwrap();
+        let of_kind = |kind: &str| {
+            let mut items = list["items"].as_array().unwrap().iter();
+            items.find(|item| item["kind"] == kind).unwrap()
+        };
+        for item in list["items"].as_array().unwrap() {
+            assert_eq!(item["metadata"]["namespace"], "load");
+        }
+        let (secret, job, bus) = (of_kind("Secret"), of_kind("Job"), of_kind("Deployment"));
+        for index in 0..3 {
+            let text = secret["stringData"][format!("agent-{index}.join")]
+                .as_str()
+                .unwrap();
+            let join = JoinFile::of_text(text, std::path::Path::new("-")).unwrap();
+            assert_eq!(join.address, "weir-bus.load.svc:4222");
+        }
+        let configuration = secret["stringData"]["nats-server.conf"].as_str().unwrap();
+        assert!(
+            configuration.contains("/etc/weir/key.pem") && configuration.contains("/var/lib/weir")
+        );
+        assert_eq!(
+            (&job["spec"]["completions"], &job["spec"]["parallelism"]),
+            (&json!(3), &json!(3))
+        );
+        let pod = &job["spec"]["template"]["spec"];
+        let resources = &pod["containers"][0]["resources"];
+        assert_eq!(resources["requests"], resources["limits"]);
+        assert_eq!(resources["limits"]["cpu"], "4");
+        for spec in [pod, &bus["spec"]["template"]["spec"]] {
+            assert_eq!(
+                spec["volumes"][0]["secret"]["secretName"],
+                secret["metadata"]["name"]
+            );
+        }
+        let labels = &bus["spec"]["template"]["metadata"]["labels"];
+        assert_eq!(&bus["spec"]["selector"]["matchLabels"], labels);
+        assert_eq!(&of_kind("Service")["spec"]["selector"], labels);
+        assert_eq!(
+            &of_kind("NetworkPolicy")["spec"]["podSelector"]["matchLabels"],
+            labels
+        );
+    }
 }
