@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback
+.PHONY: demo studies test test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -31,6 +31,10 @@ test-versions: setup $(WEB)
 # Fifty kills of each flavour's studies and commands in place of fifteen.
 test-kills: $(WEB)
 	WEIR_KILLS=50 cargo nextest run --package weir 'kill::' 'before_after::what_a_kill'
+
+# Each fault of agents, their bus and their conductor twenty times in place of once; half an hour.
+test-agents: $(WEB)
+	WEIR_FAULTS=20 cargo nextest run --package weir --test agents --profile long
 
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)

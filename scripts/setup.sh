@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh           what `make demo` needs
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
-#                              its plugin for encryption
+#                              its plugin for encryption, nats-server for agents
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #
@@ -71,6 +71,7 @@ main() {
     if [ "$tests" = yes ]; then
         install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
         fetch_key_management
+        "$scripts/install-mysql.sh" --nats
     fi
     "$scripts/install-mysql.sh"
 }

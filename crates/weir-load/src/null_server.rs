@@ -12,6 +12,7 @@ mod packets;
 
 use std::collections::BinaryHeap;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,7 +95,12 @@ impl NullServer {
     ///
     /// A port that cannot be bound, or a thread that cannot be started.
     pub fn start_tcp(port: u16, behavior: NullServerBehavior) -> io::Result<Self> {
-        Self::serve(Listener::tcp(port)?, behavior)
+        Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), behavior)
+    }
+
+    /// As [`Self::start_tcp`], at an address of this host: others that reach it may load it.
+    pub fn start_at(address: SocketAddr, behavior: NullServerBehavior) -> io::Result<Self> {
+        Self::serve(Listener::tcp(address)?, behavior)
     }
 
     fn serve(listener: Listener, behavior: NullServerBehavior) -> io::Result<Self> {

@@ -8,6 +8,7 @@ use weir_model::{Address, Endpoint, LoadSpec, Pace};
 
 use crate::LoadError;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
+use crate::share::Share;
 use weir_mysql::Compression;
 use weir_workload::{Script, ScriptInputs, Table, TableOptions, Workload};
 
@@ -121,6 +122,8 @@ pub struct LoadPlan {
     pub reconnect_every: Option<u64>,
     /// Longest time from the first connection to the last, checks before them included.
     pub init_timeout: Duration,
+    /// What this process does of it; `None`: all.
+    pub share: Option<Share>,
 }
 
 impl LoadPlan {
@@ -145,6 +148,7 @@ impl LoadPlan {
             reconnect: false,
             reconnect_every: None,
             init_timeout: Duration::from_secs(30),
+            share: None,
         }
     }
 
@@ -221,6 +225,11 @@ impl LoadPlan {
             value: "on".to_owned(),
             why: "it says when transactions begin; leave out rate and think time",
         })
+    }
+
+    /// What this process does of it.
+    pub(crate) fn share(&self) -> Share {
+        self.share.clone().unwrap_or_else(|| Share::whole(self))
     }
 
     /// What its connections do.

@@ -17,6 +17,7 @@ mod file_kind;
 mod judged_result;
 mod judgement;
 mod latency;
+mod load_host;
 mod metric;
 mod plan;
 mod resource_limits;
@@ -63,6 +64,7 @@ pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
+pub use load_host::LoadHost;
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
 pub use resource_limits::{CpuList, Limits};

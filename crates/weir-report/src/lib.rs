@@ -16,6 +16,7 @@ mod error;
 mod events;
 mod gaps;
 mod gate;
+mod hosts;
 mod html;
 mod insights;
 mod json;

@@ -14,6 +14,7 @@ use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
 use crate::events::{self, EVENT_NOTE, EventRow};
 use crate::gaps;
+use crate::hosts::{self, HOST_NOTE, HostRow};
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
 use crate::predicted::Predicted;
@@ -62,6 +63,10 @@ pub(crate) struct Page<'a> {
     pub(crate) events: Vec<EventRow>,
     /// What the numbers of `events` are.
     event_note: &'static str,
+    /// Load hosts, where several shared the load.
+    pub(crate) hosts: Vec<HostRow>,
+    /// What the numbers of `hosts` are.
+    host_note: &'static str,
     /// What could not be sampled, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
@@ -155,6 +160,8 @@ impl<'a> Page<'a> {
             timelines: Timelines::of(&result.runs, drawn),
             events: events::rows(result),
             event_note: EVENT_NOTE,
+            hosts: hosts::rows(result),
+            host_note: HOST_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
             insights: [

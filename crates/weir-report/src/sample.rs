@@ -277,6 +277,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         drive: Some(Arc::new(drive_statistics(kind, rate, f64::from(measure_s)))),
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
+        hosts: Vec::new(),
         kinds: Vec::new(),
         events: Vec::new(),
         histogram: Vec::new(),

@@ -14,6 +14,7 @@ use weir_store::Store;
 
 use self::failed_runs::FailedRuns;
 use crate::cancel::{Cancel, Control};
+use crate::loader::Program;
 use crate::session::RunSession;
 use crate::study_targets::StudyTargets;
 use crate::target::{Description, Targets};
@@ -211,8 +212,11 @@ impl<T: Targets> RunningStudy<'_, T> {
         }
         let target = self.targets.begin(&self.plan.cells[planned.cell], cancel)?;
         let runs_before = self.runs_on_server_of(planned);
-        let weir = &self.options.weir;
-        Ok(RunSession::new(target, planned, runs_before, weir))
+        let program = Program {
+            path: &self.options.weir,
+            commit: &self.options.provenance.weir_commit,
+        };
+        Ok(RunSession::new(target, planned, runs_before, program))
     }
 
     /// Complete runs on the server of `planned`: none on one that has just been started.

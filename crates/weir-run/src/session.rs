@@ -1,7 +1,7 @@
 //! One run, from restored data to a measured result.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use weir_judge::is_setting;
@@ -13,7 +13,7 @@ use weir_progress::Event;
 use crate::cancel::Control;
 use crate::events::Events;
 use crate::live::LiveBottleneck;
-use crate::loader::Loader;
+use crate::loader::{Loader, Program};
 use crate::target::Target;
 use crate::usage::Offered;
 use crate::watch::{Measured, Watch, relative_to_measurement};
@@ -29,18 +29,25 @@ pub(crate) struct RunSession {
     first: PlannedRun,
     /// Runs that this server has served.
     runs: u32,
-    /// The `weir` program.
+    /// The `weir` program, and the commit that it was built from.
     weir: PathBuf,
+    commit: String,
 }
 
 impl RunSession {
     /// `target` is ready for `first`, and has served `runs` runs of the study.
-    pub(crate) fn new(target: Box<dyn Target>, first: PlannedRun, runs: u32, weir: &Path) -> Self {
+    pub(crate) fn new(
+        target: Box<dyn Target>,
+        first: PlannedRun,
+        runs: u32,
+        program: Program<'_>,
+    ) -> Self {
         Self {
             target,
             first,
             runs,
-            weir: weir.to_owned(),
+            weir: program.path.to_owned(),
+            commit: program.commit.to_owned(),
         }
     }
 
@@ -107,7 +114,11 @@ impl RunSession {
     ) -> Result<Measured, LoadError> {
         let settings = &cell.spec.load;
         let connections = plan.load.connections;
-        let mut loader = Loader::of(&cell.spec, self.target.gate(), &self.weir)?;
+        let program = Program {
+            path: &self.weir,
+            commit: &self.commit,
+        };
+        let mut loader = Loader::of(&cell.spec, self.target.gate(), program)?;
         let sampling_began = Instant::now();
         let probes = self.target.probes(loader.pid());
         let sampler = Sampler::start(probes, PROBE_INTERVAL, sampling_began);
@@ -149,6 +160,7 @@ impl RunSession {
             device,
             outcome,
             events,
+            hosts: loader.hosts(),
             series,
             gaps,
             drive: watch

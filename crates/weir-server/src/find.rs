@@ -129,7 +129,7 @@ fn candidates() -> Vec<PathBuf> {
 
 /// Where `scripts/install-mysql.sh` unpacks servers: `$WEIR_SERVERS`, else the user's data
 /// directory (XDG Base Directory Specification).
-fn servers_directory() -> Option<PathBuf> {
+pub fn servers_directory() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     set("WEIR_SERVERS").map(PathBuf::from).or_else(|| {
         let data = set("XDG_DATA_HOME")

@@ -46,7 +46,7 @@ pub use doublewrite::{
 pub use empty_data::make_empty_data;
 pub use error::ServerError;
 pub use external_server::ExternalServer;
-pub use find::{ServerBinary, choose, find, find_like};
+pub use find::{ServerBinary, choose, find, find_like, servers_directory};
 pub use hidden_states::unsaid;
 pub use initialise::initialise;
 pub use instance::{

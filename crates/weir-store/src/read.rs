@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, Plan,
-    Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
+    Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, LoadHost,
+    Plan, Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -185,6 +185,7 @@ impl Store {
             server_log: String::new(),
             kinds: Vec::new(),
             events: self.read_events(id)?,
+            hosts: self.read_hosts(id)?,
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
@@ -314,6 +315,33 @@ impl Store {
                 })
             };
         rows.into_iter().map(event).collect()
+    }
+
+    /// Of runs that several hosts loaded; other results have no such table.
+    fn read_hosts(&self, run: i64) -> Result<Vec<LoadHost>, StoreError> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'load_host'";
+        if self
+            .collect(sql, [], |row| row.get::<_, i64>(0))?
+            .is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT name, host, cores, connections, clock_ahead_s, clock_error_us, began_late_us, transactions, \
+                   cpu_s, longest_silence_s FROM load_host WHERE run = ? ORDER BY position";
+        self.collect(sql, [run], |row| {
+            Ok(LoadHost {
+                name: row.get(0)?,
+                host: row.get(1)?,
+                cores: row.get(2)?,
+                connections: row.get(3)?,
+                clock_ahead_s: row.get(4)?,
+                clock_error_us: row.get(5)?,
+                began_late_us: row.get(6)?,
+                transactions: row.get(7)?,
+                cpu_s: row.get(8)?,
+                longest_silence_s: row.get(9)?,
+            })
+        })
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {

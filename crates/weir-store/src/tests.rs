@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use weir_model::{
     Approach, Bottleneck, Cell, DataSource, Distribution, DriveStatistics, EventEnding,
-    EventRecord, Flavor, Gap, IntervalRecord, KindLatency, LatencySummary, Pace, Plan, PlannedRun,
-    PoolStart, Provenance, Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult,
-    SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
+    EventRecord, Flavor, Gap, IntervalRecord, KindLatency, LatencySummary, LoadHost, Pace, Plan,
+    PlannedRun, PoolStart, Provenance, Repetition, RunRecord, RunResult, RunSpec, Series,
+    StudyResult, SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
 
 use crate::{Store, StoreError};
@@ -114,6 +114,22 @@ fn run(repetition: u32) -> RunResult {
             count: 7,
             latency: LatencySummary::default(),
         }],
+        // The second run of two: the table comes when it is needed.
+        hosts: (repetition == 2)
+            .then(|| LoadHost {
+                name: "agent-1".into(),
+                host: "load-1".into(),
+                cores: 8,
+                connections: 5,
+                clock_ahead_s: -100.25,
+                clock_error_us: 170.5,
+                began_late_us: 20.0,
+                transactions: 7,
+                cpu_s: 0.5,
+                longest_silence_s: 0.6,
+            })
+            .into_iter()
+            .collect(),
         events: vec![
             event("add index", EventEnding::Done),
             event(

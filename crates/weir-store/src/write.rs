@@ -143,6 +143,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     transaction.execute(sql, params![id, run.server_log])?;
     insert_kinds(transaction, id, run)?;
     insert_events(transaction, id, run)?;
+    insert_hosts(transaction, id, run)?;
     insert_intervals(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)
@@ -179,6 +180,33 @@ fn insert_events(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rus
             event.lock_wait_s,
             encode(&event.ending),
             encode(&event.session),
+        ])?;
+    }
+    Ok(())
+}
+
+/// The table is there once a run needs it: results of one host are as earlier versions read them.
+fn insert_hosts(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    if run.hosts.is_empty() {
+        return Ok(());
+    }
+    transaction.execute_batch(include_str!("load-host.sql"))?;
+    let sql = "INSERT INTO load_host VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (position, host) in run.hosts.iter().enumerate() {
+        statement.execute(params![
+            id,
+            position,
+            host.name,
+            host.host,
+            host.cores,
+            host.connections,
+            host.clock_ahead_s,
+            host.clock_error_us,
+            host.began_late_us,
+            host.transactions,
+            host.cpu_s,
+            host.longest_silence_s,
         ])?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Every command and option, declared once; the comments are the help.
 
+mod agents;
 mod capture;
 mod crash_test;
 mod ddl;
@@ -15,6 +16,10 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+pub(crate) use agents::{
+    AgentArguments, AgentsArguments, AgentsCommand, AgentsUpArguments, BusCommand, BusUpArguments,
+    ManifestArguments,
+};
 pub(crate) use capture::{
     CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
 };
@@ -93,6 +98,18 @@ pub(crate) enum Command {
     Capture {
         #[command(subcommand)]
         command: CaptureCommand,
+    },
+    /// Start the bus that load hosts join, to share the load of a run
+    Bus {
+        #[command(subcommand)]
+        command: BusCommand,
+    },
+    /// Take a share of the load of runs, as a bus says, until Ctrl-C
+    Agent(AgentArguments),
+    /// Start, list, check and end agents on load hosts
+    Agents {
+        #[command(subcommand)]
+        command: AgentsCommand,
     },
     /// Mount, watch and break emulated drives
     Drive {

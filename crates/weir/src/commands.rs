@@ -1,5 +1,8 @@
 //! One file per command.
 
+pub(crate) mod agent;
+pub(crate) mod agents;
+pub(crate) mod bus;
 pub(crate) mod capture;
 pub(crate) mod claims;
 pub(crate) mod clean;

@@ -127,6 +127,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         server_log: String::new(),
         kinds: vec![],
         events: vec![],
+        hosts: vec![],
         histogram: vec![1],
     }
 }

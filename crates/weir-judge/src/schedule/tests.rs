@@ -140,6 +140,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         drive: None,
         commands: Vec::new(),
         server_log: String::new(),
+        hosts: Vec::new(),
         kinds: Vec::new(),
         events: Vec::new(),
         histogram: Vec::new(),

@@ -11,6 +11,8 @@ use weir_mysql::{Connection, identifier, text_literal};
 use weir_workload::{NewNumber, NumberSource, Script, Unique};
 
 use crate::LoadError;
+use crate::plan::LoadPlan;
+use crate::share::Share;
 
 /// Numbers in a row of which none is there where no run has been: a few of a run's may be missing, as rows
 /// whose transaction failed.
@@ -51,6 +53,23 @@ pub(super) fn go_on(script: &Script, controls: &mut [Connection]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Refuses a share of a run whose numbers others have, too: one counter counts for one process.
+///
+/// Numbers in no order are another matter: each process begins at a place of its own.
+pub(super) fn check_share(script: &Script, plan: &LoadPlan) -> Result<(), LoadError> {
+    let is_all = plan.share() == Share::whole(plan);
+    let mut numbers = script.new_numbers().into_iter();
+    if is_all || !numbers.any(|number| matches!(number.source, NumberSource::Sequence(_))) {
+        return Ok(());
+    }
+    Err(LoadError::Setting {
+        setting: "agents",
+        value: "several".to_owned(),
+        why: "the workload numbers new rows in sequence, and agents share no counter; use `unique` in place of \
+              `sequence`, or one process",
+    })
 }
 
 /// Those of the columns that hold whole numbers of which none may be there twice, and by which rows are found.
