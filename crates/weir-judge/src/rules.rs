@@ -17,6 +17,7 @@ mod drive_state;
 mod durability;
 mod errors;
 mod evidence;
+mod faithful_replay;
 mod latency_claims;
 mod noise;
 mod one_factor;
@@ -67,7 +68,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 22] = [
+pub const RULES: [&Rule; 23] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -87,6 +88,7 @@ pub const RULES: [&Rule; 22] = [
     &cost::RULE,
     &provenance::RULE,
     &scope::RULE,
+    &faithful_replay::RULE,
     &as_asked::RULE,
     &other_processes::RULE,
     &drive_accuracy::RULE,

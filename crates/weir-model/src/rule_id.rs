@@ -29,6 +29,7 @@ pub enum RuleId {
     R17,
     R18,
     R19,
+    R21,
     R23,
     R24,
     #[serde(rename = "drive")]
@@ -37,7 +38,7 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -57,6 +58,7 @@ impl RuleId {
         Self::R17,
         Self::R18,
         Self::R19,
+        Self::R21,
         Self::R23,
         Self::R24,
         Self::Drive,

@@ -34,6 +34,7 @@ mod searches;
 mod served;
 mod setup;
 mod spread;
+mod statements;
 mod sweeps;
 mod table;
 mod terminal;

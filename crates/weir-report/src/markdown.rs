@@ -35,6 +35,9 @@ pub fn markdown(result: &JudgedResult) -> String {
         push_line(&mut out, &format!("- {}", text(insight)));
     }
     push_cells(&mut out, &page);
+    for statements in &page.statements {
+        out.push_str(&statements.markdown(&text));
+    }
     push_events(&mut out, &page);
     if !page.findings.is_empty() || !page.not_measured.is_empty() {
         push_line(

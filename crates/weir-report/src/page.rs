@@ -22,6 +22,7 @@ use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
 use crate::spread::Spread;
+use crate::statements::{STATEMENT_NOTE, StatementTable};
 use crate::sweeps::{self, Sweep};
 use crate::timeline::Timelines;
 use crate::traffic::{self, CellTraffic};
@@ -62,6 +63,10 @@ pub(crate) struct Page<'a> {
     pub(crate) events: Vec<EventRow>,
     /// What the numbers of `events` are.
     event_note: &'static str,
+    /// Arms of replays by kind of statement.
+    pub(crate) statements: Vec<StatementTable>,
+    /// What the numbers of `statements` are.
+    statement_note: &'static str,
     /// What could not be sampled, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
@@ -155,6 +160,8 @@ impl<'a> Page<'a> {
             timelines: Timelines::of(&result.runs, drawn),
             events: events::rows(result),
             event_note: EVENT_NOTE,
+            statements: StatementTable::of(&judged.comparisons),
+            statement_note: STATEMENT_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
             insights: [

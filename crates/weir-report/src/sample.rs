@@ -278,6 +278,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         server_log: SERVER_LOG.to_owned(),
         kinds: Vec::new(),
         events: Vec::new(),
+        replay: None,
         histogram: Vec::new(),
     }
 }
@@ -510,6 +511,7 @@ fn comparison(
         p_value_adjusted: None,
         second_opinion: None,
         others: Vec::new(),
+        replay: None,
         negative_control: false,
         verdict,
         findings: if unequal { vec![finding] } else { Vec::new() },

@@ -1,29 +1,40 @@
-//! What loads the server of a run: the load engine in this process, or a script in one of its own.
+//! What loads the server of a run: the load engine in this process with a workload or a capture, or a script in a
+//! process of its own.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
-use weir_model::{RunSpec, WorkloadSpec};
+use weir_model::{Endpoint, ReplayRecord, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_script::{OnInterval, ScriptProcess};
+
+use crate::capture_load::CaptureLoad;
 
 /// What loads the server of a run.
 pub(crate) struct Loader<'a> {
     spec: &'a RunSpec,
     gate: Gate,
     script: Option<ScriptProcess>,
+    capture: Option<CaptureLoad<'a>>,
 }
 
 impl<'a> Loader<'a> {
     /// The one of this run; `weir` is the program. A script's process is started.
     pub(crate) fn of(spec: &'a RunSpec, gate: Gate, weir: &Path) -> Result<Self, LoadError> {
         let script = match &spec.workload {
-            WorkloadSpec::Lua(_) => Some(start(weir)?),
+            WorkloadSpec::Lua(_) if spec.load.replay.is_none() => Some(start(weir)?),
             _ => None,
         };
-        Ok(Self { spec, gate, script })
+        let capture = spec.load.replay.as_ref();
+        let capture = capture.map(|replay| CaptureLoad::open(spec, replay));
+        Ok(Self {
+            spec,
+            gate,
+            script,
+            capture: capture.transpose()?,
+        })
     }
 
     /// The process whose use of this machine is the client's.
@@ -41,6 +52,9 @@ impl<'a> Loader<'a> {
         on_began: &dyn Fn(Instant),
         on_interval: OnInterval<'_>,
     ) -> Result<LoadOutcome, LoadError> {
+        if let Some(capture) = &mut self.capture {
+            return capture.run(plan, &self.gate, stop, on_began, on_interval);
+        }
         match &mut self.script {
             Some(script) => script.run(self.spec, plan, self.gate.is_own(), stop, on_interval),
             None => {
@@ -53,6 +67,11 @@ impl<'a> Loader<'a> {
                 })
             }
         }
+    }
+
+    /// What came of the capture, if one was sent.
+    pub(crate) fn into_replay(self, endpoint: &Endpoint) -> Option<ReplayRecord> {
+        self.capture?.into_record(endpoint, &self.gate)
     }
 }
 

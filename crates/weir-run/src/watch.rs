@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult,
-    Series,
+    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun, ReplayRecord,
+    RunRecord, RunResult, Series,
 };
 
 use crate::bottleneck::bottleneck;
@@ -80,6 +80,7 @@ pub(crate) struct Measured {
     pub(crate) device: Option<String>,
     pub(crate) offered: Offered,
     pub(crate) events: Vec<EventRecord>,
+    pub(crate) replay: Option<ReplayRecord>,
 }
 
 impl Measured {
@@ -121,6 +122,7 @@ impl Measured {
             server_log,
             kinds: outcome.kinds,
             events: self.events,
+            replay: self.replay,
             histogram: outcome.histogram,
         }
     }

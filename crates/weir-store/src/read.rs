@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::{Params, Row};
 use weir_model::{
     Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, Plan,
-    Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
+    Provenance, ReplayRecord, RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -185,6 +185,7 @@ impl Store {
             server_log: String::new(),
             kinds: Vec::new(),
             events: self.read_events(id)?,
+            replay: self.read_replay(id)?,
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
@@ -314,6 +315,15 @@ impl Store {
                 })
             };
         rows.into_iter().map(event).collect()
+    }
+
+    /// What came of a replay; `None` where none was made.
+    fn read_replay(&self, run: i64) -> Result<Option<ReplayRecord>, StoreError> {
+        let sql = "SELECT record FROM replay WHERE run = ?";
+        let texts: Vec<String> = self.collect(sql, [run], |row| row.get(0))?;
+        let text = texts.into_iter().next();
+        text.map(|text| decode(&self.path, "replay.record", &text))
+            .transpose()
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {

@@ -142,6 +142,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         server_log: String::new(),
         kinds: Vec::new(),
         events: Vec::new(),
+        replay: None,
         histogram: Vec::new(),
     };
     weir_model::StudyResult {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ReplaySpec;
 use crate::{Duration, TlsMode};
 
 /// The load of a run.
@@ -27,6 +28,10 @@ pub struct LoadSpec {
     /// How connections are encrypted; those to a server that the user gives no less than its URL and
     /// option file say.
     pub tls: TlsMode,
+    /// A capture whose statements are sent in place of the workload's transactions; the workload's tables stay the
+    /// data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplaySpec>,
 }
 
 impl Default for LoadSpec {
@@ -44,6 +49,7 @@ impl Default for LoadSpec {
             idle_connections: 0,
             compression: ProtocolCompression::default(),
             tls: TlsMode::default(),
+            replay: None,
         }
     }
 }

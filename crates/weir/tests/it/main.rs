@@ -28,6 +28,7 @@ mod own_load;
 mod plan;
 mod predict;
 mod reach;
+mod replayed_study;
 mod replicas;
 mod report;
 mod run;
