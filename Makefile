@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback
+.PHONY: demo studies test test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback bench-replay
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -95,7 +95,7 @@ schema: $(WEB)
 
 # The options of the load in docs/study-reference.md, made of their table.
 reference:
-	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-model --quiet the_reference_is_what_the_table_says
+	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-model --quiet the_reference_is_what_the_table
 
 # The types of the JSON that the pages in web/ read, made of Weir's types.
 types: $(WEB)
@@ -122,6 +122,10 @@ bench-drive:
 # How fast logs are read for a flashback, beside programs that only receive them; two minutes.
 bench-flashback: setup
 	cargo bench --package weir-flashback --bench flashback -- $(CURDIR)/target/bench-flashback.json
+
+# How late replays of 1,000 and 5,000 sessions are, what the capture proxy adds, and memory; about 2 minutes.
+bench-replay:
+	cargo bench --package weir-replay --bench replay -- $(CURDIR)/target/bench-replay.json
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:

@@ -18,6 +18,7 @@ mod drive_state;
 mod durability;
 mod errors;
 mod evidence;
+mod faithful_replay;
 mod latency_claims;
 mod noise;
 mod one_factor;
@@ -88,6 +89,7 @@ pub const RULES: [&Rule; 23] = [
     &cost::RULE,
     &provenance::RULE,
     &scope::RULE,
+    &faithful_replay::RULE,
     &as_asked::RULE,
     &other_processes::RULE,
     &drive_accuracy::RULE,

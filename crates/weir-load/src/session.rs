@@ -41,6 +41,14 @@ pub trait Session: fmt::Debug + Send {
         false
     }
 
+    /// Whether a digest of the outstanding request's rows is wanted, see [`Self::digested`].
+    fn digests_rows(&self) -> bool {
+        false
+    }
+
+    /// The digest of the rows of the answer that [`Self::replied`] has next: equal for the same rows in any order.
+    fn digested(&mut self, _digest: u64) {}
+
     /// Whether it decides itself what an error means: each answer that is one comes by [`Self::refused`], and a
     /// lost connection is not counted.
     fn judges_errors(&self) -> bool {
@@ -215,6 +223,19 @@ impl AnySession {
             Self::Compiled(_) => false,
             Self::OrderEntry(session) => session.needs_rows(),
             Self::Sourced(session) => session.needs_rows(),
+        }
+    }
+
+    pub(crate) fn digests_rows(&self) -> bool {
+        match self {
+            Self::Compiled(_) | Self::OrderEntry(_) => false,
+            Self::Sourced(session) => session.digests_rows(),
+        }
+    }
+
+    pub(crate) fn digested(&mut self, digest: u64) {
+        if let Self::Sourced(session) = self {
+            session.digested(digest);
         }
     }
 

@@ -20,6 +20,7 @@ mod latency;
 mod load_host;
 mod metric;
 mod plan;
+mod replay_record;
 mod resource_limits;
 mod result;
 mod rule_id;
@@ -67,6 +68,10 @@ pub use latency::LatencySummary;
 pub use load_host::LoadHost;
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
+pub use replay_record::{
+    FingerprintComparison, FingerprintRecord, FingerprintVerdict, LatenessUs, NotSent,
+    ReplayComparison, ReplayFidelity, ReplayRecord,
+};
 pub use resource_limits::{CpuList, Limits};
 pub use result::{
     Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
@@ -83,7 +88,8 @@ pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
     LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole,
-    OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate, RateRamp, Replication, RunSpec,
+    OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, REPLAY_OPTIONS, Rate, RateRamp,
+    ReplayFilter, ReplayOption, ReplayOrder, ReplayPace, ReplaySpec, Replication, RunSpec,
     ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime,
     TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
     differing,

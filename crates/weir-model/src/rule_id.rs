@@ -29,6 +29,7 @@ pub enum RuleId {
     R17,
     R18,
     R19,
+    R21,
     R23,
     R24,
     #[serde(rename = "drive")]
@@ -59,6 +60,7 @@ impl RuleId {
         Self::R17,
         Self::R18,
         Self::R19,
+        Self::R21,
         Self::R23,
         Self::R24,
         Self::Drive,

@@ -7,6 +7,8 @@ mod data;
 mod load;
 mod load_options;
 mod pace;
+mod replay;
+mod replay_options;
 mod settings;
 mod timeline;
 mod topology;
@@ -20,6 +22,8 @@ pub use load::{
     ThinkTime, Warmup,
 };
 pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
+pub use replay::{ReplayFilter, ReplayOrder, ReplayPace, ReplaySpec};
+pub use replay_options::{REPLAY_OPTIONS, ReplayOption};
 pub use settings::{Settings, differing};
 pub use timeline::{EventKind, EventStatement, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};

@@ -239,6 +239,7 @@ mod tests {
             p_value_adjusted: None,
             second_opinion: None,
             others: Vec::new(),
+            replay: None,
             negative_control: false,
             verdict,
             findings: Vec::new(),

@@ -35,6 +35,7 @@ mod searches;
 mod served;
 mod setup;
 mod spread;
+mod statements;
 mod sweeps;
 mod table;
 mod terminal;

@@ -36,6 +36,9 @@ pub fn markdown(result: &JudgedResult) -> String {
         push_line(&mut out, &format!("- {}", text(insight)));
     }
     push_cells(&mut out, &page);
+    for statements in &page.statements {
+        out.push_str(&statements.markdown(&text));
+    }
     push_events(&mut out, &page);
     push_hosts(&mut out, &page);
     if !page.findings.is_empty() || !page.not_measured.is_empty() {

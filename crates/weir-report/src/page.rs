@@ -23,6 +23,7 @@ use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
 use crate::spread::Spread;
+use crate::statements::{STATEMENT_NOTE, StatementTable};
 use crate::sweeps::{self, Sweep};
 use crate::timeline::Timelines;
 use crate::traffic::{self, CellTraffic};
@@ -67,6 +68,10 @@ pub(crate) struct Page<'a> {
     pub(crate) hosts: Vec<HostRow>,
     /// What the numbers of `hosts` are.
     host_note: &'static str,
+    /// Arms of replays by kind of statement.
+    pub(crate) statements: Vec<StatementTable>,
+    /// What the numbers of `statements` are.
+    statement_note: &'static str,
     /// What could not be sampled, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
@@ -162,6 +167,8 @@ impl<'a> Page<'a> {
             event_note: EVENT_NOTE,
             hosts: hosts::rows(result),
             host_note: HOST_NOTE,
+            statements: StatementTable::of(&judged.comparisons),
+            statement_note: STATEMENT_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
             insights: [

@@ -280,6 +280,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         hosts: Vec::new(),
         kinds: Vec::new(),
         events: Vec::new(),
+        replay: None,
         histogram: Vec::new(),
     }
 }
@@ -512,6 +513,7 @@ fn comparison(
         p_value_adjusted: None,
         second_opinion: None,
         others: Vec::new(),
+        replay: None,
         negative_control: false,
         verdict,
         findings: if unequal { vec![finding] } else { Vec::new() },

@@ -33,6 +33,9 @@ pub fn terminal(result: &JudgedResult, colored: bool) -> String {
         .map(|cell| cell.row().to_vec())
         .collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
+    for statements in &page.statements {
+        push_line(&mut out, &statements.text());
+    }
     push_events(&mut out, &page.events);
     push_hosts(&mut out, &page.hosts);
     for insight in &page.insights {

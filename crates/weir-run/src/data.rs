@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_model::{Bytes, Cell, DataSource, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec};
+use weir_model::{
+    Bytes, Cell, DataSource, Flavor, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec,
+};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_progress::Event;
@@ -124,6 +126,9 @@ fn prepare(
 ) -> Result<PreparedData, RunError> {
     let snapshots = Snapshots::open(&weir_server::cache_directory())?;
     let from_cache = snapshots.find(&key).is_some();
+    if let (false, DataSource::Snapshot { name }) = (from_cache, &cell.spec.data.source) {
+        return Err(RunError::SnapshotRemoved { name: name.clone() });
+    }
     if !from_cache {
         load(context, cell, &snapshots, &key, control)?;
     }
@@ -132,7 +137,12 @@ fn prepare(
     };
     let stored = hold.data_dir();
     let directory = weir_server::space_occupied(stored)?;
-    let tables = weir_server::space_occupied(&stored.join(weir_server::DATABASE))?;
+    // A snapshot of another server's data has schemas of its own.
+    let own = stored.join(weir_server::DATABASE);
+    let tables = match cell.spec.data.source {
+        DataSource::Snapshot { .. } => directory,
+        _ => weir_server::space_occupied(&own)?,
+    };
     control.tell(&Event::DataReady {
         size: tables,
         from_cache,
@@ -180,8 +190,9 @@ fn load(
 fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError> {
     let data = &cell.spec.data;
     let server = context.server_of(cell);
-    let (tables, rows) = match data.source {
-        DataSource::Sysbench { tables, rows } => (tables, rows),
+    let (tables, rows) = match &data.source {
+        DataSource::Sysbench { tables, rows } => (*tables, *rows),
+        DataSource::Snapshot { name } => return snapshot_key(name, server.flavor),
         DataSource::File { .. } | DataSource::Lua | DataSource::OrderEntry { .. } => {
             (data.table_count() as u32, data.rows_total())
         }
@@ -197,6 +208,21 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
         page_bytes: page_size(&cell.spec).0 as u32,
         format: DATA_FORMAT,
     })
+}
+
+/// The snapshot of this name, which a server of the same flavour wrote.
+fn snapshot_key(name: &str, flavor: Flavor) -> Result<SnapshotKey, RunError> {
+    let key = Snapshots::open(&weir_server::cache_directory())?
+        .named(name)?
+        .key;
+    if key.flavor != flavor {
+        return Err(RunError::SnapshotFlavor {
+            name: name.to_owned(),
+            of: key.flavor,
+            flavor,
+        });
+    }
+    Ok(key)
 }
 
 /// The name of a run's tables, with what tells their options and the text of a book or a file.

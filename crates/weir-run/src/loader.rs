@@ -1,4 +1,5 @@
-//! What loads the server of a run: the load engine in this process, a script in one of its own, or agents.
+//! What loads the server of a run: the load engine in this process with a workload or a capture, a script in a
+//! process of its own, or agents.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -6,15 +7,18 @@ use std::time::Instant;
 
 use weir_agent::{AgentError, Crew};
 use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
-use weir_model::{LoadHost, RunSpec, WorkloadSpec};
+use weir_model::{Endpoint, LoadHost, ReplayRecord, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_script::{OnInterval, ScriptProcess};
+
+use crate::capture_load::CaptureLoad;
 
 /// What loads the server of a run.
 pub(crate) struct Loader<'a> {
     spec: &'a RunSpec,
     gate: Gate,
     script: Option<ScriptProcess>,
+    capture: Option<CaptureLoad<'a>>,
     crew: Option<Crew>,
     /// Of the last load.
     hosts: Vec<LoadHost>,
@@ -37,9 +41,11 @@ impl<'a> Loader<'a> {
         program: Program<'_>,
     ) -> Result<Self, LoadError> {
         let script = match &spec.workload {
-            WorkloadSpec::Lua(_) => Some(start(program.path)?),
+            WorkloadSpec::Lua(_) if spec.load.replay.is_none() => Some(start(program.path)?),
             _ => None,
         };
+        let capture = spec.load.replay.as_ref();
+        let capture = capture.map(|replay| CaptureLoad::open(spec, replay));
         let crew = (spec.load.agents > 0)
             .then(|| Crew::join(&Crew::usual_file(), program.commit))
             .transpose()
@@ -48,6 +54,7 @@ impl<'a> Loader<'a> {
             spec,
             gate,
             script,
+            capture: capture.transpose()?,
             crew,
             hosts: Vec::new(),
         })
@@ -73,6 +80,9 @@ impl<'a> Loader<'a> {
         on_began: &dyn Fn(Instant),
         on_interval: OnInterval<'_>,
     ) -> Result<LoadOutcome, LoadError> {
+        if let Some(capture) = &mut self.capture {
+            return capture.run(plan, &self.gate, stop, on_began, on_interval);
+        }
         if let Some(script) = &mut self.script {
             return script.run(self.spec, plan, self.gate.is_own(), stop, on_interval);
         }
@@ -92,6 +102,11 @@ impl<'a> Loader<'a> {
             }
             None => weir_load::run_observed(plan, &self.gate, stop, &mut on_progress),
         }
+    }
+
+    /// What came of the capture, if one was sent.
+    pub(crate) fn into_replay(self, endpoint: &Endpoint) -> Option<ReplayRecord> {
+        self.capture?.into_record(endpoint, &self.gate)
     }
 }
 

@@ -153,12 +153,14 @@ impl RunSession {
         let drive_after = self.target.drive_statistics();
         let sampled = sampler.finish();
         let outcome = outcome?;
+        let replay = loader.into_replay(&plan.endpoint);
         let measured_from = outcome.measured_from.unwrap_or(sampling_began);
         let (series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
         Ok(Measured {
             offered: Offered::of(&outcome, settings, connections),
             device,
             outcome,
+            replay,
             events,
             hosts: loader.hosts(),
             series,

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, LoadHost, PlannedRun, RunRecord,
-    RunResult, Series,
+    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, LoadHost, PlannedRun, ReplayRecord,
+    RunRecord, RunResult, Series,
 };
 
 use crate::bottleneck::bottleneck;
@@ -81,6 +81,7 @@ pub(crate) struct Measured {
     pub(crate) offered: Offered,
     pub(crate) events: Vec<EventRecord>,
     pub(crate) hosts: Vec<LoadHost>,
+    pub(crate) replay: Option<ReplayRecord>,
 }
 
 impl Measured {
@@ -123,6 +124,7 @@ impl Measured {
             kinds: outcome.kinds,
             events: self.events,
             hosts: self.hosts,
+            replay: self.replay,
             histogram: outcome.histogram,
         }
     }

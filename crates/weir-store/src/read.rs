@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::{Params, Row};
 use weir_model::{
     Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, LoadHost,
-    Plan, Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
+    Plan, Provenance, ReplayRecord, RunRecord, RunResult, Series, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -186,6 +186,7 @@ impl Store {
             kinds: Vec::new(),
             events: self.read_events(id)?,
             hosts: self.read_hosts(id)?,
+            replay: self.read_replay(id)?,
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
@@ -342,6 +343,15 @@ impl Store {
                 longest_silence_s: row.get(9)?,
             })
         })
+    }
+
+    /// What came of a replay; `None` where none was made.
+    fn read_replay(&self, run: i64) -> Result<Option<ReplayRecord>, StoreError> {
+        let sql = "SELECT record FROM replay WHERE run = ?";
+        let texts: Vec<String> = self.collect(sql, [run], |row| row.get(0))?;
+        let text = texts.into_iter().next();
+        text.map(|text| decode(&self.path, "replay.record", &text))
+            .transpose()
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {

@@ -140,6 +140,7 @@ fn run(repetition: u32) -> RunResult {
                 },
             ),
         ],
+        replay: None,
         histogram: vec![1, 2, 3],
     }
 }

@@ -144,6 +144,10 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     insert_kinds(transaction, id, run)?;
     insert_events(transaction, id, run)?;
     insert_hosts(transaction, id, run)?;
+    if let Some(replay) = &run.replay {
+        let sql = "INSERT INTO replay VALUES (?, ?)";
+        transaction.execute(sql, params![id, encode(replay)])?;
+    }
     insert_intervals(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)

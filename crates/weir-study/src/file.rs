@@ -145,6 +145,9 @@ pub(crate) struct DataSection {
     /// A workload, several with weights, or the path of a workload's own file or of a Lua script.
     #[serde(default)]
     pub(crate) workload: Option<String>,
+    /// A snapshot of a private server's data, for a replay.
+    #[serde(default)]
+    pub(crate) snapshot: Option<String>,
     /// Of sysbench's workloads; 1 if it is not said.
     #[serde(default)]
     pub(crate) tables: Option<u32>,

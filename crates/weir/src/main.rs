@@ -4,6 +4,9 @@
     reason = "progress and errors of a program go to standard error"
 )]
 
+#[macro_use]
+mod stderr;
+
 mod argv;
 mod cli;
 mod commands;

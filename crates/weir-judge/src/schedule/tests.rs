@@ -143,6 +143,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         hosts: Vec::new(),
         kinds: Vec::new(),
         events: Vec::new(),
+        replay: None,
         histogram: Vec::new(),
     };
     weir_model::StudyResult {

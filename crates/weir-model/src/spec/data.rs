@@ -39,6 +39,11 @@ pub enum DataSource {
     },
     /// What the `prepare` of a Lua script makes; nobody knows it before.
     Lua,
+    /// A snapshot of a private server's data, whatever is in it.
+    Snapshot {
+        /// Its name in `weir server snapshot list`.
+        name: String,
+    },
     /// The tables of order entry, whose sizes are options of the workload.
     OrderEntry {
         /// All of them.
@@ -62,7 +67,7 @@ impl DataSpec {
         match &self.source {
             DataSource::Sysbench { tables, .. } => *tables as usize,
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => sizes.len(),
-            DataSource::Lua => 0,
+            DataSource::Lua | DataSource::Snapshot { .. } => 0,
         }
     }
 
@@ -73,7 +78,7 @@ impl DataSpec {
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
                 sizes.iter().map(|table| table.rows).sum()
             }
-            DataSource::Lua => 0,
+            DataSource::Lua | DataSource::Snapshot { .. } => 0,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ReplaySpec;
 use crate::{Duration, TlsMode};
 
 /// The load of a run.
@@ -31,6 +32,10 @@ pub struct LoadSpec {
     /// versions have none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub agents: u32,
+    /// A capture whose statements are sent in place of the workload's transactions; the workload's tables stay the
+    /// data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplaySpec>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -54,6 +59,7 @@ impl Default for LoadSpec {
             compression: ProtocolCompression::default(),
             tls: TlsMode::default(),
             agents: 0,
+            replay: None,
         }
     }
 }

@@ -13,7 +13,8 @@ use crate::ServerVariables;
 
 use super::{
     DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node,
-    RateRamp, RunSpec, SysbenchWorkload, TimelineEvent, Topology, Warmup, WorkloadSpec,
+    REPLAY_OPTIONS, RateRamp, RunSpec, SysbenchWorkload, TimelineEvent, Topology, Warmup,
+    WorkloadSpec,
 };
 
 /// Names of a run's events.
@@ -176,6 +177,7 @@ impl Writer {
                 self.put("rows", rows);
             }
             DataSource::File { sizes } => self.put_text("tables", sizes),
+            DataSource::Snapshot { name } => self.put("snapshot", name),
             // They follow from the script or the workload's options, which are settings of their own.
             DataSource::Lua | DataSource::OrderEntry { sizes: _ } => {}
         }
@@ -267,6 +269,15 @@ impl Writer {
         for option in LOAD_OPTIONS {
             if let Some(value) = option.written(load) {
                 self.put(option.name, &value);
+            }
+        }
+        if let Some(replay) = &load.replay {
+            // Where the capture lies makes no difference.
+            self.put("replay", &replay.digest);
+            for option in REPLAY_OPTIONS {
+                if let Some(value) = option.written(replay) {
+                    self.put(option.name, &value);
+                }
             }
         }
         // Its end is the rate, so that another rate is one difference.

@@ -191,6 +191,7 @@ fn settle(flavor: Flavor, cell: &Cell, cancel: Cancel<'_>) -> Result<(), RunErro
     const STEP: Duration = Duration::from_millis(50);
     let workload = Workload::try_from(&cell.spec.workload);
     let only_reads = workload.is_ok_and(|workload| workload.only_reads());
+    let only_reads = only_reads && cell.spec.load.replay.is_none();
     if flavor == Flavor::Mysql && only_reads {
         let began = Instant::now();
         while began.elapsed() < CLEANER_AWAKE && !cancel.is_set() {

@@ -69,6 +69,9 @@ impl Resolver<'_> {
         let Some(table) = event.kind.table() else {
             return Ok(());
         };
+        if let DataSource::Snapshot { .. } = cell.spec.data.source {
+            return Ok(());
+        }
         let tables = tables(&cell.spec.data.source);
         if tables.iter().any(|known| known == table) {
             return Ok(());
@@ -91,7 +94,7 @@ fn tables(source: &DataSource) -> Vec<String> {
             sizes.iter().map(|size| size.name.clone()).collect()
         }
         // Known only when it runs; and events do not work with scripts.
-        DataSource::Lua => Vec::new(),
+        DataSource::Lua | DataSource::Snapshot { .. } => Vec::new(),
     }
 }
 

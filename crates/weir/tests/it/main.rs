@@ -31,6 +31,7 @@ mod plan;
 mod pool;
 mod predict;
 mod reach;
+mod replayed_study;
 mod replicas;
 mod report;
 mod run;

@@ -151,6 +151,9 @@ impl MysqlDriver {
         if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
             self.session.results(self.parser.take_results());
         }
+        if let Call::Replied(_) = call {
+            self.session.digested(self.parser.rows_digest());
+        }
         let turn = &mut Turn::new(
             &mut shared.outgoing,
             &mut self.rng,
@@ -195,6 +198,7 @@ impl MysqlDriver {
         }
         match step {
             Step::Request { kind } => {
+                self.parser.digest_rows(self.session.digests_rows());
                 let skips = expected != Expected::Statement && !self.session.needs_rows();
                 self.parser
                     .expect(if skips { Expected::Outcome } else { expected });
