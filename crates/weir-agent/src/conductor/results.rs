@@ -79,7 +79,7 @@ impl Results {
     /// Drops what was merged.
     pub(crate) async fn forget(self) {
         let _ = self.stream.delete_consumer(&self.name).await;
-        let _ = self.stream.purge_subject(self.subject).await;
+        let _ = self.stream.purge().filter(self.subject).await;
     }
 }
 
