@@ -236,7 +236,12 @@ fn plans(arm: &[(u32, FingerprintRecord)]) -> Option<String> {
         .iter()
         .filter_map(|(_, kind)| kind.plan.as_deref())
         .collect();
-    (!plans.is_empty()).then(|| plans.into_iter().collect::<Vec<_>>().join(", or "))
+    (!plans.is_empty()).then(|| {
+        plans
+            .into_iter()
+            .collect::<Vec<_>>()
+            .join(FingerprintComparison::OR)
+    })
 }
 
 /// Corrects for many, and says what was shown.

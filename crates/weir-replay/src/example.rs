@@ -1,6 +1,6 @@
 //! One statement of each kind as a text, for the server to say how it would find its rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use weir_capture::{Command, Ended, Started, inlined};
 
@@ -18,27 +18,33 @@ pub struct Example {
     pub text: String,
 }
 
+/// The kind and the text of a preparation.
+fn preparation(started: &Started) -> Option<(String, Vec<u8>)> {
+    let template = started.template.as_ref()?;
+    let is_one = started.command == Command::Prepare && !started.is_unusable;
+    is_one.then(|| (template.fingerprint().to_owned(), started.text()))
+}
+
 /// Collects examples: the first of each kind that can be used.
 #[derive(Debug, Default)]
 pub(crate) struct Examples {
     found: HashMap<String, String>,
     /// Texts of prepared statements, by session and number.
     prepared: HashMap<(u32, u32), (String, Vec<u8>)>,
-    preparing: HashMap<u32, (String, Vec<u8>)>,
+    /// Commands of sessions that have not ended, with the text of those that prepare: several may be under way.
+    open: HashMap<u32, VecDeque<Option<(String, Vec<u8>)>>>,
 }
 
 impl Examples {
     pub(crate) fn started(&mut self, session: u32, started: &Started) {
+        if started.command != Command::Close {
+            let open = self.open.entry(session).or_default();
+            open.push_back(preparation(started));
+        }
         if started.is_unusable {
             return;
         }
         match started.command {
-            Command::Prepare => {
-                if let Some(template) = &started.template {
-                    let kind = template.fingerprint().to_owned();
-                    self.preparing.insert(session, (kind, started.text()));
-                }
-            }
             Command::Query => {
                 let kind = started
                     .template
@@ -63,9 +69,8 @@ impl Examples {
     }
 
     pub(crate) fn ended(&mut self, session: u32, ended: &Ended) {
-        if let Some(handle) = ended.handle
-            && let Some(prepared) = self.preparing.remove(&session)
-        {
+        let open = self.open.get_mut(&session).and_then(VecDeque::pop_front);
+        if let (Some(handle), Some(Some(prepared))) = (ended.handle, open) {
             self.prepared.insert((session, handle), prepared);
         }
     }

@@ -110,7 +110,11 @@ fn why(found: &FingerprintComparison) -> String {
         &found.baseline_plan,
         &found.level_plan,
     ) {
-        parts.push(format!("plan: {before} -> {after}"));
+        parts.push(format!(
+            "plan: {} -> {}",
+            shortened(before),
+            shortened(after)
+        ));
     }
     parts.extend(found.differs.iter().cloned());
     if parts.is_empty() {

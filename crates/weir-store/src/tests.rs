@@ -9,6 +9,7 @@ use weir_model::{
     PlannedRun, PoolStart, Provenance, Repetition, RunRecord, RunResult, RunSpec, Series,
     StudyResult, SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
+use weir_model::{FingerprintRecord, ReplayFidelity, ReplayRecord};
 
 use crate::{Store, StoreError};
 
@@ -140,7 +141,17 @@ fn run(repetition: u32) -> RunResult {
                 },
             ),
         ],
-        replay: None,
+        replay: Some(ReplayRecord {
+            fidelity: ReplayFidelity {
+                sent: 7,
+                ..ReplayFidelity::default()
+            },
+            fingerprints: vec![FingerprintRecord {
+                fingerprint: "select ?".to_owned(),
+                plan: Some("t: ALL".to_owned()),
+                ..FingerprintRecord::default()
+            }],
+        }),
         histogram: vec![1, 2, 3],
     }
 }
@@ -367,11 +378,12 @@ fn a_result_of_schema_5_is_read_without_events_and_not_changed() {
     let path = folder.path().join("r");
     let before_events = RunResult {
         events: vec![],
+        replay: None,
         ..run(1)
     };
     let mut store = Store::create(&path, &study()).unwrap();
     store.append(&before_events).unwrap();
-    let as_5 = "DROP TABLE event; UPDATE study SET schema_version = 5";
+    let as_5 = "DROP TABLE event; DROP TABLE replay; UPDATE study SET schema_version = 5";
     store.connection.execute_batch(as_5).unwrap();
     drop(store);
     let mut store = Store::open(&path).unwrap();

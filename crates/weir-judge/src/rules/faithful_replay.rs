@@ -8,10 +8,10 @@ use crate::fingerprints::{compared, differing};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R21,
     title: "a replay is faithful",
-    checked: "Error: a session was not let in or lost its connection; more than 1 % of the statements were not sent \
-              (other schemas apart); statements of free sessions were more than 20 ms late at p99; or more than 1 % \
-              had a lock error that the capture does not have. Warning: late by more than 2 ms at p99; more than 1 % \
-              of the results differ from the capture; or transactions ended out of the capture's order with `order = \
+    checked: "Errors: a session is not let in or loses its connection. More than 1 % of the statements are not sent, other \
+              schemas apart. Statements of free sessions are more than 20 ms late at p99. More than 1 % have a lock \
+              error that the capture does not have. Warnings: late by more than 2 ms at p99. More than 1 % of the \
+              results differ from the capture. Transactions end out of the capture's order with `order = \
               \"commit\"`.",
     reason: "A replay that sends less, later or to other data measures another load. Its statements are faster or \
              slower for that reason alone.",

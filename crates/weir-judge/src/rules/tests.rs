@@ -126,6 +126,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         commands: vec![],
         server_log: String::new(),
         kinds: vec![],
+        replay: None,
         events: vec![],
         hosts: vec![],
         histogram: vec![1],
