@@ -15,8 +15,7 @@ mod triggers;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use weir_model::Endpoint;
+use weir_model::{CopyWay, Endpoint};
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience, identifier};
 use weir_server::literal;
 
@@ -34,16 +33,6 @@ const PASSING: [u16; 2] = [1205, 1213];
 const TRIES: u32 = 20;
 /// Time of a chunk that is aimed at.
 const CHUNK_TIME: Duration = Duration::from_millis(500);
-
-/// How changes of the load reach the new table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CopyWay {
-    /// Three triggers, within the transactions of the load.
-    Triggers,
-    /// Rows events of the binary log: their keys are read again from the table.
-    Log,
-}
 
 /// A copy to make.
 #[derive(Debug, Clone)]

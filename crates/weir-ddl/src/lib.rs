@@ -17,7 +17,7 @@ mod trial_server;
 pub use advise::{Advice, AdviceOptions, Advisor, Obstacle, Severity, Space};
 pub use algorithm::{Algorithm, Lock, Work};
 pub use alter::AlterStatement;
-pub use copy::{Copied, CopyWay, Leftover, TableCopier, leftovers, remove_leftovers};
+pub use copy::{Copied, Leftover, TableCopier, leftovers, remove_leftovers};
 pub use error::DdlError;
 pub use facts::{Checked, Expected, Facts, Operation};
 pub use own_tool::OwnTool;

@@ -85,7 +85,7 @@ pub use server_variables::{
     option_variable, set_options, shown_names,
 };
 pub use spec::{
-    ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
+    ArrivalKind, ClosedLoop, CopyWay, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
     LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole,
     OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, REPLAY_OPTIONS, Rate, RateRamp,

@@ -25,7 +25,7 @@ pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
 pub use replay::{ReplayFilter, ReplayOrder, ReplayPace, ReplaySpec};
 pub use replay_options::{REPLAY_OPTIONS, ReplayOption};
 pub use settings::{Settings, differing};
-pub use timeline::{EventKind, EventStatement, TimelineEvent};
+pub use timeline::{CopyWay, EventKind, EventStatement, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,

@@ -1,6 +1,7 @@
 //! Events of a run's timeline: each waits on a connection of its own, opened before the load, for its second.
 
 mod clock;
+mod copying;
 mod lock_wait;
 mod prepared;
 
@@ -47,6 +48,8 @@ impl Events {
             let session = prepared::set_session(&mut connection, event).map_err(refused)?;
             Ok(Prepared {
                 event: event.clone(),
+                endpoint: target.endpoint(),
+                gate: target.gate(),
                 connection,
                 // It looks and ends what the first one does.
                 watcher: open()?,

@@ -1,8 +1,8 @@
 //! Columns that a copy has, and tables that cannot be copied so.
 
+use weir_model::CopyWay;
 use weir_mysql::{Connection, identifier, sql_words, text_literal};
 
-use super::CopyWay;
 use super::leftover::Names;
 use crate::{AlterStatement, DdlError};
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_ddl::{AlterStatement, CopyWay, DdlError, TableCopier, leftovers, remove_leftovers};
-use weir_model::{Endpoint, Flavor};
+use weir_ddl::{AlterStatement, DdlError, TableCopier, leftovers, remove_leftovers};
+use weir_model::{CopyWay, Endpoint, Flavor};
 use weir_mysql::{Connection, Gate};
 use weir_testing::{PrivateServer, connect, start_with};
 

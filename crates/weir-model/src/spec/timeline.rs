@@ -66,6 +66,43 @@ pub struct EventStatement {
     /// How often it is tried again when it waited too long for a lock.
     #[serde(default)]
     pub retries: u32,
+    /// The table is copied in chunks and swapped, in place of the server's own ALTER.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyWay>,
+    /// The command line of a tool that makes the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+/// How changes of the load reach the copy of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CopyWay {
+    /// Three triggers, within the transactions of the load.
+    Triggers,
+    /// Rows events of the binary log: their keys are read again from the table.
+    Log,
+}
+
+impl CopyWay {
+    /// Its word in a study file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Triggers => "triggers",
+            Self::Log => "log",
+        }
+    }
+}
+
+impl FromStr for CopyWay {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ways = [Self::Triggers, Self::Log];
+        let found = ways.into_iter().find(|way| way.name() == text);
+        found.ok_or_else(|| "must be `triggers` or `log`".to_owned())
+    }
 }
 
 impl EventStatement {
@@ -139,6 +176,8 @@ impl TimelineEvent {
                 "statement" => value.clone_into(&mut statement.statement),
                 "algorithm" => statement.algorithm = Some(value.to_owned()),
                 "lock" => statement.lock = Some(value.to_owned()),
+                "copy" => statement.copy = Some(value.parse()?),
+                "tool" => statement.tool = Some(value.to_owned()),
                 "retries" => {
                     let number = value.parse();
                     statement.retries = number.map_err(|_| "must be a number of tries")?;
@@ -187,6 +226,12 @@ impl TimelineEvent {
                     }
                 }
                 put("retries", &statement.retries.to_string());
+                if let Some(way) = statement.copy {
+                    put("copy", way.name());
+                }
+                if let Some(tool) = &statement.tool {
+                    put("tool", tool);
+                }
                 for (variable, value) in &statement.session {
                     put(variable, value);
                 }

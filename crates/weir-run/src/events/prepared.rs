@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use weir_model::{EventEnding, EventKind, EventStatement, TimelineEvent};
-use weir_mysql::{ClientError, Connection, Value, identifier};
+use weir_model::{Endpoint, EventEnding, EventKind, EventStatement, TimelineEvent};
+use weir_mysql::{ClientError, Connection, Gate, Value, identifier};
 use weir_server::{ConfigChanges, literal};
 
 use super::clock::Clock;
+use super::copying::Copying;
 use super::lock_wait::{Seen, watch};
 
 /// `ER_LOCK_WAIT_TIMEOUT`.
@@ -17,6 +18,9 @@ const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// An event that waits for its time.
 pub(super) struct Prepared {
     pub(super) event: TimelineEvent,
+    /// For what opens connections of its own.
+    pub(super) endpoint: Endpoint,
+    pub(super) gate: Gate,
     /// Its own connection.
     pub(super) connection: Connection,
     /// Looks at the first one, and ends its statement.
@@ -53,6 +57,13 @@ impl Prepared {
         match self.event.kind.clone() {
             EventKind::Mark => Work::once(Ok(())),
             EventKind::Statement(statement) | EventKind::Ddl(statement) => {
+                if let Some(copying) = Copying::of(&statement) {
+                    let server = (&self.endpoint, &self.gate);
+                    return Work {
+                        ending: copying.run(&statement, server, &mut self.session, clock),
+                        ..Work::once(Ok(()))
+                    };
+                }
                 self.run_statement(&statement, clock)
             }
             EventKind::Hold { table, length } => {

@@ -7,6 +7,7 @@ mod before_after;
 mod bottleneck;
 mod capture;
 mod clean;
+mod copy_events;
 mod crash_test;
 mod ddl;
 mod disturbed;
