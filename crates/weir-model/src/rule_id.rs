@@ -40,7 +40,7 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::R1,
         Self::R2,
         Self::R3,
