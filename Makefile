@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback
+.PHONY: demo studies test test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback bench-replay
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo: setup $(WEB)
@@ -32,6 +32,10 @@ test-versions: setup $(WEB)
 test-kills: $(WEB)
 	WEIR_KILLS=50 cargo nextest run --package weir 'kill::' 'before_after::what_a_kill'
 
+# Each fault of agents, their bus and their conductor twenty times in place of once; half an hour.
+test-agents: $(WEB)
+	WEIR_FAULTS=20 cargo nextest run --package weir --test agents --profile long
+
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)
 	cargo nextest run --workspace --profile fast
@@ -46,12 +50,14 @@ check: $(WEB)
 	cd web && npm run check
 	scripts/check-words.sh
 
-# The load engine beside sysbench on a private server, about 8 minutes; nothing else should run.
+# The load engine beside sysbench, a client in Go and mysqlslap on a private server, about 10 minutes; nothing else
+# should run.
 bench-load: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --package weir
 	cargo build --release --package weir-lab --bin bench_load
-	target/release/bench_load --weir $(WEIR) $(BENCH_LOAD)
+	cd lab/go-client && go build -o $(CURDIR)/target/go/go-client .
+	target/release/bench_load --weir $(WEIR) --go-client target/go/go-client --slap mariadb-slap $(BENCH_LOAD)
 
 # sysbench's own scripts under the Lua engine, with a thread for each connection and as coroutines, beside sysbench and the
 # native workloads, about 8 minutes; nothing else should run.
@@ -62,14 +68,16 @@ bench-lua: $(WEB)
 	target/release/bench_load --weir $(WEIR) --only oltp_ --json target/bench-lua.json \
 		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
-# Order entry beside a script of the same transactions under sysbench: transactions with 16 and 64 connections, and the
-# loading of two warehouses; about 10 minutes; nothing else should run.
+# Order entry beside a script of the same transactions under sysbench, and beside go-tpc: transactions with 16 and 64
+# connections, and the loading of two warehouses; about 15 minutes; nothing else should run.
+GO_TPC := github.com/pingcap/go-tpc/cmd/go-tpc@v1.0.7
 bench-order: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --package weir
 	cargo build --release --package weir-lab --bin bench_load
+	GOBIN=$(CURDIR)/target/go go install $(GO_TPC)
 	target/release/bench_load --weir $(WEIR) --order-entry lab/order-entry.lua --json target/bench-order.json \
-		--arm text=--db-ps-mode=disable $(BENCH_ORDER)
+		--arm text=--db-ps-mode=disable --go-tpc target/go/go-tpc $(BENCH_ORDER)
 
 # The five published studies in their reduced versions, then one page on what became of their claims.
 STUDIES := scaleflux-csd2000 memory-or-ssd txsql-new-architecture optane-p4800x alibaba-write-optimisation
@@ -87,7 +95,7 @@ schema: $(WEB)
 
 # The options of the load in docs/study-reference.md, made of their table.
 reference:
-	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-model --quiet the_reference_is_what_the_table_says
+	WEIR_UPDATE_FIXTURES=1 cargo test --package weir-model --quiet the_reference_is_what_the_table
 
 # The types of the JSON that the pages in web/ read, made of Weir's types.
 types: $(WEB)
@@ -114,6 +122,10 @@ bench-drive:
 # How fast logs are read for a flashback, beside programs that only receive them; two minutes.
 bench-flashback: setup
 	cargo bench --package weir-flashback --bench flashback -- $(CURDIR)/target/bench-flashback.json
+
+# How late replays of 1,000 and 5,000 sessions are, what the capture proxy adds, and memory; about 2 minutes.
+bench-replay:
+	cargo bench --package weir-replay --bench replay -- $(CURDIR)/target/bench-replay.json
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:

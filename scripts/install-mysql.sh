@@ -7,6 +7,8 @@
 #   scripts/install-mysql.sh --upgrade   replace what is there with the archive's newest version
 #   scripts/install-mysql.sh --mariadb   the same with MariaDB, for scripts/test-versions.sh: in the usual folder it
 #                                        would be measured in place of the system's
+#   scripts/install-mysql.sh --nats      nats-server, the bus of agents (docs/agents.md), in the same way: Debian 12 has
+#                                        2.9, and the package would start a service
 #
 # Why not `apt-get install`: Debian has MySQL only in its unstable suite, whose C library must not
 # replace the machine's; Ubuntu's mysql-server-core conflicts with mariadb-server-core, and Weir
@@ -40,7 +42,11 @@ main() {
         family=mariadb
         program=mariadbd
         ;;
-    *) die "unknown option: $1; use --upgrade, --mariadb or nothing" ;;
+    --nats)
+        family=nats
+        program=nats-server
+        ;;
+    *) die "unknown option: $1; use --upgrade, --mariadb, --nats or nothing" ;;
     esac
     if [ "$upgrade" = no ] && installed; then
         exit 0
@@ -66,9 +72,9 @@ main() {
 
     prepare_apt
     # Sets $package, $version: from the machine's archive.
-    find_package || die "the package archive has no $family server for $(dpkg --print-architecture); install MySQL 8.4 or later yourself and put its mysqld into PATH"
+    find_package || die "the package archive has no $family server for $(dpkg --print-architecture); install one yourself (MySQL 8.4, MariaDB 10.11, nats-server 2.10 or later) and put its $program into PATH"
     target=$SERVERS/$family-${version%%.*}
-    say "installing $family $version into $target (a server to measure beside the system's; the system is not changed)"
+    say "installing $family $version into $target (beside the system's programs; the system is not changed)"
     download
     unpack
     publish
@@ -173,7 +179,9 @@ explain() {
 # Sets $package and $version to the newest server of the family that the archive has.
 newest_package() {
     best=
-    for name in $(apt_cache pkgnames "$family-server-core"); do
+    wanted=$family-server-core
+    [ "$family" != nats ] || wanted=nats-server
+    for name in $(apt_cache pkgnames "$wanted"); do
         candidate=$(apt_cache policy "$name" | awk '$1 == "Candidate:" { print $2 }')
         case $candidate in
         '' | '(none)') continue ;;
@@ -218,6 +226,10 @@ unpack() {
 # come last: --defaults-file and --no-defaults must stay first.
 write_launcher() {
     mkdir -p "$prefix/bin"
+    if [ "$family" = nats ]; then
+        write_nats_launcher
+        return
+    fi
     cat >"$prefix/bin/$program" <<'LAUNCHER'
 #!/bin/sh
 # Runs this folder's server with this folder's own libraries. Written by install-mysql.sh.
@@ -236,6 +248,22 @@ exec "$linker" --argv0 "$here/$name" \
     "$prefix/usr/sbin/$name" "$@" \
     --basedir="$prefix/usr" --lc-messages-dir="$share" --character-sets-dir="$share/charsets" \
     --plugin-dir="$prefix/usr/lib/mysql/plugin" --secure-file-priv=
+LAUNCHER
+    chmod 755 "$prefix/bin/$program"
+}
+
+# nats-server gets its own options only.
+write_nats_launcher() {
+    cat >"$prefix/bin/$program" <<'LAUNCHER'
+#!/bin/sh
+# Runs this folder's nats-server with this folder's own libraries. Written by install-mysql.sh.
+here=$(dirname "$(readlink -f "$0")")
+prefix=${here%/bin}
+for linker in "$prefix"/usr/lib/*/ld-linux*.so.* "$prefix"/lib/*/ld-linux*.so.*; do
+    [ -x "$linker" ] && break
+done
+libraries=${linker%/*}
+exec "$linker" --library-path "$libraries:$prefix/lib/${libraries##*/}" "$prefix/usr/sbin/nats-server" "$@"
 LAUNCHER
     chmod 755 "$prefix/bin/$program"
 }

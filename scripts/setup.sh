@@ -4,8 +4,8 @@
 #
 #   scripts/setup.sh           what `make demo` needs
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
-#                              its plugin for encryption
-#   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, xfsprogs
+#                              its plugin for encryption, nats-server for agents
+#   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #
 # Subcommands of cargo (cargo-nextest, cargo-cyclonedx) are built from their registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
@@ -52,6 +52,8 @@ main() {
     fi
     if [ "$bench" = yes ]; then
         need sysbench 'what the load engine is measured beside' sysbench
+        need mariadb-client 'brings mysqlslap, which the load engine is measured beside' mariadb-slap
+        need golang-go 'builds the clients in Go that the load engine is measured beside' go /usr/local/go/bin/go
         need fio 'measures the emulated drives from outside' fio
         need xfsprogs 'makes a file system with reflinks to restore on' mkfs.xfs
     fi
@@ -69,6 +71,7 @@ main() {
     if [ "$tests" = yes ]; then
         install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
         fetch_key_management
+        "$scripts/install-mysql.sh" --nats
     fi
     "$scripts/install-mysql.sh"
 }

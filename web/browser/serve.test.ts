@@ -1,7 +1,7 @@
 // `weir serve` in a real browser, over a real, short study on a real server.
 
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -188,6 +188,26 @@ describe("weir serve", () => {
     for (const sentence of await sentences.allTextContents()) {
       expect(said.replaceAll(/[`\u00a0]/g, " ")).toContain(sentence.replaceAll("\u00a0", " "));
     }
+    await page.context().close();
+  });
+
+  it("draws a comparison over time once two results have it", async () => {
+    const results = join(folder, "results");
+    const names = readdirSync(results).filter((one) => existsSync(join(results, one, "result.sqlite")));
+    const page = await open("/", 390);
+    await page.locator(".result").first().waitFor();
+    expect(await page.locator(".trend").count()).toBe(0);
+    cpSync(join(results, names[0] ?? ""), join(results, "again"), { recursive: true });
+    const trend = page.locator(".trend");
+    await expect.poll(() => trend.count(), { timeout: 20_000 }).toBe(1);
+    expect(await trend.locator("circle").count()).toBe(2);
+    expect(await trend.locator("svg").getAttribute("aria-label")).toMatch(/threads 4 \/ 2, queries per second\. .*\dx/);
+    const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(content).toBeLessThanOrEqual(window ?? 0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.locator(".search").fill("nothing like it");
+    await expect.poll(() => trend.count()).toBe(0);
+    rmSync(join(results, "again"), { recursive: true });
     await page.context().close();
   });
 

@@ -20,6 +20,7 @@ import { limits } from "./sections/limits";
 import { predicted } from "./sections/predicted";
 import { resources } from "./sections/resources";
 import { setup } from "./sections/setup";
+import { statements } from "./sections/statements";
 import { sureness } from "./sections/sureness";
 import { sweeps } from "./sections/sweeps";
 import { time } from "./sections/time";
@@ -38,7 +39,7 @@ function show(): void {
     const page = parsePage(text);
     document.title = `${page.title} \u2013 Weir report`;
     const report = h("div", {}, answers(page));
-    inTurns(report, [sweeps, predicted, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
+    inTurns(report, [statements, sweeps, predicted, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
     const run = h("div", { hidden: true });
     root.replaceChildren(header(page), report, run);
     addEventListener("hashchange", () => turn(page, report, run));

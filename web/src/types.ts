@@ -190,6 +190,14 @@ events: Array<EventRow>,
  */
 event_note: string, 
 /**
+ * Arms of replays by kind of statement.
+ */
+statements: Array<StatementTable>, 
+/**
+ * What the numbers of `statements` are.
+ */
+statement_note: string, 
+/**
  * What could not be sampled, a sentence each.
  */
 not_measured: Array<string>, 
@@ -278,7 +286,7 @@ notes: string, };
 
 export type Rounded = number;
 
-export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9" | "R10" | "R11" | "R12" | "R13" | "R14" | "R15" | "R16" | "R17" | "R18" | "R19" | "R23" | "R24" | "drive";
+export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9" | "R10" | "R11" | "R12" | "R13" | "R14" | "R15" | "R16" | "R17" | "R18" | "R19" | "R21" | "R23" | "R24" | "drive";
 
 export type RuleLine = { rule: RuleId, text: string, };
 
@@ -321,6 +329,30 @@ variables: { [key in string]: string }, drives: Array<DataSheet>, host: { [key i
 export type Severity = "note" | "warning" | "inconclusive" | "error";
 
 export type Spread = [Rounded, Rounded, Rounded];
+
+export type StatementRow = { verdict: string, ratio: string, p99_ratio: string, baseline_ms: string, level_ms: string, share: string, 
+/**
+ * How the rows are found, if both arms do it in another way, and what the results differ in.
+ */
+why: string, statement: string, };
+
+export type StatementTable = { 
+/**
+ * The two arms.
+ */
+what: string, 
+/**
+ * How faithful both replays were: baseline, level.
+ */
+fidelity: Array<string>, 
+/**
+ * How many kinds are surely worse, surely better, and neither.
+ */
+counts: string, 
+/**
+ * Those that differ in something, and of the others those with the most time.
+ */
+rows: Array<StatementRow>, };
 
 export type Sweep = { 
 /**

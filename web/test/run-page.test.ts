@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import { logTicks } from "../src/lines";
 import { runAddress, runOfAddress } from "../src/run-page";
 import { bucketTimes, timelineColumns } from "../src/run-view";
-import { matching } from "../src/serve/history";
 
 it("has an address for each run and for no other", () => {
   expect(runOfAddress(runAddress(2), 3)).toBe(2);
@@ -23,25 +22,4 @@ it("draws buckets at their middles, and gives them as columns", () => {
 it("has few ticks on a long logarithmic axis and enough on a short one", () => {
   expect(logTicks(0.5, 900)).toEqual([1, 10, 100]);
   expect(logTicks(15, 120)).toEqual([20, 50, 100]);
-});
-
-it("finds results in which every word occurs, wherever it stands", () => {
-  const result = (title: string, server: string) => ({
-    name: "a",
-    title,
-    question: "",
-    server,
-    drives: ["Intel P4610"],
-    started_at: "",
-    runs: 1,
-    runs_planned: 1,
-    headline: "",
-    verdict: null,
-    problem: null,
-  });
-  const all = [result("Doublewrite", "MySQL 9.7"), result("Doublewrite", "MariaDB 10.11"), result("Memory", "MySQL 9.7")];
-  expect(matching(all, "")).toHaveLength(3);
-  expect(matching(all, " mysql  DOUBLE ")).toEqual([all[0]]);
-  expect(matching(all, "p4610 mariadb")).toEqual([all[1]]);
-  expect(matching(all, "none")).toEqual([]);
 });

@@ -61,6 +61,10 @@ pub struct TransactionStart {
 
 impl TransactionStart {
     /// Reads the body of an event of the kinds GTID, `ANONYMOUS_GTID`, `GTID_TAGGED` or `MariaDB`'s.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
     pub fn read(header: &EventHeader, body: &[u8]) -> Result<Self, Malformed> {
         match header.kind {
             kind::MARIADB_GTID => Self::of_mariadb(header, body),

@@ -21,6 +21,10 @@ pub struct QueryEvent<'a> {
 
 impl<'a> QueryEvent<'a> {
     /// Reads the body of an event of the kinds QUERY or `EXECUTE_LOAD_QUERY`.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
     pub fn read(event_kind: u8, body: &'a [u8]) -> Result<Self, Malformed> {
         let mut bytes = Bytes(body);
         let connection = bytes.u32()?;

@@ -77,11 +77,19 @@ pub enum Field<'a> {
 
 impl<'a> RowsEvent<'a> {
     /// The number of the table alone.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
     pub fn table_id(body: &[u8]) -> Result<u64, Malformed> {
         Bytes(body).uint(6)
     }
 
     /// Reads the body of an event for which [`RowsKind::of`] says something.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
     pub fn read(event_kind: u8, body: &'a [u8]) -> Result<Self, Malformed> {
         let rows_kind = RowsKind::of(event_kind).ok_or(Malformed("it holds no rows"))?;
         let mut bytes = Bytes(body);
@@ -112,6 +120,10 @@ impl<'a> RowsEvent<'a> {
     }
 
     /// Calls `each` with every row, in the log's order.
+    ///
+    /// # Errors
+    ///
+    /// Rows that are not those of the table, or the error of `each`, which ends the reading.
     pub fn each<E: From<Malformed>>(
         &self,
         table: &TableMap,
@@ -218,6 +230,10 @@ impl<'a> RowImage<'a> {
     }
 
     /// What it says of each column.
+    ///
+    /// # Errors
+    ///
+    /// A row that is not one of the table.
     pub fn fields(&self, table: &TableMap) -> Result<Vec<Field<'a>>, Malformed> {
         let mut fields = Vec::with_capacity(table.columns.len());
         let mut bytes = Bytes(self.bytes);
@@ -229,6 +245,10 @@ impl<'a> RowImage<'a> {
 
     /// Appends the bytes of these columns, each with a mark of whether it is NULL and with its length: equal keys have
     /// equal bytes.
+    ///
+    /// # Errors
+    ///
+    /// A row that is not one of the table.
     pub fn key(
         &self,
         table: &TableMap,

@@ -24,6 +24,10 @@ pub struct TableMap {
 
 impl TableMap {
     /// Only the schema and the table, for a search of other tables.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
     pub fn names(body: &[u8]) -> Result<(u64, &[u8], &[u8]), Malformed> {
         let mut bytes = Bytes(body);
         let table_id = bytes.uint(6)?;
@@ -34,6 +38,10 @@ impl TableMap {
     }
 
     /// Reads the body of an event of the kind `TABLE_MAP`.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
     pub fn read(body: &[u8]) -> Result<Self, Malformed> {
         let (table_id, schema, table) = Self::names(body)?;
         let mut bytes = Bytes(body);

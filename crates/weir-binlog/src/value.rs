@@ -51,6 +51,10 @@ pub enum LogValue {
 }
 
 /// Decodes a value. `is_unsigned`: the log does not always say it.
+///
+/// # Errors
+///
+/// A value that is not one of its column.
 pub fn decode(
     column: ColumnFormat,
     value: &[u8],

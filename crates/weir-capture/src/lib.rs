@@ -14,6 +14,7 @@ mod proxy;
 mod reader;
 mod record;
 mod sql;
+mod summary;
 mod values;
 mod writer;
 
@@ -24,7 +25,10 @@ pub use literals::Literals;
 pub use proxy::{CaptureProxy, ProxyCertificate};
 pub use reader::CaptureReader;
 pub use record::{Command, Ended, Happening, Record, Started};
-pub use sql::{StatementClass, Template, TransactionStep, fingerprint};
+pub use sql::{
+    StatementClass, Template, TransactionStep, fingerprint, inlined, without_executed_comments,
+};
+pub use summary::{CaptureSummary, content_digest};
 pub use writer::CaptureWriter;
 
 pub use mysql_common::Value;

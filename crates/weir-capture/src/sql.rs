@@ -2,12 +2,14 @@
 //! what they have in common, and what class they are of.
 
 mod class;
+mod executed;
 mod fingerprint;
 mod parts;
 mod scan;
 mod template;
 
 pub use class::{StatementClass, TransactionStep};
+pub use executed::{inlined, without_executed_comments};
 pub use fingerprint::fingerprint;
 pub(crate) use parts::{Parts, split};
 pub(crate) use scan::is_cut;

@@ -221,6 +221,10 @@ impl CaptureWriter {
     }
 
     /// Writes what is there, so that a reader sees it.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     pub fn flush(&mut self) -> Result<(), CaptureError> {
         if self.block.is_empty() {
             return Ok(());
@@ -233,6 +237,10 @@ impl CaptureWriter {
     }
 
     /// Ends the capture; what it has and what it lacks.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     pub fn finish(mut self, ended_us: u64) -> Result<CaptureTail, CaptureError> {
         self.flush()?;
         let tail = CaptureTail {

@@ -153,6 +153,10 @@ pub enum Progress<'a> {
 }
 
 /// Makes the test; whatever it started is gone when this returns.
+///
+/// # Errors
+///
+/// A server, a drive or a file that fails, or `stop`.
 pub fn test(
     options: &TestOptions,
     stop: &AtomicBool,
@@ -256,6 +260,10 @@ fn own_complaints(
 }
 
 /// Makes state `number` of the test in `folder` once more, in the new directory `target`.
+///
+/// # Errors
+///
+/// A folder that holds no test, a state that is not in it, or as [`test`].
 pub fn replay_state(
     folder: &Path,
     (of_control, number): (bool, u32),
@@ -276,6 +284,10 @@ pub fn replay_state(
 
 /// Judges what lies in `directory` as state `number` of the test in `folder`: for experiments with other bytes
 /// than the cut left.
+///
+/// # Errors
+///
+/// As [`replay_state`].
 pub fn judge_changed_state(
     folder: &Path,
     number: u32,
@@ -310,6 +322,10 @@ struct Marked {
 
 impl CrashTest {
     /// Reads the test in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that is no test.
     pub fn read(folder: &Path) -> Result<Self, CrashError> {
         let path = file(folder);
         let text = fs::read(&path).map_err(PathError::on("read", &path))?;
@@ -318,6 +334,10 @@ impl CrashTest {
 
     /// Reads a test that is to count for a server: what `weir crash-test run --json` printed to `path`, of this
     /// version's format.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that is no test of this format.
     pub fn read_verdict(path: &Path) -> Result<Self, CrashError> {
         let text = fs::read(path).map_err(PathError::on("read", path))?;
         let marked: Result<Marked, _> = serde_json::from_slice(&text);

@@ -32,6 +32,10 @@ pub enum DataStorage {
 impl DataStorage {
     /// Looks below the folder `path`: through the file `through` in it, without writing anything, or else with an
     /// empty file of its own for a moment.
+    ///
+    /// # Errors
+    ///
+    /// A folder or file that cannot be opened.
     pub fn below(path: &Path, through: Option<&str>) -> Result<Self, CrashError> {
         if let Some(emulated) = Self::emulated(path) {
             return Ok(emulated);

@@ -38,6 +38,10 @@ struct CrashState {
 /// Makes and judges all states; `on_result` sees each as it is done and says whether to go on.
 ///
 /// The results are in the order of the states' numbers; all of them, unless `on_result` ended it.
+///
+/// # Errors
+///
+/// A recording that cannot be read, a server that cannot be started, or `stop`.
 pub fn explore(
     recorded: &Recorded,
     options: &ExploreOptions,
@@ -87,6 +91,10 @@ pub fn explore(
 
 /// Recovers and judges what the server had written when the recording ended, without any cut: number 0. What
 /// is wrong there is the server's own doing.
+///
+/// # Errors
+///
+/// As [`explore`].
 pub fn judge_uncut(
     recorded: &Recorded,
     options: &ExploreOptions,
@@ -112,6 +120,10 @@ pub fn judge_uncut(
 /// Makes state number `state` once more, in the new folder `directory`: its data lie in `data`.
 ///
 /// The same recording, options and number give the same bytes: the digest shows it.
+///
+/// # Errors
+///
+/// As [`explore`].
 pub fn replay(
     recorded: &Recorded,
     options: &ExploreOptions,
@@ -132,6 +144,10 @@ pub fn replay(
 }
 
 /// Recovers and judges a copy of `directory`, which [`replay`] made as state `state` and somebody changed since.
+///
+/// # Errors
+///
+/// As [`explore`].
 pub fn judge_changed(
     recorded: &Recorded,
     options: &ExploreOptions,

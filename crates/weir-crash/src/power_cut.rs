@@ -14,6 +14,10 @@ use crate::ground_truth::GroundTruth;
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
 /// `recording`, of a drive that held `base` when it began. Which of the outcomes that the `rules` allow
 /// follows from `seed`. Torn pages are told in pages of the servers' default size.
+///
+/// # Errors
+///
+/// A recording that cannot be read, or files that cannot be written.
 pub fn survivors(
     recording: &Path,
     base: &Path,

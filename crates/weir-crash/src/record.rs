@@ -106,6 +106,10 @@ impl Making {
 
 impl Recorded {
     /// Opens what [`record`] left in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// A folder that holds no recording.
     pub fn open(folder: &Path) -> Result<Self, CrashError> {
         Self::from_note(folder, read_note(folder)?)
     }
@@ -162,6 +166,10 @@ fn read_note(folder: &Path) -> Result<Note, CrashError> {
 }
 
 /// Runs the workload on a recording drive and kills server and drive.
+///
+/// # Errors
+///
+/// A server, a drive or a load that fails, or `stop`.
 pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, CrashError> {
     let home = WorkDirectory::create(&options.work, "crash")?;
     let (backing, mountpoint) = (home.path().join("backing"), home.path().join("drive"));

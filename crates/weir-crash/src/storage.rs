@@ -75,6 +75,10 @@ pub struct BlockDevice {
 
 impl Storage {
     /// Looks at the storage below the folder `path`; writes one empty file there for a moment.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be read or written.
     pub fn inspect(path: &Path) -> Result<Self, CrashError> {
         let probe = path.join(format!(".weir-storage-{}", std::process::id()));
         let created = direct().write(true).create_new(true).open(&probe);
@@ -88,6 +92,10 @@ impl Storage {
     }
 
     /// Looks at the storage below the folder `path` through the file `name` in it; writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be opened.
     pub fn inspect_through(path: &Path, name: &str) -> Result<Self, CrashError> {
         let file = path.join(name);
         let is_direct = direct().read(true).open(&file).is_ok();

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
+use weir_model::BlockCost;
+
 use crate::compression::BlockCompressor;
 use crate::engine::Engine;
 use crate::store::walk;
@@ -13,11 +15,11 @@ const SAMPLES: u64 = 64;
 const BLOCK_BYTES: u64 = 4096;
 
 /// Counts the files below `backing` as data of a drive that compresses.
-pub(crate) fn adopt(backing: &Path, engine: &Engine) -> std::io::Result<()> {
+pub(crate) fn adopt(backing: &Path, engine: &Engine, cost: BlockCost) -> std::io::Result<()> {
     if !engine.compresses() {
         return Ok(());
     }
-    let mut compressor = BlockCompressor::default();
+    let mut compressor = BlockCompressor::new(cost);
     walk::each_file(backing, |path, metadata| {
         let fraction = sampled_fraction(path, metadata.len(), &mut compressor);
         // What cannot be read is stored as it is.

@@ -5,6 +5,8 @@
 //! of the blocks stands for the rest.
 
 mod block;
+#[cfg(test)]
+mod published;
 mod sampler;
 
 use std::sync::{Mutex, PoisonError};
@@ -24,12 +26,15 @@ pub(crate) enum Compressor {
 impl Compressor {
     /// `None` for a drive that does not compress.
     pub(crate) fn start(profile: &DriveProfile) -> std::io::Result<Option<Self>> {
+        let cost = profile.block_cost.unwrap_or_default();
         Ok(match (profile.compression, profile.compressed_sizes) {
             (Compression::None, _) => None,
             (Compression::Zlib4k, CompressedSizes::Sampled) => {
-                Some(Self::Sampled(Sampler::start()?))
+                Some(Self::Sampled(Sampler::start(cost)?))
             }
-            (Compression::Zlib4k, CompressedSizes::Exact) => Some(Self::Exact(Mutex::default())),
+            (Compression::Zlib4k, CompressedSizes::Exact) => {
+                Some(Self::Exact(Mutex::new(BlockCompressor::new(cost))))
+            }
         })
     }
 

@@ -61,16 +61,28 @@ pub struct Cut {
 pub(crate) type Answer = Result<serde_json::Value, String>;
 
 /// What the drive that is mounted at `mountpoint` has counted.
+///
+/// # Errors
+///
+/// A drive that does not answer, or that refuses.
 pub fn statistics(mountpoint: &Path) -> Result<DriveStatistics, DriveError> {
     ask(mountpoint, &Request::Statistics)
 }
 
 /// What the drive that is mounted at `mountpoint` is: its profile with the settings of the mount.
+///
+/// # Errors
+///
+/// A drive that does not answer, or that refuses.
 pub fn profile(mountpoint: &Path) -> Result<DriveProfile, DriveError> {
     ask(mountpoint, &Request::Profile)
 }
 
 /// Sets faults of the drive at `mountpoint`, pairs of key and value (see [`Faults`]); returns all.
+///
+/// # Errors
+///
+/// An unknown key or a wrong value; a drive that does not answer.
 pub fn set_faults(
     mountpoint: &Path,
     settings: Vec<(String, String)>,
@@ -79,11 +91,19 @@ pub fn set_faults(
 }
 
 /// Takes all faults off the drive at `mountpoint`; a stuck queue moves again.
+///
+/// # Errors
+///
+/// A drive that does not answer, or that refuses.
 pub fn reset_faults(mountpoint: &Path) -> Result<(), DriveError> {
     ask(mountpoint, &Request::Reset)
 }
 
 /// Makes the drive at `mountpoint` record its operations in the new file `path`.
+///
+/// # Errors
+///
+/// A file that is there already or cannot be written; a drive that does not answer.
 pub fn start_trace(mountpoint: &Path, path: &Path) -> Result<(), DriveError> {
     // The drive's process has a working directory of its own.
     let path = std::path::absolute(path).map_err(DriveError::path("find", path))?;
@@ -91,11 +111,19 @@ pub fn start_trace(mountpoint: &Path, path: &Path) -> Result<(), DriveError> {
 }
 
 /// Ends the recording of the drive at `mountpoint`.
+///
+/// # Errors
+///
+/// A drive that does not answer, or that refuses.
 pub fn stop_trace(mountpoint: &Path) -> Result<TraceSummary, DriveError> {
     ask(mountpoint, &Request::StopTrace)
 }
 
 /// Unmounts the drive at `mountpoint` and returns when it is gone.
+///
+/// # Errors
+///
+/// A drive that does not answer, or that refuses.
 pub fn unmount(mountpoint: &Path) -> Result<(), DriveError> {
     let mountpoint = resolved(mountpoint)?;
     let () = ask(&mountpoint, &Request::Unmount)?;
@@ -104,6 +132,10 @@ pub fn unmount(mountpoint: &Path) -> Result<(), DriveError> {
 
 /// Cuts the power of the recorded drive at `mountpoint` and returns when it is gone. Its backing then
 /// holds all that it was ever told, which is not what survived.
+///
+/// # Errors
+///
+/// A drive that does not answer, or that refuses.
 pub fn cut(mountpoint: &Path) -> Result<Cut, DriveError> {
     let mountpoint = resolved(mountpoint)?;
     let cut = ask(&mountpoint, &Request::Cut)?;

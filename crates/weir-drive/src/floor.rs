@@ -18,6 +18,10 @@ pub const WRITE_FLOOR_US: f64 = 12.0;
 const NO_LATENCY_US: f64 = 1.0;
 
 /// Refuses a profile with a latency that this machine cannot emulate.
+///
+/// # Errors
+///
+/// The latency that is too short.
 pub fn check_floor(profile: &DriveProfile) -> Result<(), DriveError> {
     if has_no_latency(profile) {
         return Ok(());

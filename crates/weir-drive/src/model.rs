@@ -34,6 +34,8 @@ mod data_sheets;
 #[cfg(test)]
 mod media_tests;
 #[cfg(test)]
+mod published_tests;
+#[cfg(test)]
 mod service_tests;
 #[cfg(test)]
 mod tests;

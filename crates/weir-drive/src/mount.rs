@@ -41,6 +41,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// because of `stop`, of a control request, or of an unmount from outside.
 ///
 /// Call it in a process of its own: it raises the limit of open files and clears the umask.
+///
+/// # Errors
+///
+/// A folder that cannot be mounted on, or files of the drive that cannot be used.
 pub fn serve(
     options: &MountOptions,
     stop: &Stop,
@@ -78,7 +82,8 @@ fn serve_at(
     let capacity = options.data_scale.apply(profile.capacity.0);
     let engine = Engine::start(profile, options.drive_scale, capacity)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
-    adoption::adopt(&options.backing, &engine).map_err(DriveError::path(
+    let cost = profile.block_cost.unwrap_or_default();
+    adoption::adopt(&options.backing, &engine, cost).map_err(DriveError::path(
         "read the backing directory",
         &options.backing,
     ))?;

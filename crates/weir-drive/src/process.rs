@@ -32,6 +32,10 @@ impl DriveProcess {
     /// Starts `weir_executable drive mount ...` and waits until the drive is mounted.
     ///
     /// The process gets SIGTERM, and unmounts, when the calling thread ends.
+    ///
+    /// # Errors
+    ///
+    /// A process that cannot be started, or that does not mount the drive.
     pub fn mount(weir_executable: &Path, options: &MountOptions) -> Result<Self, DriveError> {
         let failed = |message: String| DriveError::Start {
             name: options.profile.clone(),
@@ -71,6 +75,10 @@ impl DriveProcess {
     }
 
     /// What the drive has counted since it was mounted.
+    ///
+    /// # Errors
+    ///
+    /// A drive that does not answer, or that refuses.
     pub fn statistics(&self) -> Result<DriveStatistics, DriveError> {
         control::statistics(&self.mountpoint)
     }
@@ -91,6 +99,10 @@ impl DriveProcess {
     }
 
     /// Unmounts the drive, also while files are still open on it, and ends its process.
+    ///
+    /// # Errors
+    ///
+    /// A drive that does not answer, or that refuses.
     pub fn unmount(mut self) -> Result<(), DriveError> {
         self.end()
     }

@@ -48,6 +48,10 @@ const EMBEDDED: &[(&str, &str)] = &embed![
 /// A fast drive that the profile names in front of it is found the same way.
 ///
 /// `NAME+KEY=VALUE+KEY=VALUE` is the profile with settings of its own, and called so.
+///
+/// # Errors
+///
+/// A name that is not found, or a file that is no profile.
 pub fn load(name_or_path: &str, search_folder: Option<&Path>) -> Result<DriveProfile, DriveError> {
     let (shipped, settings) = split_settings(name_or_path);
     let mut profile = load_with_front(shipped, search_folder)?;
@@ -101,6 +105,10 @@ fn load_alone(
 /// All profiles that [`load`] finds by name, in the order of their names.
 ///
 /// A file that is not a valid profile is an error, so that a typo does not hide a drive.
+///
+/// # Errors
+///
+/// A folder that cannot be read, or a file that is no profile.
 pub fn list(search_folder: Option<&Path>) -> Result<Vec<DriveProfile>, DriveError> {
     names(search_folder)
         .iter()

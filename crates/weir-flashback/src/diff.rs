@@ -51,6 +51,10 @@ impl fmt::Display for DiffLine {
 
 impl Diff {
     /// Takes a change.
+    ///
+    /// # Errors
+    ///
+    /// A change that is not one of the table.
     pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
         // All is read before anything is kept.
         let sides = change.images().map(|(image, is_after)| {

@@ -153,6 +153,10 @@ impl Prepared {
     }
 
     /// Reads the log from the moment to its end; each change of a row goes to `on_change`.
+    ///
+    /// # Errors
+    ///
+    /// A log that cannot be read, a past that is unknown, or the error of `on_change`.
     pub fn changes(
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
@@ -161,6 +165,10 @@ impl Prepared {
     }
 
     /// As [`Prepared::changes`], for reading only: what makes the past unknown is listed and passed over.
+    ///
+    /// # Errors
+    ///
+    /// A log that cannot be read, or the error of `on_change`.
     pub fn known_changes(
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
@@ -181,6 +189,10 @@ impl Prepared {
     }
 
     /// The bytes of log between the moment's file and the end.
+    ///
+    /// # Errors
+    ///
+    /// A server that does not list its logs.
     pub fn log_bytes(&self) -> Result<u64, FlashbackError> {
         let files = self.log_files()?;
         let from = files.before(&self.moment, &self.source, self.server_id)?;
@@ -214,6 +226,10 @@ impl Prepared {
 
     /// Makes the tables on a private server. `clause`: what is added to the query that reads the snapshot of the only
     /// table, as in ` WHERE id < 5`.
+    ///
+    /// # Errors
+    ///
+    /// A private server that does not start, or tables that cannot be made on it.
     pub fn make(
         &self,
         binary: &ServerBinary,
@@ -376,6 +392,10 @@ impl Prepared {
 
     /// Settings of a session on the private server that make it read as one on the user's does: the mode, and the
     /// offset of its clock at the moment.
+    ///
+    /// # Errors
+    ///
+    /// A server that is gone.
     pub fn session_settings(&self) -> Result<String, FlashbackError> {
         let mut connection = self.source.open()?;
         let us = match &self.moment {

@@ -122,6 +122,10 @@ pub fn read_key(table: &Table, given: &[String]) -> Result<Vec<String>, Flashbac
 }
 
 /// The line of a change, if it is one of the row with this key.
+///
+/// # Errors
+///
+/// A change that is not one of the table.
 pub fn line(
     table: &Table,
     key: &[String],

@@ -11,10 +11,7 @@ use std::path::{Path, PathBuf};
 use weir_model::{Address, Flavor};
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience, identifier};
 use weir_process::{PathError, WorkDirectory};
-use weir_server::{
-    PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
-    cache_directory, find, initialise,
-};
+use weir_server::{PrivateServer, ServerBinary, StartOptions, make_empty_data};
 
 use crate::source::Variables;
 use crate::{FlashbackError, Source, Stop};
@@ -37,19 +34,8 @@ pub struct Private {
 ///
 /// None is like it.
 pub fn find_like(source: &Source, path: Option<&Path>) -> Result<ServerBinary, FlashbackError> {
-    let found = match path {
-        Some(path) => vec![ServerBinary::at(path)?],
-        None => find(None)?,
-    };
-    let same = |binary: &&ServerBinary| {
-        let (theirs, ours) = (source.version, binary.version);
-        binary.flavor == source.flavor && (theirs.major, theirs.minor) == (ours.major, ours.minor)
-    };
-    let exact = found
-        .iter()
-        .find(|binary| same(binary) && binary.version == source.version);
-    let found = exact.or_else(|| found.iter().find(same));
-    found.cloned().ok_or_else(|| {
+    let found = weir_server::find_like(source.flavor, source.version, path)?;
+    found.ok_or_else(|| {
         FlashbackError::refused(
             format!(
                 "no {} {}.{} on this machine, on which the tables as of then would be made",
@@ -74,7 +60,7 @@ impl Private {
             "" | "0" => BTreeMap::new(),
             other => [("lower_case_table_names".to_owned(), other.to_owned())].into(),
         };
-        restore_or_initialise(binary, &data, &shaping)?;
+        make_empty_data(binary, &data, &shaping)?;
         stop.check()?;
         let mut options = StartOptions::new(data, directory.path().join("run"));
         options.variables = own_variables(binary.flavor);
@@ -102,11 +88,19 @@ impl Private {
     }
 
     /// A connection in `schema`.
+    ///
+    /// # Errors
+    ///
+    /// A private server that is gone.
     pub fn connect(&self, schema: Option<&str>) -> Result<Connection, FlashbackError> {
         self.connect_by(schema, Gate::own())
     }
 
     /// A connection for statements of the user's, which only read.
+    ///
+    /// # Errors
+    ///
+    /// A private server that is gone.
     pub fn connect_reading(&self, schema: &str) -> Result<Connection, FlashbackError> {
         self.connect_by(Some(schema), Gate::reading())
     }
@@ -236,31 +230,6 @@ fn own_variables(flavor: Flavor) -> BTreeMap<String, String> {
         .chain(own)
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect()
-}
-
-/// An empty data directory takes seconds to make and is kept for the next time.
-fn restore_or_initialise(
-    binary: &ServerBinary,
-    data: &Path,
-    shaping: &BTreeMap<String, String>,
-) -> Result<(), ServerError> {
-    let cache = Snapshots::open(&cache_directory())?;
-    let names: Vec<_> = shaping.values().map(String::as_str).collect();
-    let key = SnapshotKey {
-        flavor: binary.flavor,
-        version: binary.version,
-        workload: format!("empty-for-flashback{}", names.join("-")),
-        tables: 0,
-        rows: 0,
-        seed: 0,
-        page_bytes: 16384,
-        format: 1,
-    };
-    if cache.find(&key).is_some() {
-        return cache.restore(&key, data);
-    }
-    initialise(binary, data, shaping)?;
-    cache.store(&key, data)
 }
 
 /// Where data are put if nothing else is asked for.

@@ -79,6 +79,10 @@ fn rows(
 
 /// Runs the statements of a script on the private server, which has the tables as they are; those that did not change
 /// exactly one row.
+///
+/// # Errors
+///
+/// A private server that is gone.
 pub fn rehearse(private: &Private, script: &Script) -> Result<Vec<String>, FlashbackError> {
     let mut connection = private.connect(None)?;
     connection.run("SET NAMES utf8mb4")?;

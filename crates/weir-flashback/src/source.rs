@@ -41,6 +41,10 @@ impl Source {
     }
 
     /// A connection for short statements.
+    ///
+    /// # Errors
+    ///
+    /// A server that cannot be reached or refuses the login.
     pub fn open(&self) -> Result<Connection, FlashbackError> {
         Ok(Connection::open(&self.endpoint, &self.gate, PATIENCE)?)
     }

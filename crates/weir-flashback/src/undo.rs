@@ -86,6 +86,10 @@ impl Undo {
     }
 
     /// Takes a change.
+    ///
+    /// # Errors
+    ///
+    /// A change that is not one of the table.
     pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
         let is_chosen = self.chosen.has(change.transaction);
         let mut step = Step {
@@ -242,6 +246,10 @@ fn key_texts(table: &Table, row: &[Cell]) -> Vec<String> {
 }
 
 /// The keys of the rows of a table of the private server that meet a condition, as [`Undo::only`] takes them.
+///
+/// # Errors
+///
+/// A condition that the server refuses.
 pub fn keys_where(
     private: &Private,
     table: &Table,

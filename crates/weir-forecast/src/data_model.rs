@@ -104,6 +104,11 @@ fn popularity(spec: &RunSpec) -> Result<Popularity, ForecastError> {
             workload: spec.workload.to_string(),
         });
     };
+    if !spec.data.table_options.is_empty() {
+        return Err(ForecastError::TableOptions {
+            options: spec.data.table_options.clone(),
+        });
+    }
     let Some(name) = sysbench.shares.single() else {
         return Err(ForecastError::SeveralWorkloads {
             workload: spec.workload.to_string(),

@@ -22,6 +22,14 @@ pub enum ForecastError {
         /// Its name.
         workload: String,
     },
+    /// Tables that are not as usual.
+    #[error(
+        "predict: table_options `{options}` (pages of such tables are not modelled); predict a study without them"
+    )]
+    TableOptions {
+        /// What is appended to `CREATE TABLE`.
+        options: String,
+    },
     /// A mix of workloads.
     #[error(
         "predict: workload `{workload}` (several at once, whose pages are not modelled together); predict a study of \

@@ -66,6 +66,11 @@ impl<'a> Page<'a> {
         self.bytes
     }
 
+    /// Whether its records can be read as they stand: not those of `ROW_FORMAT=COMPRESSED`.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.layout.format != Format::Zip
+    }
+
     /// The page number that the page itself carries.
     pub fn number(&self) -> u32 {
         self.be32(NUMBER)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use weir_model::{Cell, Comparison, MetricRatio, Plan, Verdict};
 
 use crate::estimate_ratio::{Pairing, ratio, second_opinion};
+use crate::fingerprints;
 use crate::measured::{RunsByCell, THROUGHPUT};
 
 /// Levels by factor: what names a cell.
@@ -122,6 +123,7 @@ pub(crate) fn compare(
         p_value_adjusted: None,
         second_opinion: second_opinion(runs, level, baseline, metric, &estimate),
         others: others.collect(),
+        replay: fingerprints::compare(runs, (level, baseline), pairing, plan.seed),
         negative_control: is_negative_control(plan, contrast),
         verdict: if estimate.ratio.differs_from_one() {
             Verdict::Effect

@@ -46,7 +46,7 @@ pub(crate) fn ratio(
     }
 }
 
-fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<Estimated> {
+pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<Estimated> {
     let (estimate, method) = if pairs.len() >= BOOTSTRAP_PAIRS_MIN {
         let estimate = bootstrap_log_ratio(pairs, seed).ok()?;
         (estimate, Method::PairedBootstrap)

@@ -3,7 +3,7 @@
 //! the plan and the runs that there are. Nothing here touches a server or a drive.
 //!
 //! Downwards: `evaluate` and `two_results` -> `analysis` -> `claims` -> `rules` -> `claim_contrasts`, `schedule` ->
-//! `compare` -> `estimate_ratio` -> `measured`.
+//! `compare` -> `fingerprints` -> `estimate_ratio` -> `measured`.
 #![warn(clippy::missing_errors_doc)]
 
 mod analysis;
@@ -15,6 +15,7 @@ mod detectable_effect;
 mod error;
 mod estimate_ratio;
 mod evaluate;
+mod fingerprints;
 mod instance_variables;
 mod measured;
 mod order;

@@ -1,13 +1,16 @@
 //! The runs of a result by cell, and what is read off a run.
 
-use weir_model::{Metric, RunResult, Series, StudyResult, metrics};
+use weir_model::{EventEnding, EventRecord, Metric, RunResult, Series, StudyResult, metrics};
 
 /// What a comparison is about unless somebody asks for another metric.
 pub(crate) const THROUGHPUT: &str = "queries_per_s";
 
+/// Seconds from the begin of a run's first event to the end of its last, if all of them were done.
+const EVENT_TIME: &str = "event_s";
+
 /// Metrics in which less is better.
 pub(crate) fn less_is_better(metric: &str) -> bool {
-    metric.starts_with("latency_")
+    metric.starts_with("latency_") || metric == EVENT_TIME
 }
 
 /// The value of `metric` in a run; `None` for a metric that it does not have.
@@ -22,8 +25,17 @@ pub(crate) fn value(run: &RunResult, metric: &str) -> Option<f64> {
         "latency_us_p99" => latency.us_p99,
         "latency_us_p999" => latency.us_p999,
         "latency_us_max" => latency.us_max,
+        EVENT_TIME => event_s(run)?,
         sampled => return run.level(probed(sampled)?),
     })
+}
+
+fn event_s(run: &RunResult) -> Option<f64> {
+    let is_done = |event: &EventRecord| event.ending == EventEnding::Done;
+    let events = run.events.iter();
+    let began_s = events.clone().map(|event| event.began_s).reduce(f64::min)?;
+    let ended_s = events.map(|event| event.ended_s).reduce(f64::max)?;
+    run.events.iter().all(is_done).then_some(ended_s - began_s)
 }
 
 /// The metric of that name that probes sample.
@@ -33,7 +45,7 @@ fn probed(name: &str) -> Option<&'static Metric> {
 
 /// Whether runs can have `metric`.
 pub(crate) fn is_metric(name: &str) -> bool {
-    METRICS.contains(&name) || probed(name).is_some()
+    METRICS.contains(&name) || name == EVENT_TIME || probed(name).is_some()
 }
 
 /// The metrics that every run has.

@@ -14,11 +14,13 @@ mod conditions;
 mod consequences;
 mod cost;
 mod drive_accuracy;
+mod drive_profile;
 mod drive_state;
 mod durability;
 mod errors;
 mod events_as_named;
 mod evidence;
+mod faithful_replay;
 mod latency_claims;
 mod noise;
 mod one_factor;
@@ -69,7 +71,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 24] = [
+pub const RULES: [&Rule; 26] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -90,10 +92,12 @@ pub const RULES: [&Rule; 24] = [
     &provenance::RULE,
     &scope::RULE,
     &events_as_named::RULE,
+    &faithful_replay::RULE,
     &back_to_speed::RULE,
     &as_asked::RULE,
     &other_processes::RULE,
     &drive_accuracy::RULE,
+    &drive_profile::RULE,
 ];
 
 const ONLY_NOTES: &[Severity] = &[Severity::Note];

@@ -26,14 +26,14 @@ pub enum Next {
     Done,
 }
 
-/// The next run after `records`.
+/// The next run after `records`. Runs in `failed` are not made again; a search has none.
 ///
 /// # Errors
 /// If statistics of the runs cannot be computed.
-pub fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, JudgeError> {
+pub fn next(plan: &Plan, records: &[RunRecord], failed: &[PlannedRun]) -> Result<Next, JudgeError> {
     match &plan.search {
         Some(search) => search::next(plan, search, records),
-        None => blocks::next(plan, records),
+        None => blocks::next(plan, records, failed),
     }
 }
 

@@ -262,6 +262,7 @@ fn ratio_of_ratios(
         p_value_adjusted: None,
         second_opinion: None,
         others: Vec::new(),
+        replay: None,
         negative_control: false,
         verdict,
         findings,

@@ -31,6 +31,10 @@ fn names(plan: &PreparePlan) -> Result<Vec<String>, LoadError> {
 }
 
 /// Drops the tables of a workload that are there. The schema stays.
+///
+/// # Errors
+///
+/// A server that refuses or is gone, or statements that the gate does not let pass.
 pub fn cleanup(plan: &PreparePlan, gate: &Gate) -> Result<(), LoadError> {
     let mut names = names(plan)?;
     if !plan.workload.is_on_sbtest() {

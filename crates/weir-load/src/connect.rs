@@ -1,5 +1,6 @@
 //! Makes the measured connections of a run, several at a time.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -130,13 +131,15 @@ impl Servers {
         &self.0[number as usize % self.0.len()]
     }
 
-    /// Each server with its share of so many connections; servers without any are left out.
-    pub(crate) fn shares(&self, connections: u32) -> impl Iterator<Item = (&Connector, u32)> {
+    /// Each server with how many of the connections of these numbers it has.
+    pub(crate) fn shares(&self, numbers: &Range<u32>) -> impl Iterator<Item = (&Connector, u32)> {
         let count = self.0.len() as u32;
+        let before =
+            move |number: u32, index: u32| number.saturating_add(count - 1 - index) / count;
+        let (start, end) = (numbers.start, numbers.end);
         (0..)
             .zip(&self.0)
-            .map(move |(index, server)| (server, (connections + count - 1 - index) / count))
-            .filter(|(_, share)| *share > 0)
+            .map(move |(index, server)| (server, before(end, index) - before(start, index)))
     }
 }
 
@@ -164,7 +167,7 @@ pub(crate) fn connect_all(
         deadline,
         ready: AtomicU32::new(0),
     };
-    let numbers: Vec<u32> = (0..plan.load.connections).collect();
+    let numbers: Vec<u32> = plan.share().connections.collect();
     let share = numbers.len().div_ceil(parallel(round_trip));
     // One connection goes first: a wrong password is then one failed login, and with
     // caching_sha2_password the others find the cache filled.
@@ -216,6 +219,10 @@ impl Job<'_> {
         }
         if let Some(opened) = self.work.open(number) {
             let (exchange, session) = opened?;
+            let Some(exchange) = exchange else {
+                self.ready.fetch_add(1, Ordering::Relaxed);
+                return Ok(MysqlDriver::away(number, session, begins_ns, rng));
+            };
             let fresh = taken(exchange)?;
             self.ready.fetch_add(1, Ordering::Relaxed);
             return Ok(MysqlDriver::of_session(
@@ -241,7 +248,7 @@ impl Job<'_> {
                 waiting: format!(
                     "{waiting}, and {} of {} connections were ready",
                     self.ready.load(Ordering::Relaxed),
-                    self.plan.load.connections
+                    self.plan.share().count()
                 ),
             },
             error => error,

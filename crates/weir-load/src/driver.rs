@@ -12,6 +12,7 @@ mod reconnect;
 mod transport;
 
 use std::io;
+use std::os::fd::RawFd;
 
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Meter};
@@ -37,6 +38,17 @@ pub(crate) enum Cause<'a> {
     Time,
     /// The new connection is in the reactor's hands.
     Renewed,
+    /// The socket of its own is ready that it waits for.
+    Ready,
+}
+
+/// A socket of a session's own, which is not the driver's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnSocket {
+    /// Its number.
+    pub descriptor: RawFd,
+    /// It is waited for until it can be written; else until it can be read.
+    pub writes: bool,
 }
 
 /// What a driver waits for.
@@ -50,6 +62,8 @@ pub(crate) enum Next {
     Due(u64),
     /// That the reactor takes its new connection.
     Renewed,
+    /// That a socket of its own is ready.
+    Socket(OwnSocket),
     /// Nothing: it has finished.
     Finished,
 }

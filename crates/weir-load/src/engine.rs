@@ -1,5 +1,7 @@
 //! A run: checks, connections, reactor threads, and the merging of what they count.
 
+mod moment;
+mod part;
 pub(crate) mod setup;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +22,8 @@ use crate::reactor::{drive as drive_reactor, use_batch_scheduling};
 use crate::reactor_kind::ReactorKind;
 use crate::session::{SessionSource, Work};
 use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
+
+pub use part::{Frame, PartEnd, PartReady, PartStart, PartsMerger, run_part};
 
 /// Empty frames that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -102,28 +106,108 @@ fn run_work(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
-    let mut servers = Servers::new(plan, gate)?;
-    if work.opens_connections() {
-        servers = servers.with_several_results();
-    }
-    let deadline = Deadline::after(plan.init_timeout);
-    let checked = preflight::check(plan, &servers, work, deadline)?;
-    for warning in &checked.warnings {
+    let connected = Connected::open(plan, work, gate, stop, &mut |warning| {
         on_progress(Progress::Warning(warning));
+    })?;
+    let timeline = setup::timeline(plan);
+    let names = KindNames::of(work.kinds());
+    let mut merger = Merger::new(timeline, names, reporters(plan, &connected));
+    let beginning = Beginning {
+        origin: Instant::now(),
+        reporters_before: 0,
+    };
+    let measured_from = beginning.origin + Duration::from_nanos(timeline.measure_ns);
+    on_progress(Progress::Began(measured_from));
+    let idle_connections = load(
+        plan,
+        connected,
+        work,
+        beginning,
+        stop,
+        &mut |frames, returns| {
+            merge(frames, returns, &mut merger, on_progress);
+        },
+    )?;
+    let mut outcome = merger.finish();
+    outcome.idle_connections = idle_connections;
+    outcome.measured_from = Some(measured_from);
+    outcome.stopped_early = stop.load(Ordering::Relaxed);
+    Ok(outcome)
+}
+
+/// Connections that are ready.
+struct Connected {
+    servers: Servers,
+    drivers: Vec<MysqlDriver>,
+    idle: IdleConnections,
+}
+
+impl Connected {
+    /// Checks the servers and makes the connections of this process's share.
+    fn open(
+        plan: &LoadPlan,
+        work: &Work<'_>,
+        gate: &Gate,
+        stop: &AtomicBool,
+        on_warning: &mut dyn FnMut(&str),
+    ) -> Result<Self, LoadError> {
+        let mut servers = Servers::new(plan, gate)?;
+        if work.opens_connections() {
+            servers = servers.with_several_results();
+        }
+        let deadline = Deadline::after(plan.init_timeout);
+        let checked = preflight::check(plan, &servers, work, deadline)?;
+        for warning in &checked.warnings {
+            on_warning(warning);
+        }
+        Ok(Self {
+            drivers: connect_all(plan, &servers, work, checked.round_trip, stop, deadline)?,
+            idle: IdleConnections::open(plan, &servers, stop)?,
+            servers,
+        })
     }
-    let drivers = connect_all(plan, &servers, work, checked.round_trip, stop, deadline)?;
-    let idle = IdleConnections::open(plan, &servers, stop)?;
+}
+
+/// How many reactors there are, each of which reports.
+fn reporters(plan: &LoadPlan, connected: &Connected) -> usize {
+    (plan.reactors as usize).min(connected.drivers.len())
+}
+
+/// When the load begins.
+#[derive(Clone, Copy)]
+struct Beginning {
+    /// Its moment, which may lie ahead.
+    origin: Instant,
+    /// Reporters of the processes before this one, if it does a part of the run.
+    reporters_before: u32,
+}
+
+/// What takes the frames of a run and gives them back empty.
+type Consume<'a> = &'a mut dyn FnMut(&Receiver<Box<IntervalFrame>>, &[Sender<Box<IntervalFrame>>]);
+
+/// Loads the server; how many idle connections were there at the end.
+fn load(
+    plan: &LoadPlan,
+    connected: Connected,
+    work: &Work<'_>,
+    beginning: Beginning,
+    stop: &AtomicBool,
+    consume: Consume<'_>,
+) -> Result<u64, LoadError> {
+    let Connected {
+        servers,
+        drivers,
+        idle,
+    } = connected;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let keeping = scope.spawn(|| idle.keep(&is_over));
-        let outcome = drive(plan, drivers, &servers, work, stop, on_progress);
+        let done = drive(plan, drivers, &servers, work, beginning, stop, consume);
         is_over.store(true, Ordering::Relaxed);
         let idle_connections = keeping
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let mut outcome = outcome?;
-        outcome.idle_connections = idle_connections;
-        Ok(outcome)
+        done.map(|()| idle_connections)
     })
 }
 
@@ -132,17 +216,14 @@ fn drive(
     drivers: Vec<MysqlDriver>,
     servers: &Servers,
     work: &Work<'_>,
+    beginning: Beginning,
     stop: &AtomicBool,
-    on_progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<LoadOutcome, LoadError> {
-    let budget = plan.max_events.map(AtomicU64::new);
+    consume: Consume<'_>,
+) -> Result<(), LoadError> {
+    let budget = plan.share().max_events.map(AtomicU64::new);
     let abort = AtomicBool::new(false);
     let timeline = setup::timeline(plan);
-    let origin = Instant::now();
-    let measured_from = origin + Duration::from_nanos(timeline.measure_ns);
-    on_progress(Progress::Began(measured_from));
     let parts = deal(drivers, plan.reactors as usize);
-    let mut merger = Merger::new(timeline, KindNames::of(work.kinds()), parts.len());
     let (full, frames) = channel();
     std::thread::scope(|scope| {
         let (mut threads, mut returns) = (Vec::new(), Vec::new());
@@ -160,12 +241,13 @@ fn drive(
                 plan.load.pace.closed_loop(),
                 Compression::of(plan.load.compression),
             );
+            let of_run = beginning.reporters_before + index;
             let job = ReactorJob {
                 kind: plan.reactor,
                 timeline,
-                origin,
+                origin: beginning.origin,
                 sender,
-                arrivals: setup::arrivals(plan, index, part.len() as u32),
+                arrivals: setup::arrivals(plan, of_run, part.len() as u32),
                 budget: budget.as_ref(),
                 counts_short: plan.short_intervals,
                 stop,
@@ -175,13 +257,9 @@ fn drive(
         }
         // The reactors' own ends are left: when the last has ended, so has the channel.
         drop(full);
-        merge(&frames, &returns, &mut merger, on_progress);
+        consume(&frames, &returns);
         threads.into_iter().try_for_each(join)
-    })?;
-    let mut outcome = merger.finish();
-    outcome.measured_from = Some(measured_from);
-    outcome.stopped_early = stop.load(Ordering::Relaxed);
-    Ok(outcome)
+    })
 }
 
 /// Starts the threads that make connections again, for one reactor.
@@ -292,6 +370,7 @@ impl<'scope> ReactorJob<'scope> {
 
     fn run(self, drivers: Vec<MysqlDriver>, shared: &mut Shared) -> Result<(), LoadError> {
         let batch_scheduling = use_batch_scheduling();
+        moment::wait_until(self.origin);
         let mut meter = Meter::new(
             self.timeline,
             Clock::Since(self.origin),

@@ -81,6 +81,9 @@ pub enum LoadError {
         /// What it or its process said last.
         why: String,
     },
+    /// Agents that could not be led, or one that failed or was lost.
+    #[error("{0}")]
+    Agents(String),
     /// This host refused something that the load engine needs.
     #[error("{what}: {why}")]
     Host {

@@ -32,6 +32,10 @@ impl<W> fmt::Debug for HdrLog<W> {
 
 impl<W: Write> HdrLog<W> {
     /// Begins a log on `out` for a measurement that began at `began`.
+    ///
+    /// # Errors
+    ///
+    /// An output that cannot be written.
     pub fn new(mut out: W, began: SystemTime) -> io::Result<Self> {
         let mut serializer = V2DeflateSerializer::new();
         IntervalLogWriterBuilder::new()
@@ -43,6 +47,10 @@ impl<W: Write> HdrLog<W> {
     }
 
     /// Adds an interval; one of the warm-up is left out.
+    ///
+    /// # Errors
+    ///
+    /// An output that cannot be written.
     pub fn write(&mut self, interval: &Interval) -> io::Result<()> {
         let record = &interval.record;
         if record.time_s <= 0.0 {

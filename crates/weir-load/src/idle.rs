@@ -25,11 +25,7 @@ impl IdleConnections {
         servers: &Servers,
         stop: &AtomicBool,
     ) -> Result<Self, LoadError> {
-        let numbers = plan.load.connections
-            ..plan
-                .load
-                .connections
-                .saturating_add(plan.load.idle_connections);
+        let numbers = plan.share().idle;
         let mut connections = Vec::new();
         for number in numbers {
             if stop.load(Ordering::Relaxed) {

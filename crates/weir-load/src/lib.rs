@@ -15,7 +15,8 @@
 //! `connect` makes the measured connections by `weir_mysql`, as the control plane does. Layers, downwards:
 //! `engine` (threads and merging) -> `reactor` (epoll or `io_uring`) -> `driver` (a MySQL connection, or
 //! none) -> `session` (what it does), most of which report to `meter`. Nothing here prints; nothing
-//! knows about studies or other hosts.
+//! knows about studies. A run may be shared by several processes: [`run_part`] does one [`Share`] and gives
+//! its frames away, [`PartsMerger`] merges those of all. How they travel is no matter of this crate.
 
 mod check;
 mod cleanup;
@@ -37,6 +38,7 @@ mod reactor_kind;
 mod rehearsal;
 mod schema;
 mod session;
+mod share;
 mod stamp;
 mod statistics;
 #[cfg(test)]
@@ -45,6 +47,11 @@ mod threads;
 
 pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
 pub use cleanup::{cleanup, existing_tables};
+pub use driver::OwnSocket;
+pub use engine::{
+    Frame, PartEnd, PartReady, PartStart, PartsMerger, Progress, run, run_observed, run_part,
+    run_sessions,
+};
 pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
@@ -59,6 +66,7 @@ pub use schema::make_missing_schema;
 pub use session::{
     FoundStatements, OpenedSession, Session, SessionKinds, SessionSource, Step, Turn,
 };
+pub use share::Share;
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use threads::{
     Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome, run_threads,

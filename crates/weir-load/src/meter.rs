@@ -102,7 +102,7 @@ pub(crate) struct TransactionTiming {
     pub(crate) last_attempt_ns: u64,
 }
 
-/// A reactor's way to whoever merges: full frames go there, empty ones come back.
+/// A reactor's way to the merger: full frames go there, empty ones come back.
 #[derive(Debug)]
 pub(crate) struct FrameSender {
     /// Its number among the reporters.
@@ -203,7 +203,7 @@ impl<'a> Meter<'a> {
         self.now_ns
     }
 
-    /// Reads the clock for a reply that came to this machine then, or now if nobody knows; when
+    /// Reads the clock for a reply that came to this machine then, or now if there is no stamp; when
     /// that was, nanoseconds since the run began. Its latencies end there: what it then waited for
     /// this thread is not the server's.
     pub(crate) fn reply_received(&mut self, came: Option<Stamp>) -> u64 {
@@ -420,7 +420,7 @@ impl<'a> Meter<'a> {
             if self.timeline.is_checkpoint(frame.to_ns) {
                 frame.connections = Some(connections().collect());
             }
-            // Without a merger nobody wants the numbers any more.
+            // Without a merger the numbers are not wanted any more.
             let _ = self.sender.full.send(frame);
         }
     }
@@ -473,7 +473,7 @@ impl<'a> Meter<'a> {
         if self.timeline.is_checkpoint(at_ns) || !self.held.is_empty() {
             self.held.push(full);
         } else {
-            // Without a merger nobody wants the numbers any more.
+            // Without a merger the numbers are not wanted any more.
             let _ = self.sender.full.send(full);
         }
         self.boundary_ns = self.timeline.boundary_after(at_ns);

@@ -12,6 +12,7 @@ mod packets;
 
 use std::collections::BinaryHeap;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,14 +80,27 @@ pub struct NullServer {
 
 impl NullServer {
     /// Listens on `socket`, which must not exist yet, from a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// A socket that cannot be bound, or a thread that cannot be started.
     pub fn start(socket: &Path, behavior: NullServerBehavior) -> io::Result<Self> {
         Self::serve(Listener::unix(socket)?, behavior)
     }
 
     /// Listens on TCP, on loopback only; 0 for a port of the kernel's choice. The kernel tells when
     /// a statement came, so that its service does not begin late because this thread did.
+    ///
+    /// # Errors
+    ///
+    /// A port that cannot be bound, or a thread that cannot be started.
     pub fn start_tcp(port: u16, behavior: NullServerBehavior) -> io::Result<Self> {
-        Self::serve(Listener::tcp(port)?, behavior)
+        Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), behavior)
+    }
+
+    /// As [`Self::start_tcp`], at an address of this host: others that reach it may load it.
+    pub fn start_at(address: SocketAddr, behavior: NullServerBehavior) -> io::Result<Self> {
+        Self::serve(Listener::tcp(address)?, behavior)
     }
 
     fn serve(listener: Listener, behavior: NullServerBehavior) -> io::Result<Self> {

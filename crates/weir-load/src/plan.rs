@@ -8,6 +8,7 @@ use weir_model::{Address, Endpoint, LoadSpec, Pace};
 
 use crate::LoadError;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
+use crate::share::Share;
 use weir_mysql::Compression;
 use weir_workload::{Script, ScriptInputs, Table, TableOptions, Workload};
 
@@ -126,6 +127,8 @@ pub struct LoadPlan {
     pub rate_changes: Vec<(Duration, f64)>,
     /// Longest time from the first connection to the last, checks before them included.
     pub init_timeout: Duration,
+    /// What this process does of it; `None`: all.
+    pub share: Option<Share>,
 }
 
 impl LoadPlan {
@@ -152,6 +155,7 @@ impl LoadPlan {
             short_intervals: false,
             rate_changes: Vec::new(),
             init_timeout: Duration::from_secs(30),
+            share: None,
         }
     }
 
@@ -228,6 +232,11 @@ impl LoadPlan {
             value: "on".to_owned(),
             why: "it says when transactions begin; leave out rate and think time",
         })
+    }
+
+    /// What this process does of it.
+    pub(crate) fn share(&self) -> Share {
+        self.share.clone().unwrap_or_else(|| Share::whole(self))
     }
 
     /// What its connections do.

@@ -51,21 +51,22 @@ pub(crate) fn check(
     work: &Work<'_>,
     deadline: Deadline,
 ) -> Result<Checked, LoadError> {
-    let all = plan
-        .load
-        .connections
-        .saturating_add(plan.load.idle_connections);
-    raise_file_limit(u64::from(all) + OTHER_FILES)?;
-    // Dealt in turn: the servers of the working connections are the first of all.
-    let mut working = servers.shares(plan.load.connections);
+    let share = plan.share();
+    let all = share.connections.len() + share.idle.len();
+    raise_file_limit(all as u64 + OTHER_FILES)?;
+    new_numbers::check_share(work.script(), plan)?;
     let mut checked = Checked::default();
     let mut controls = Vec::new();
-    for (server, all) in servers.shares(all) {
+    let idle = servers.shares(&share.idle);
+    for ((server, connections), (_, idle)) in servers.shares(&share.connections).zip(idle) {
+        if connections + idle == 0 {
+            continue;
+        }
         let mut control = Connection::connect(server, true, Patience::Until(deadline))?;
         session_variables::check_script(work.script(), &mut control)?;
-        check_connections(all, &mut control)?;
+        check_connections(connections + idle, &mut control)?;
         checked.round_trip = checked.round_trip.max(control.round_trip()?);
-        if let Some((_, connections)) = working.next() {
+        if connections > 0 {
             let changed = if work.is_compiled() {
                 let warning = check_server(plan, work.script(), connections, &mut control)?;
                 checked.warnings.extend(warning);

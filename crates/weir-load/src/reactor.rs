@@ -188,7 +188,10 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
         shared: &mut D::Shared,
         meter: &mut Meter<'_>,
     ) -> Result<(), LoadError> {
-        let Arrival { index, chunk } = arrival;
+        let (index, chunk) = match arrival {
+            Arrival::Chunk(index, chunk) => (index, chunk),
+            Arrival::Ready(index) => return self.ready(index, shared, meter),
+        };
         let chunk = match chunk {
             Ok(chunk) => chunk,
             Err(error) => return self.advance(index, Cause::Broken(error), shared, meter),
@@ -205,6 +208,19 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
         match self.follow(index, next, shared)? {
             Some(cause) => self.advance(index, cause, shared, meter),
             None => Ok(()),
+        }
+    }
+
+    /// Tells a driver that a socket of its own is ready, if it still waits for one.
+    fn ready(
+        &mut self,
+        index: usize,
+        shared: &mut D::Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), LoadError> {
+        match self.slots[index].waits_for {
+            Next::Socket(_) => self.advance(index, Cause::Ready, shared, meter),
+            _ => Ok(()),
         }
     }
 
@@ -255,6 +271,10 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
                 self.active -= 1;
                 return Ok(None);
             }
+            Next::Socket(socket) => self
+                .sockets
+                .watch(index, socket)
+                .map_err(|error| host("watch a connection", &error))?,
             Next::Reply | Next::Time(_) | Next::Due(_) => {}
         }
         Ok(sent.err().map(Cause::Broken))

@@ -20,6 +20,7 @@ use weir_mysql::{Exchange, Reply, Row, ServerError, StatementResult};
 use weir_workload::Script;
 
 use crate::LoadError;
+use crate::driver::OwnSocket;
 use crate::plan::LoadPlan;
 
 pub(crate) use compiled::{CompiledSession, Templates};
@@ -39,6 +40,14 @@ pub trait Session: fmt::Debug + Send {
     fn needs_rows(&self) -> bool {
         false
     }
+
+    /// Whether a digest of the outstanding request's rows is wanted, see [`Self::digested`].
+    fn digests_rows(&self) -> bool {
+        false
+    }
+
+    /// The digest of the rows of the answer that [`Self::replied`] has next: equal for the same rows in any order.
+    fn digested(&mut self, _digest: u64) {}
 
     /// Whether it decides itself what an error means: each answer that is one comes by [`Self::refused`], and a
     /// lost connection is not counted.
@@ -84,6 +93,11 @@ pub trait Session: fmt::Debug + Send {
         self.again(turn)
     }
 
+    /// The socket of [`Step::Await`] is ready.
+    fn ready(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.again(turn)
+    }
+
     /// The connection is a new one: what was prepared on the one before is gone.
     fn reconnected(&mut self) {}
 
@@ -107,6 +121,8 @@ pub enum Step {
         /// When.
         until_ns: u64,
     },
+    /// Nothing until a socket of the session's own is ready; the transaction goes on with [`Session::ready`].
+    Await(OwnSocket),
     /// The transaction is complete.
     Done {
         /// How many it counts for: one, but for statements that carry many; 0: it was none, and has no latency.
@@ -139,8 +155,9 @@ pub struct SessionKinds {
     pub found: Arc<FoundStatements>,
 }
 
-/// A connection that a source has opened, and its session.
-pub type OpenedSession = (Exchange, Box<dyn Session>);
+/// A session that a source has made, and the connection that the engine drives for it, if there is one: a session may
+/// have all of its connections itself, see [`Step::Await`].
+pub type OpenedSession = (Option<Exchange>, Box<dyn Session>);
 
 /// Makes sessions of another kind than a compiled workload's.
 pub trait SessionSource: Sync {
@@ -209,6 +226,19 @@ impl AnySession {
         }
     }
 
+    pub(crate) fn digests_rows(&self) -> bool {
+        match self {
+            Self::Compiled(_) | Self::OrderEntry(_) => false,
+            Self::Sourced(session) => session.digests_rows(),
+        }
+    }
+
+    pub(crate) fn digested(&mut self, digest: u64) {
+        if let Self::Sourced(session) = self {
+            session.digested(digest);
+        }
+    }
+
     pub(crate) fn judges_errors(&self) -> bool {
         match self {
             Self::Compiled(_) | Self::OrderEntry(_) => false,
@@ -242,6 +272,10 @@ impl AnySession {
 
     pub(crate) fn woken(&mut self, turn: &mut Turn<'_>) -> Step {
         either!(self, session => session.woken(turn))
+    }
+
+    pub(crate) fn ready(&mut self, turn: &mut Turn<'_>) -> Step {
+        either!(self, session => session.ready(turn))
     }
 
     pub(crate) fn results(&mut self, results: Vec<StatementResult>) {
@@ -336,7 +370,10 @@ impl<'a> Work<'a> {
     }
 
     /// A connection that the source opens itself, with its session.
-    pub(crate) fn open(&self, number: u32) -> Option<Result<(Exchange, AnySession), LoadError>> {
+    pub(crate) fn open(
+        &self,
+        number: u32,
+    ) -> Option<Result<(Option<Exchange>, AnySession), LoadError>> {
         let opened = self.source?.open(number)?;
         Some(opened.map(|(exchange, session)| (exchange, AnySession::Sourced(session))))
     }

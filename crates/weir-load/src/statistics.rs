@@ -267,7 +267,7 @@ pub(crate) fn summary(latency_ns: &Histogram<u64>, latency_ns_sum: u64) -> Laten
 }
 
 /// The histogram in microseconds, as `HdrHistogram` V2.
-fn serialize_us(latency_ns: &Histogram<u64>) -> Vec<u8> {
+pub(crate) fn serialize_us(latency_ns: &Histogram<u64>) -> Vec<u8> {
     let mut latency_us = new_histogram();
     for value in latency_ns.iter_recorded() {
         let ns = latency_ns.median_equivalent(value.value_iterated_to());

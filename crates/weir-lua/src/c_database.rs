@@ -1,5 +1,5 @@
 //! The functions `db_*` that modules declare and call through FFI: connections, queries, rows, bulk inserts. Each waits
-//! in place.
+//! in place. Prepared statements are in `c_statement`.
 
 #![allow(unsafe_code)] // exported names, and structs that C and Rust share
 
@@ -27,7 +27,7 @@ static DRIVER: SqlDriver = SqlDriver {
 
 /// A connection, with its last error.
 #[repr(C)]
-struct SqlConnection {
+pub(crate) struct SqlConnection {
     /// 0: none, 1: the event is to be tried again, 2: another.
     error: c_int,
     code: c_int,
@@ -53,17 +53,19 @@ struct SqlValue {
 
 #[repr(C)]
 struct SqlRow {
-    /// Nobody's.
+    /// Not used.
     own: *mut c_void,
     values: *const SqlValue,
 }
 
 /// A result set, with the row that was fetched last.
 #[repr(C)]
-struct SqlResult {
+pub(crate) struct SqlResult {
     rows: u32,
     fields: u32,
     connection: *mut SqlConnection,
+    /// Of which it is a result; null for a text.
+    statement: *mut c_void,
     row: SqlRow,
     own: *mut OwnResult,
 }
@@ -188,15 +190,30 @@ unsafe extern "C" fn db_query(
         return null_mut();
     };
     // SAFETY: as the file asks of its callers.
-    let (number, text) = unsafe { ((*(*connection).own).number, bytes(text, length)) };
+    let (number, text) = unsafe { (number(connection), bytes(text, length)) };
     let answer = in_place::query(&core, number, text);
     // SAFETY: as above.
+    unsafe { result(connection, null_mut(), answer) }
+}
+
+/// What a statement's answer is for C: its result set, or null; errors are noted.
+///
+/// # Safety
+///
+/// As the file asks of its callers.
+pub(crate) unsafe fn result(
+    connection: *mut SqlConnection,
+    statement: *mut c_void,
+    answer: Result<Option<(u32, usize, usize)>, in_place::Refused>,
+) -> *mut SqlResult {
+    // SAFETY: as the file asks of its callers.
     unsafe { note(connection, answer.as_ref().err()) };
     let Ok(Some((set, rows, fields))) = answer else {
         return null_mut();
     };
     let own = OwnResult {
-        connection: number,
+        // SAFETY: as above.
+        connection: unsafe { number(connection) },
         number: set,
         values: Vec::new(),
         texts: Vec::new(),
@@ -205,6 +222,7 @@ unsafe extern "C" fn db_query(
         rows: rows as u32,
         fields: fields as u32,
         connection,
+        statement,
         row: SqlRow {
             own: null_mut(),
             values: null(),
@@ -233,7 +251,7 @@ unsafe extern "C" fn db_fetch_row(result: *mut SqlResult) -> *const SqlRow {
     &raw const result.row
 }
 
-/// The fields of the next row; bytes from a NUL on are lost to whoever reads by its end only.
+/// The fields of the next row; a reader that ignores the length loses bytes from a NUL on.
 fn next_row(core: &Core, own: &OwnResult) -> Option<Vec<Option<Vec<u8>>>> {
     let mut connections = core.connections.borrow_mut();
     let open = connections.get_mut(&own.connection)?.result.as_mut()?;
@@ -303,10 +321,20 @@ unsafe extern "C" fn db_bulk_insert_done(connection: *mut SqlConnection) -> c_in
     }
 }
 
+/// The number of a connection.
+///
 /// # Safety
 ///
 /// As the file asks of its callers.
-unsafe fn bytes(text: *const c_char, length: usize) -> Vec<u8> {
+pub(crate) unsafe fn number(connection: *mut SqlConnection) -> u32 {
+    // SAFETY: the connection is one of `db_connection_create`.
+    unsafe { (*(*connection).own).number }
+}
+
+/// # Safety
+///
+/// As the file asks of its callers.
+pub(crate) unsafe fn bytes(text: *const c_char, length: usize) -> Vec<u8> {
     if text.is_null() {
         return Vec::new();
     }
@@ -319,15 +347,15 @@ unsafe fn bytes(text: *const c_char, length: usize) -> Vec<u8> {
 /// # Safety
 ///
 /// As the file asks of its callers.
-unsafe fn on(
+pub(crate) unsafe fn on(
     connection: *mut SqlConnection,
     act: impl FnOnce(&Rc<Core>, u32) -> Result<(), in_place::Refused>,
 ) -> c_int {
     let (Some(core), false) = (current(), connection.is_null()) else {
         return 1;
     };
-    // SAFETY: the connection is one of `db_connection_create`.
-    let number = unsafe { (*(*connection).own).number };
+    // SAFETY: as the file asks of its callers.
+    let number = unsafe { number(connection) };
     let done = act(&core, number);
     // SAFETY: as above.
     unsafe { note(connection, done.as_ref().err()) };
@@ -337,7 +365,7 @@ unsafe fn on(
 /// # Safety
 ///
 /// As the file asks of its callers.
-unsafe fn note(connection: *mut SqlConnection, error: Option<&in_place::Refused>) {
+pub(crate) unsafe fn note(connection: *mut SqlConnection, error: Option<&in_place::Refused>) {
     // SAFETY: the connection is one of `db_connection_create`.
     let (connection, own) = unsafe { (&mut *connection, &mut *(*connection).own) };
     let (error, refusal) = match error {

@@ -66,7 +66,7 @@ extern "C" fn crashed(signal: c_int) {
     say(b")");
     say_place();
     say(b"\n");
-    // SAFETY: signal(2): what crashed does so again when this returns, and nobody hears of it.
+    // SAFETY: signal(2): what crashed does so again when this returns, with the system's handler.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
@@ -108,7 +108,7 @@ fn say_place() {
     }
     for level in 0..FRAMES_MAX {
         let mut frame = MaybeUninit::<ffi::lua_Debug>::zeroed();
-        // SAFETY: the state lives as long as its script runs on this thread; what its stack is, nobody knows, see
+        // SAFETY: the state lives as long as its script runs on this thread; its stack may be in any state, see
         // above.
         unsafe {
             if ffi::lua_getstack(state, level, frame.as_mut_ptr()) == 0 {

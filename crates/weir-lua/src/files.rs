@@ -1,4 +1,4 @@
-//! A script with all that it loads, for whoever keeps both.
+//! A script with all that it loads, to be kept together.
 
 use std::collections::BTreeMap;
 use std::fs;

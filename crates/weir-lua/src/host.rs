@@ -1,4 +1,4 @@
-//! What a state needs of the world: the seam between the interpreter and whoever runs it.
+//! What a state needs of the world: the seam between the interpreter and its runner.
 
 use std::ops::Range;
 
@@ -30,11 +30,6 @@ pub trait Host {
     /// The server's refusal, or a connection that is lost.
     fn request(&mut self, connection: u32, request: Request<'_>) -> Result<Reply, Failure>;
 
-    /// Whether an engine sends this connection's requests, so that a coroutine goes away until it is answered.
-    fn is_driven(&self, _connection: u32) -> bool {
-        false
-    }
-
     /// Writes a line to the log.
     fn log(&mut self, level: Level, line: &str);
 
@@ -52,6 +47,14 @@ pub trait Host {
 
     /// The event that began last is complete.
     fn end_event(&mut self);
+
+    /// Seconds on a clock that never goes back.
+    fn clock_s(&mut self) -> f64 {
+        0.0
+    }
+
+    /// A line of the script has waited in this call for so many seconds; without a line, it is a whole event.
+    fn waited(&mut self, _place: &str, _call: &str, _seconds: f64) {}
 
     /// A number of `low..=high`.
     fn random(&mut self, kind: RandomKind, low: u32, high: u32) -> u32;

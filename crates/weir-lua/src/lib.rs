@@ -9,6 +9,8 @@
 //! Written from what scripts may rely on and from watching sysbench run, not from its sources.
 
 mod c_database;
+mod c_histogram;
+mod c_statement;
 mod c_surface;
 mod core;
 mod crash;

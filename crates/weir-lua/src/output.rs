@@ -18,6 +18,12 @@ pub(crate) fn by_lines() {
     });
 }
 
+/// Prints where scripts print.
+pub(crate) fn print(text: &str) {
+    // SAFETY: fwrite(3) of so many bytes.
+    unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stdout) };
+}
+
 /// Sends what scripts have printed, down to a line's beginning: before the program prints.
 pub fn flush_output() {
     // SAFETY: fflush(3) of all streams.

@@ -16,9 +16,9 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 use crate::core::{Core, enter};
 use crate::host::Host;
 use crate::ignored_errors::Errors;
-use crate::options::{OptionKind, OptionValue, ScriptOption};
+use crate::options::{OptionKind, OptionValue, ScriptOption, option_list};
 use crate::prelude::CHUNKS;
-use crate::{ScriptError, c_database, c_surface, crash, output};
+use crate::{ScriptError, c_database, c_histogram, c_statement, c_surface, crash, output};
 
 /// What a state tells its script about itself.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +41,8 @@ pub struct Identity {
     pub luajit_command: Option<String>,
     /// Its events are a coroutine of an engine's.
     pub is_coroutine: bool,
+    /// The host is told which of its lines wait.
+    pub is_profiled: bool,
     /// All modules and files that it may load, by name; `None`: those that are found.
     pub modules: Option<Arc<BTreeMap<String, String>>>,
 }
@@ -70,6 +72,8 @@ impl State {
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
         c_surface::keep();
         c_database::keep();
+        c_statement::keep();
+        c_histogram::keep();
         output::by_lines();
         crash::tell_crashes();
         // SAFETY: a script with FFI is trusted as a program is; the documentation says so.
@@ -124,10 +128,12 @@ impl State {
         let Some(Value::Table(found)) = found.front() else {
             return Ok(Vec::new());
         };
-        found
+        let declared: Vec<_> = found
             .sequence_values::<Table>()
             .map(|option| declared(&option?))
-            .collect()
+            .collect::<Result<_, ScriptError>>()?;
+        c_histogram::set_options(option_list(&declared));
+        Ok(declared)
     }
 
     /// Fills `sysbench.opt`; `-` in names becomes `_`.
@@ -282,7 +288,7 @@ impl Drop for State {
     }
 }
 
-/// Notes which coroutine of the interpreter runs, for whoever must say where a script is.
+/// Notes which coroutine of the interpreter runs, for the signal handlers that say where a script is.
 fn note_running(lua: &Lua, core: &Core) -> mlua::Result<()> {
     // SAFETY: the state is only noted.
     unsafe { lua.exec_raw((), |state| core.running.set(state)) }

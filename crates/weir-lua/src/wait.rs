@@ -14,7 +14,7 @@ use mlua::{IntoLuaMulti as _, Lua, MultiValue};
 use self::arguments::Arguments;
 use crate::core::{Bulk, Connection, Core, Open};
 use crate::host::{Counter, Failure, Level, Parameter, Refusal, Reply, Request};
-use crate::statement::{How, Prepared, with_values};
+use crate::statement::{How, ParameterKind, Prepared, with_values};
 
 /// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -473,6 +473,18 @@ impl Call<'_> {
 
     fn execute(&mut self, arguments: &mut Arguments) -> Result<Ask, Failed> {
         let number = arguments.number().unwrap_or(0);
+        self.execute_with(number, |kinds| {
+            let values = kinds.iter().map(|kind| arguments.parameter(*kind));
+            values.collect()
+        })
+    }
+
+    /// Executes a statement with these values, which have the kinds that were bound.
+    fn execute_with(
+        &mut self,
+        number: u32,
+        values: impl FnOnce(&[ParameterKind]) -> Vec<Parameter>,
+    ) -> Result<Ask, Failed> {
         let Some(prepared) = self.connection.statements.get(&number) else {
             return Err(Failed::misuse());
         };
@@ -487,8 +499,7 @@ impl Call<'_> {
             let refused = Failure::Refused(refusal);
             return Err(self.failed(refused, "mysql_stmt_execute()", &text));
         }
-        let kinds = prepared.kinds.iter();
-        let values: Vec<_> = kinds.map(|kind| arguments.parameter(*kind)).collect();
+        let values = values(&prepared.kinds);
         Ok(match &prepared.how {
             How::Server(statement) => Ask::Execute {
                 statement: *statement,

@@ -1,12 +1,14 @@
 //! A drive: what its profile says of it, and what an emulated one has counted.
 
 mod atomicity;
+mod block_cost;
 mod cache;
 mod checks;
 mod faults;
 mod latencies;
 mod media;
 mod nand;
+mod published;
 mod settings;
 mod statistics;
 mod timing;
@@ -17,12 +19,14 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use self::atomicity::{Atomicity, Pieces};
+pub use self::block_cost::{BlockCost, COMPRESSED_BLOCK_BYTES};
 pub use self::cache::{CacheFill, CachedWrites, FrontCache, FrontDrive};
 use self::checks::Check;
 pub use self::faults::{FaultError, FaultStatistics, Faults, Operations};
 pub use self::latencies::Latencies;
 pub use self::media::{Disks, Flash, Throttle, ThrottleRate};
 pub use self::nand::{Endurance, Nand, SlcCache};
+pub use self::published::{Grade, PublishedFigure, PublishedOperation, PublishedPoint};
 pub use self::statistics::{
     CacheStatistics, DriveStatistics, FileKindLatencies, FileKindStatistics, SpaceState,
 };
@@ -77,6 +81,9 @@ pub struct DriveProfile {
     /// Inline compression.
     #[serde(default)]
     pub compression: Compression,
+    /// What a compressed block takes beyond its data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_cost: Option<BlockCost>,
     /// How the emulation finds out how far data compress.
     #[serde(default)]
     pub compressed_sizes: CompressedSizes,
@@ -108,6 +115,15 @@ pub struct DriveProfile {
     /// What a power cut leaves whole.
     #[serde(default)]
     pub atomicity: Atomicity,
+    /// What the figures rest on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
+    /// 95 % intervals of figures that were measured: key -> lower and upper end.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub intervals: BTreeMap<String, (f64, f64)>,
+    /// What others measured on such a drive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<PublishedPoint>,
     /// Where each figure comes from: key -> source, and whether it was seen or recalled.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RuleId;
+use crate::{ReplayComparison, RuleId};
 
 /// What a comparison says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,6 +170,9 @@ pub struct Comparison {
     pub second_opinion: Option<SecondOpinion>,
     /// The same levels in other metrics: latency percentiles.
     pub others: Vec<MetricRatio>,
+    /// Of two arms of a replay: the same levels by kind of statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayComparison>,
     /// Whether the study declares that this factor cannot have an effect here.
     pub negative_control: bool,
     /// What it says.

@@ -18,8 +18,10 @@ mod file_kind;
 mod judged_result;
 mod judgement;
 mod latency;
+mod load_host;
 mod metric;
 mod plan;
+mod replay_record;
 mod resource_limits;
 mod result;
 mod rule_id;
@@ -47,10 +49,11 @@ pub use crash_test::{CrashTest, PagesInQuestion};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
-    Atomicity, CacheFill, CacheStatistics, CachedWrites, CompressedSizes, Compression, Disks,
-    DriveProfile, DriveStatistics, Endurance, FaultError, FaultStatistics, Faults,
-    FileKindLatencies, FileKindStatistics, Flash, FlushTiming, FrontCache, FrontDrive, Latencies,
-    Nand, Operations, Pieces, ProfileError, Provisioning, ReadTiming, SlcCache, SpaceState,
+    Atomicity, BlockCost, COMPRESSED_BLOCK_BYTES, CacheFill, CacheStatistics, CachedWrites,
+    CompressedSizes, Compression, Disks, DriveProfile, DriveStatistics, Endurance, FaultError,
+    FaultStatistics, Faults, FileKindLatencies, FileKindStatistics, Flash, FlushTiming, FrontCache,
+    FrontDrive, Grade, Latencies, Nand, Operations, Pieces, ProfileError, Provisioning,
+    PublishedFigure, PublishedOperation, PublishedPoint, ReadTiming, SlcCache, SpaceState,
     Throttle, ThrottleRate, WriteCache, WriteTiming,
 };
 pub use endpoint::{Address, Endpoint, Secret};
@@ -65,8 +68,13 @@ pub use judgement::{
     Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
 };
 pub use latency::LatencySummary;
+pub use load_host::LoadHost;
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
+pub use replay_record::{
+    FingerprintComparison, FingerprintRecord, FingerprintVerdict, LatenessUs, NotSent,
+    ReplayComparison, ReplayFidelity, ReplayRecord,
+};
 pub use resource_limits::{CpuList, Limits};
 pub use result::{
     Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
@@ -81,13 +89,14 @@ pub use server_variables::{
 };
 pub use short_interval::{ConnectionLosses, Outage, ShortInterval};
 pub use spec::{
-    ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
+    ArrivalKind, ClosedLoop, CopyWay, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
     LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole,
-    OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, Rate, RateRamp,
-    Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
-    ThinkKind, ThinkTime, TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare,
-    WorkloadShares, WorkloadSpec, differing,
+    OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, REPLAY_OPTIONS, Rate,
+    RateRamp, ReplayFilter, ReplayOption, ReplayOrder, ReplayPace, ReplaySpec, Replication,
+    RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind,
+    ThinkTime, TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
+    WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

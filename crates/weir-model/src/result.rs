@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
     Bottleneck, Bytes, ConnectionLosses, DriveProfile, DriveStatistics, EventRecord, Flavor, Gap,
-    LatencySummary, Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion,
-    ShortInterval, Utilization,
+    LatencySummary, LoadHost, Metric, MetricKind, Plan, ReplayRecord, Series, ServerVariables,
+    ServerVersion, ShortInterval, Utilization,
 };
 
 /// What a study measured, as the store holds it: evidence, of which [`crate::JudgedResult`] says what follows.
@@ -109,6 +109,12 @@ pub struct RunResult {
     /// Connections that the load lost and made again.
     #[serde(default, skip_serializing_if = "ConnectionLosses::are_none")]
     pub losses: ConnectionLosses,
+    /// What each load host did, where several shared the load.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<LoadHost>,
+    /// What came of the capture that was sent again, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayRecord>,
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
     #[serde(skip)]
     pub histogram: Vec<u8>,

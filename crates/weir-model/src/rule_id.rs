@@ -30,16 +30,19 @@ pub enum RuleId {
     R18,
     R19,
     R20,
+    R21,
     R22,
     R23,
     R24,
     #[serde(rename = "drive")]
     Drive,
+    #[serde(rename = "profile")]
+    Profile,
 }
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -60,10 +63,12 @@ impl RuleId {
         Self::R18,
         Self::R19,
         Self::R20,
+        Self::R21,
         Self::R22,
         Self::R23,
         Self::R24,
         Self::Drive,
+        Self::Profile,
     ];
 }
 
@@ -71,6 +76,7 @@ impl fmt::Display for RuleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Drive => f.pad("drive"),
+            Self::Profile => f.pad("profile"),
             numbered => f.pad(&format!("{numbered:?}")),
         }
     }

@@ -7,6 +7,8 @@ mod data;
 mod load;
 mod load_options;
 mod pace;
+mod replay;
+mod replay_options;
 mod settings;
 mod timeline;
 mod topology;
@@ -20,8 +22,10 @@ pub use load::{
     ThinkTime, Warmup,
 };
 pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
+pub use replay::{ReplayFilter, ReplayOrder, ReplayPace, ReplaySpec};
+pub use replay_options::{REPLAY_OPTIONS, ReplayOption};
 pub use settings::{Settings, differing};
-pub use timeline::{EventKind, EventStatement, PoolAction, TimelineEvent};
+pub use timeline::{CopyWay, EventKind, EventStatement, PoolAction, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,

@@ -38,6 +38,10 @@ pub enum Stream {
 
 impl Blocking {
     /// Connects before the deadline.
+    ///
+    /// # Errors
+    ///
+    /// A server that does not listen there, or not before the deadline.
     pub fn connect(address: &Address, deadline: Deadline) -> io::Result<Self> {
         let stream = match address {
             Address::Socket(path) => Stream::Unix(connect_unix(path, deadline)?),
@@ -59,7 +63,7 @@ impl Blocking {
         self.stream
     }
 
-    /// The process at the other end of a Unix socket (unix(7), `SO_PEERCRED`); on TCP nobody says.
+    /// The process at the other end of a Unix socket (unix(7), `SO_PEERCRED`); TCP does not tell.
     pub fn peer(&self) -> Option<u32> {
         let Stream::Unix(stream) = &self.stream else {
             return None;
@@ -159,7 +163,7 @@ fn resolve(host: &str, port: u16, deadline: Deadline) -> io::Result<Vec<SocketAd
         .name("weir-resolver".to_owned())
         .spawn(move || {
             let found = (name.as_str(), port).to_socket_addrs();
-            // Whoever asked may have given up.
+            // The caller may have given up.
             let _ = sender.send(found.map(Iterator::collect));
         })?;
     answer

@@ -43,6 +43,10 @@ impl<S> Channel<S> {
     }
 
     /// The same channel over another form of its socket.
+    ///
+    /// # Errors
+    ///
+    /// The error of `form`.
     pub fn map<T>(self, form: impl FnOnce(S) -> io::Result<T>) -> io::Result<Channel<T>> {
         Ok(Channel {
             socket: form(self.socket)?,
@@ -53,6 +57,10 @@ impl<S> Channel<S> {
 
 impl<S: Read + Write> Channel<S> {
     /// Encrypts from here on; does the whole handshake over a socket that blocks.
+    ///
+    /// # Errors
+    ///
+    /// A handshake that fails, or a connection that is lost.
     pub fn encrypt(&mut self, mut connection: ClientConnection) -> io::Result<()> {
         while connection.is_handshaking() {
             connection.complete_io(&mut self.socket)?;

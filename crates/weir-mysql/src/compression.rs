@@ -101,6 +101,10 @@ impl Codec {
     }
 
     /// Feeds what was read to a parser; the reply, if this completes it.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not the protocol.
     pub fn feed(
         &mut self,
         wire: &mut Wire,

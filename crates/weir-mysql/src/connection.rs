@@ -173,6 +173,10 @@ impl Connection {
     }
 
     /// All rows of a statement that is prepared when the connection first meets it; values have their types.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::rows`].
     pub fn execute<T: FromRow>(
         &mut self,
         sql: &str,
@@ -188,6 +192,10 @@ impl Connection {
     }
 
     /// Hands each row of such a statement to `on_row`, without keeping any.
+    ///
+    /// # Errors
+    ///
+    /// A statement that the gate or the server refuses, or a server that is gone.
     pub fn execute_each(
         &mut self,
         sql: &str,
@@ -210,6 +218,10 @@ impl Connection {
     }
 
     /// Asks for a sign of life.
+    ///
+    /// # Errors
+    ///
+    /// A server that is gone or silent.
     pub fn ping(&mut self) -> Result<(), ClientError> {
         self.wait();
         let answer = self.session.ping();
@@ -217,6 +229,10 @@ impl Connection {
     }
 
     /// Runs a `LOAD DATA LOCAL INFILE` on the pieces that `next` appends; nothing at the end.
+    ///
+    /// # Errors
+    ///
+    /// A statement that the gate or the server refuses, or a server that is gone.
     pub fn load(
         &mut self,
         sql: &str,
@@ -231,6 +247,10 @@ impl Connection {
     }
 
     /// Lets the server look whether statements could be executed; each one's refusal, in their order.
+    ///
+    /// # Errors
+    ///
+    /// A server that is gone or silent.
     pub fn check_all(
         &mut self,
         statements: &[impl AsRef<str>],
@@ -251,6 +271,10 @@ impl Connection {
     /// # Errors
     ///
     /// Also a row that is no `T`.
+    ///
+    /// # Errors
+    ///
+    /// A server that is gone or silent.
     #[allow(
         clippy::type_complexity,
         reason = "an answer for each, which may have no row"
@@ -281,6 +305,10 @@ impl Connection {
     }
 
     /// How long the server takes to say that it lives.
+    ///
+    /// # Errors
+    ///
+    /// A server that is gone or silent.
     pub fn round_trip(&mut self) -> Result<Duration, ClientError> {
         self.wait();
         let began = Instant::now();
@@ -299,6 +327,10 @@ impl Connection {
     }
 
     /// Prepares a statement, which changes nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// A statement that the gate or the server refuses, or a server that is gone.
     pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, ClientError> {
         let _: Passage = self.admit(sql)?;
         self.wait();
@@ -307,6 +339,10 @@ impl Connection {
     }
 
     /// Executes the prepared statement `sql`, which returns no rows, by a whole packet.
+    ///
+    /// # Errors
+    ///
+    /// A statement that the gate or the server refuses, or a server that is gone.
     pub fn send_execute(&mut self, sql: &str, packet: &[u8]) -> Result<(), ClientError> {
         if self.gate.is_rehearsal() {
             return Ok(());
@@ -317,12 +353,20 @@ impl Connection {
     }
 
     /// Lets the server forget the prepared statement `sql`.
+    ///
+    /// # Errors
+    ///
+    /// A server that is gone.
     pub fn close(&mut self, sql: &str, statement: PreparedStatement) -> Result<(), ClientError> {
         let closed = self.session.close(statement);
         closed.map_err(|error| self.failed(sql, error))
     }
 
     /// Sets a global variable back to what it was. A log that cannot be written does not stop that.
+    ///
+    /// # Errors
+    ///
+    /// A statement that the gate or the server refuses, or a server that is gone.
     pub fn put_back(&mut self, sql: &str) -> Result<Done, ClientError> {
         match self.admit(sql) {
             Ok(Passage::Rehearsed) => return Ok(Done::default()),
@@ -333,6 +377,10 @@ impl Connection {
     }
 
     /// Lets the gate look at a statement that is sent by other means.
+    ///
+    /// # Errors
+    ///
+    /// A statement that the gate refuses.
     pub fn admit_only(&mut self, sql: &str) -> Result<(), ClientError> {
         self.admit(sql).map(drop)
     }

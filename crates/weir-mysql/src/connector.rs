@@ -60,7 +60,7 @@ impl Connector {
     ///
     /// # Errors
     ///
-    /// An address where nobody answers, a login that is refused, the deadline, or a schema that is not the
+    /// An address where no server answers, a login that is refused, the deadline, or a schema that is not the
     /// one that the gate knows.
     pub fn login(
         &self,

@@ -20,6 +20,10 @@ impl Deadline {
     }
 
     /// What is left of the time; an error when nothing is.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is left.
     pub fn remaining(self) -> io::Result<Duration> {
         let left = self.at.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -44,7 +44,7 @@ fn variable_of(code: Option<u16>) -> String {
 /// Why a connection could not be made, or a statement not be run.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// Nobody answered, or the login failed.
+    /// No server answered, or the login failed.
     #[error("connect to {address}: {why}; check the address, the account and that the server runs{}", variable_of(*code))]
     Connect {
         /// Socket or host and port.
@@ -158,7 +158,7 @@ pub enum ClientError {
         /// What it would do that is not allowed, and what would do.
         why: String,
     },
-    /// A server that is to be what another one is, or nobody's to write.
+    /// A server that is to be what another one is, or that is not to be written to.
     #[error(
         "nothing is written to {address}: {why}; name the server that it gets its data from, or pass --allow-replica"
     )]

@@ -2,7 +2,7 @@
 //! values as text.
 
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, RawFd};
 
 use mysql_common::Value;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,6 +18,17 @@ use crate::{
 /// Bytes that are read at once.
 const READ_BYTES: usize = 16 << 10;
 
+/// How far a request has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exchanged {
+    /// It was answered.
+    Reply(Reply),
+    /// The socket has nothing to read.
+    Reads,
+    /// The socket has no room.
+    Writes,
+}
+
 /// A connection of a script. It waits as long as the server needs.
 #[derive(Debug)]
 pub struct Exchange {
@@ -26,6 +37,8 @@ pub struct Exchange {
     parser: ReplyParser,
     /// What is to be sent.
     out: Vec<u8>,
+    /// How much of it has been.
+    sent: usize,
     /// What was read; of no length before the first answer.
     read: Box<[u8]>,
 }
@@ -53,6 +66,7 @@ impl Exchange {
             packed: packed.map(|compression| Box::new((Codec::new(compression), Wire::default()))),
             parser: ReplyParser::new(eof_deprecated),
             out: Vec::new(),
+            sent: 0,
             read: Box::default(),
         })
     }
@@ -63,22 +77,22 @@ impl Exchange {
     ///
     /// Here and below: a connection that is lost, and what is not the protocol.
     pub fn query(&mut self, text: &[u8]) -> Result<Vec<StatementResult>, SessionError> {
-        let mut request = Request::query(&mut self.out);
-        request.sql().extend_from_slice(text);
-        request.finish();
-        self.ask(Expected::TextResults)?;
+        self.begin_query(text);
+        self.wait_for_reply()?;
         Ok(self.parser.take_results())
     }
 
     /// Prepares a text; the server's number of the statement and of its parameters, or its refusal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
     pub fn prepare(
         &mut self,
         text: &[u8],
     ) -> Result<Result<(u32, u16), ServerError>, SessionError> {
-        let mut request = Request::prepare(&mut self.out);
-        request.sql().extend_from_slice(text);
-        request.finish();
-        match self.ask(Expected::Statement)? {
+        self.begin_prepare(text);
+        match self.wait_for_reply()? {
             Reply::Prepared { id, parameters } => Ok(Ok((id, parameters))),
             Reply::Refused(error) => Ok(Err(error)),
             Reply::Done { .. } | Reply::Rows { .. } => Err(SessionError::Malformed(
@@ -88,14 +102,108 @@ impl Exchange {
     }
 
     /// Executes a prepared statement with these values; all its results.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
     pub fn execute(
         &mut self,
         statement: u32,
         values: &[Value],
     ) -> Result<Vec<StatementResult>, SessionError> {
-        Request::execute_with(&mut self.out, statement, values);
-        self.ask(Expected::TypedResults)?;
+        self.begin_execute(statement, values);
+        self.wait_for_reply()?;
         Ok(self.parser.take_results())
+    }
+
+    /// Leaves a text to be run; [`Self::go_on`] sends it.
+    pub fn begin_query(&mut self, text: &[u8]) {
+        let mut request = Request::query(&mut self.out);
+        request.sql().extend_from_slice(text);
+        request.finish();
+        self.begin(Expected::TextResults);
+    }
+
+    /// Leaves a text to be prepared, as [`Self::begin_query`].
+    pub fn begin_prepare(&mut self, text: &[u8]) {
+        let mut request = Request::prepare(&mut self.out);
+        request.sql().extend_from_slice(text);
+        request.finish();
+        self.begin(Expected::Statement);
+    }
+
+    /// Leaves a prepared statement to be executed, as [`Self::begin_query`].
+    pub fn begin_execute(&mut self, statement: u32, values: &[Value]) {
+        Request::execute_with(&mut self.out, statement, values);
+        self.begin(Expected::TypedResults);
+    }
+
+    /// Sends and receives what the socket allows: all of it, if it waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
+    pub fn go_on(&mut self) -> Result<Exchanged, SessionError> {
+        if !self.out.is_empty() {
+            match self.send() {
+                Ok(true) => {}
+                Ok(false) => return Ok(Exchanged::Writes),
+                Err(error) => {
+                    self.out.clear();
+                    return Err(failed(error));
+                }
+            }
+        }
+        if self.read.is_empty() {
+            self.read = vec![0; READ_BYTES].into_boxed_slice();
+        }
+        loop {
+            let length = match self.channel.read(&mut self.read) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Exchanged::Reads);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                length => length.map_err(failed)?,
+            };
+            if length == 0 {
+                return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+            }
+            let bytes = &self.read[..length];
+            let reply = match &mut self.packed {
+                None => self.parser.feed(bytes),
+                Some(packed) => packed.0.feed(&mut packed.1, &mut self.parser, bytes),
+            };
+            if let Some(reply) = reply? {
+                return Ok(Exchanged::Reply(reply));
+            }
+        }
+    }
+
+    /// All results of the last reply, but for a prepare.
+    pub fn take_results(&mut self) -> Vec<StatementResult> {
+        self.parser.take_results()
+    }
+
+    /// From now on the socket does not wait: [`Self::go_on`] tells what for. The other calls wait as before.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn never_wait(&self) -> io::Result<()> {
+        match self.channel.below() {
+            Stream::Unix(stream) => stream.set_nonblocking(true),
+            Stream::Tcp(stream) => stream.set_nonblocking(true),
+        }
+    }
+
+    /// The socket, for a caller that watches it.
+    pub fn descriptor(&self) -> RawFd {
+        self.socket().as_raw_fd()
+    }
+
+    /// Whether its bytes are those of the protocol: neither encrypted nor compressed.
+    pub fn is_plain(&self) -> bool {
+        !self.channel.is_encrypted() && self.packed.is_none()
     }
 
     /// Lets the server forget a prepared statement, with the next request.
@@ -107,7 +215,7 @@ impl Exchange {
     /// the engine asks nothing. `None`: what was encrypted or compressed before has to be known, or there are
     /// no more file descriptors.
     pub fn twin(&self) -> Option<Self> {
-        if self.channel.is_encrypted() || self.packed.is_some() {
+        if !self.is_plain() {
             return None;
         }
         let stream = match self.channel.below() {
@@ -119,6 +227,7 @@ impl Exchange {
             packed: None,
             parser: ReplyParser::new(self.parser.is_eof_deprecated()),
             out: Vec::new(),
+            sent: 0,
             read: Box::default(),
         })
     }
@@ -132,73 +241,69 @@ impl Exchange {
     /// Says goodbye, so that the server does not log an aborted connection.
     pub fn quit(mut self) {
         Request::quit(&mut self.out);
-        // Whoever is gone needs no goodbye.
-        let _ = self.send();
+        self.pack();
+        // A server that is gone needs no goodbye.
+        while let Ok(false) = self.send() {
+            if self.wait(PollFlags::OUT).is_err() {
+                return;
+            }
+        }
     }
 
-    fn ask(&mut self, expected: Expected) -> Result<Reply, SessionError> {
+    fn begin(&mut self, expected: Expected) {
         self.parser.expect(expected);
-        let failed = |error: io::Error| SessionError::stream(error, Waiting::Answer);
-        self.send().map_err(failed)?;
-        if self.read.is_empty() {
-            self.read = vec![0; READ_BYTES].into_boxed_slice();
-        }
-        loop {
-            let length = match self.channel.read(&mut self.read) {
-                // An engine does not want its socket to wait.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.wait(PollFlags::IN).map_err(failed)?;
-                    continue;
-                }
-                length => length.map_err(failed)?,
-            };
-            if length == 0 {
-                return Err(failed(io::ErrorKind::UnexpectedEof.into()));
-            }
-            let bytes = &self.read[..length];
-            let reply = match &mut self.packed {
-                None => self.parser.feed(bytes),
-                Some(packed) => packed.0.feed(&mut packed.1, &mut self.parser, bytes),
-            };
-            if let Some(reply) = reply? {
-                return Ok(reply);
-            }
-        }
+        self.pack();
     }
 
-    fn send(&mut self) -> io::Result<()> {
+    fn pack(&mut self) {
+        self.sent = 0;
         if let Some(packed) = &mut self.packed {
             packed.0.pack(&mut packed.1, &mut self.out);
         }
-        let sent = self.write_all();
-        self.out.clear();
-        sent
     }
 
-    fn write_all(&mut self) -> io::Result<()> {
-        let mut sent = 0;
-        while sent < self.out.len() {
-            match self.channel.write(&self.out[sent..]) {
+    fn wait_for_reply(&mut self) -> Result<Reply, SessionError> {
+        loop {
+            let what = match self.go_on()? {
+                Exchanged::Reply(reply) => return Ok(reply),
+                Exchanged::Reads => PollFlags::IN,
+                Exchanged::Writes => PollFlags::OUT,
+            };
+            self.wait(what).map_err(failed)?;
+        }
+    }
+
+    /// Sends what is left; whether all has been sent.
+    fn send(&mut self) -> io::Result<bool> {
+        while self.sent < self.out.len() {
+            match self.channel.write(&self.out[self.sent..]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(length) => sent += length,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.wait(PollFlags::OUT)?;
-                }
+                Ok(length) => self.sent += length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        self.out.clear();
+        self.sent = 0;
+        Ok(true)
     }
 
     fn wait(&self, what: PollFlags) -> io::Result<()> {
-        let socket: BorrowedFd<'_> = match self.channel.below() {
-            Stream::Unix(stream) => stream.as_fd(),
-            Stream::Tcp(stream) => stream.as_fd(),
-        };
-        match poll(&mut [PollFd::new(&socket, what)], None) {
+        match poll(&mut [PollFd::new(&self.socket(), what)], None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        match self.channel.below() {
+            Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
+fn failed(error: io::Error) -> SessionError {
+    SessionError::stream(error, Waiting::Answer)
 }

@@ -97,7 +97,7 @@ pub(crate) struct Admission {
 }
 
 impl Gate {
-    /// For a server that Weir started for itself and that nobody else uses: everything passes.
+    /// For a server that Weir started for itself and that has no other user: everything passes.
     pub fn own() -> Self {
         Self(None)
     }
@@ -160,7 +160,7 @@ impl Gate {
         })
     }
 
-    /// A server was looked at: it follows nobody.
+    /// A server was looked at: it follows no other.
     pub(crate) fn may_be_written(&self, address: &Address) {
         if let Some(guard) = &self.0 {
             guard.state().writable.insert(address.clone());

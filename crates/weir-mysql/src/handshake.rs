@@ -30,7 +30,7 @@ pub(crate) struct Login<'a> {
     pub(crate) password: &'a str,
     /// The schema to use, if any.
     pub(crate) database: Option<&'a str>,
-    /// Nobody can listen, as on a Unix socket.
+    /// No other can listen, as on a Unix socket.
     pub(crate) is_local: bool,
     /// Whether to encrypt.
     pub(crate) mode: TlsMode,
@@ -235,7 +235,7 @@ fn encryption(
     let is_offered = offered.contains(CapabilityFlags::CLIENT_SSL);
     match login.mode {
         TlsMode::Disabled => Ok(None),
-        // Nobody listens on a Unix socket.
+        // A Unix socket has no listeners on its way.
         TlsMode::Preferred if login.is_local || !is_offered => Ok(None),
         _ if is_offered => Ok(login.tls),
         mode => Err(SessionError::Encryption(format!(
@@ -266,7 +266,7 @@ fn procedure(plugin: &AuthPlugin<'_>) -> Result<AuthProc, SessionError> {
         ))
     };
     match plugin {
-        // Both would hand the password to whoever answers at this address.
+        // Both would hand the password to any program that answers at this address.
         AuthPlugin::MysqlOldPassword | AuthPlugin::MysqlClearPassword => Err(refuse()),
         _ => AuthProc::init(plugin).map_err(|_| refuse()),
     }

@@ -2,7 +2,7 @@
 //! their answer.
 //!
 //! [`Connection`] is for control, probes and tests; [`Connector`] logs in and hands the stream to
-//! whoever drives it without waiting, with [`Request`] and [`ReplyParser`] for what travels on it. All of
+//! an engine that drives it without waiting, with [`Request`] and [`ReplyParser`] for what travels on it. All of
 //! them have one TLS policy and one way to wait. Every statement to a server passes a [`Gate`], which
 //! knows what may be done there and writes down what was changed.
 //!
@@ -46,7 +46,7 @@ pub use connection::{BinaryLog, Connection, Patience};
 pub use connector::Connector;
 pub use deadline::Deadline;
 pub use error::{ClientError, shorten};
-pub use exchange::Exchange;
+pub use exchange::{Exchange, Exchanged};
 pub use execute::{ExecuteTemplate, ParameterKind, Request};
 pub use gate::{ChangeLog, Gate, Passage, Permissions};
 pub use identifier::identifier;

@@ -4,10 +4,12 @@
 //! is the rule, is walked in place; a packet that is cut by the end of the read is kept until the
 //! rest of it comes.
 
+mod digest;
 mod kept;
 mod results;
 mod wire_rows;
 
+use digest::RowsDigest;
 use kept::Kept;
 use mysql_common::row::Row;
 pub use results::{StatementResult, TextRows};
@@ -48,7 +50,7 @@ pub enum Reply {
     Refused(ServerError),
 }
 
-/// What a request is answered with, as whoever sends it knows.
+/// What a request is answered with, as its sender knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Expected {
     /// An outcome, or rows that are skipped.
@@ -156,6 +158,8 @@ pub struct ReplyParser {
     /// The first of several results, while the others come.
     first_reply: Option<Reply>,
     wire_rows: WireRows,
+    /// Of the rows of the last reply, if it was asked for.
+    digest: Option<RowsDigest>,
 }
 
 impl ReplyParser {
@@ -172,6 +176,7 @@ impl ReplyParser {
             kept: Kept::default(),
             first_reply: None,
             wire_rows: WireRows::default(),
+            digest: None,
         }
     }
 
@@ -184,6 +189,16 @@ impl ReplyParser {
     pub fn expect(&mut self, expected: Expected) {
         self.expected = expected;
         self.kept.forget_results();
+    }
+
+    /// Says whether the rows of the next reply are digested, which costs as much as looking at each of their bytes.
+    pub fn digest_rows(&mut self, digests: bool) {
+        self.digest = digests.then(RowsDigest::default);
+    }
+
+    /// The digest of the last reply's rows, whatever their order; 0 if there were none, or it was not asked for.
+    pub fn rows_digest(&self) -> u64 {
+        self.digest.map_or(0, |digest| digest.0)
     }
 
     /// The rows of the last reply, if they were to be kept.
@@ -210,6 +225,10 @@ impl ReplyParser {
     /// that has several results.
     ///
     /// One request is outstanding, so bytes after the reply are an error.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not the protocol.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
         let mut bytes = bytes;
         if !self.partial.is_empty() {
@@ -350,6 +369,9 @@ impl ReplyParser {
             }
             Phase::Rows => {
                 self.rows += 1;
+                if let Some(digest) = &mut self.digest {
+                    digest.add(payload);
+                }
                 if self.keeps_rows() {
                     if self.continued {
                         return Err(Malformed("a row is too long to be kept"));

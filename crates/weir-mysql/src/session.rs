@@ -178,6 +178,10 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Runs a statement as text; each row of its result, of columns as text, goes to `on_row`.
+    ///
+    /// # Errors
+    ///
+    /// A refusal of the server; a connection that is lost or silent, and bytes that are not the protocol.
     pub fn query(&mut self, sql: &str, on_row: &mut dyn FnMut(Row)) -> Result<Done, SessionError> {
         self.waiting = Waiting::Answer;
         self.command(COM_QUERY, sql.as_bytes())?;
@@ -187,6 +191,10 @@ impl<S: Read + Write> Session<S> {
 
     /// Executes a prepared statement with these values; each row of its result, of columns with
     /// their types, goes to `on_row`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
     pub fn query_prepared(
         &mut self,
         statement: PreparedStatement,
@@ -203,6 +211,10 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Asks for a sign of life.
+    ///
+    /// # Errors
+    ///
+    /// A connection that is lost or silent, and bytes that are not the protocol.
     pub fn ping(&mut self) -> Result<(), SessionError> {
         self.waiting = Waiting::Answer;
         self.command(COM_PING, &[])?;
@@ -254,6 +266,10 @@ impl<S: Read + Write> Session<S> {
 
     /// Runs a `LOAD DATA LOCAL INFILE`. `next` appends the next piece of the file, and nothing at
     /// its end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
     pub fn load(
         &mut self,
         sql: &str,
@@ -283,6 +299,10 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Prepares a statement.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
     pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, SessionError> {
         self.waiting = Waiting::Answer;
         self.command(COM_STMT_PREPARE, sql.as_bytes())?;
@@ -303,6 +323,10 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Executes a prepared statement that returns no rows, by a whole `packet` of [`crate::Request`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
     pub fn execute(&mut self, packet: &[u8]) -> Result<(), SessionError> {
         self.waiting = Waiting::Answer;
         self.write(packet)?;
@@ -314,11 +338,19 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// Forgets a prepared statement; the server does not answer.
+    ///
+    /// # Errors
+    ///
+    /// A connection that is lost.
     pub fn close(&mut self, statement: PreparedStatement) -> Result<(), SessionError> {
         self.command(COM_STMT_CLOSE, &statement.id.to_le_bytes())
     }
 
     /// The stream and whether `CLIENT_DEPRECATE_EOF` was agreed.
+    ///
+    /// # Errors
+    ///
+    /// A server that speaks without being asked.
     pub fn into_parts(mut self) -> Result<(Channel<S>, bool), SessionError> {
         self.channel()?;
         Ok((self.stream.into_channel(), self.eof_deprecated))

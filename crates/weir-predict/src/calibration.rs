@@ -59,6 +59,10 @@ struct Measured {
 impl Calibration {
     /// From the runs of `result`, which are all of one workload, with `popularity`, on one kind of server, with
     /// `pool_use`; `drive_of` knows the drive of a cell.
+    ///
+    /// # Errors
+    ///
+    /// Runs that lack what the model needs, or that contradict it.
     pub fn of<'a>(
         result: &StudyResult,
         popularity: &Popularity,
@@ -126,6 +130,10 @@ fn of_first_cell(plan: &Plan) -> Result<&RunSpec, PredictError> {
 }
 
 /// How the server of the result's first run wrote, with so much redo for a transaction.
+///
+/// # Errors
+///
+/// A result without runs, or with a variable that is no number.
 pub fn write_settings(
     result: &StudyResult,
     redo_bytes: f64,

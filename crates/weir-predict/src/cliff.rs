@@ -25,6 +25,10 @@ pub struct Cliffs {
 pub const REACHED: [f64; 3] = [0.5, 0.9, 0.97];
 
 /// The places for one drive and number of connections.
+///
+/// # Errors
+///
+/// As [`OperatingPoint::at`].
 pub fn cliffs(place: &OperatingPoint<'_>) -> Result<Cliffs, PredictError> {
     let all_fit = place.system.popularity.pages();
     let most = place.at(all_fit)?.transactions_per_s;

@@ -55,6 +55,10 @@ pub struct DriveAbility {
 impl DriveAbility {
     /// Asks the model of `profile`; pages shrink to `compressed_fraction` on a drive that
     /// compresses.
+    ///
+    /// # Errors
+    ///
+    /// A profile that the model of the device does not take, or a fraction that is not above 0 and up to 1.
     pub fn of(profile: &DriveProfile, compressed_fraction: f64) -> Result<Self, PredictError> {
         if !(compressed_fraction > 0.0 && compressed_fraction <= 1.0) {
             return Err(PredictError::Value {
@@ -82,6 +86,10 @@ impl DriveAbility {
 
     /// The abilities of drives, in their order, with what each stores of a page: as [`Self::of`], which takes a
     /// third of a second, side by side.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::of`], for the first drive that fails.
     pub fn of_each(drives: &[(&DriveProfile, f64)]) -> Result<Vec<Self>, PredictError> {
         thread::scope(|scope| {
             let ask = |(profile, fraction)| scope.spawn(move || Self::of(profile, fraction));

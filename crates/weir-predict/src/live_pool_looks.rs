@@ -45,6 +45,10 @@ impl Looks {
 
     /// How often the pages of data of `pages` pages are asked for, per second, by a server that misses
     /// `misses_per_s`.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than four looks, or a server that misses nothing.
     pub fn popularity(&self, pages: f64, misses_per_s: f64) -> Result<Popularity, PredictError> {
         let value = |what, value, why| PredictError::Value { what, value, why };
         if self.looks < LOOKS_MIN {

@@ -28,6 +28,10 @@ impl OperatingPoint<'_> {
     }
 
     /// The pages that are used more often than that by a server whose pool holds just them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::at`].
     pub fn economic_pool(&self, prices: Prices) -> Result<f64, PredictError> {
         let break_even_s = self.break_even_s(prices);
         let popularity = &self.system.popularity;

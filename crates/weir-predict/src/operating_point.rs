@@ -21,12 +21,20 @@ pub struct OperatingPoint<'a> {
 
 impl OperatingPoint<'_> {
     /// The prediction for a pool with frames for `pages`.
+    ///
+    /// # Errors
+    ///
+    /// Beyond 1.5 times the connections that were measured.
     pub fn at(&self, pages: f64) -> Result<Prediction, PredictError> {
         let pool = self.system.pool(pages);
         self.system.predict(&pool, self.drive, self.connections)
     }
 
     /// The smallest pool, pages, that reaches `transactions_per_s`; `None` where no pool does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::at`].
     pub fn smallest_pool(&self, transactions_per_s: f64) -> Result<Option<f64>, PredictError> {
         let all_fit = self.system.popularity.pages();
         if self.at(all_fit)?.transactions_per_s < transactions_per_s {
@@ -46,6 +54,10 @@ impl OperatingPoint<'_> {
 
     /// The pool, pages, with which this drive does what `other` does with a pool of `pages`: what
     /// the other drive is worth in memory. `None` where no memory makes up for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::at`].
     pub fn memory_equivalent(
         &self,
         other: &DriveAbility,
@@ -62,6 +74,10 @@ impl OperatingPoint<'_> {
 
     /// The predictions for a pool of `pages` when the data are `1 + growth` times as many after
     /// each of `months` months and used alike; the first is that of today.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::at`].
     pub fn growth(
         &self,
         pages: f64,

@@ -61,6 +61,10 @@ impl PoolUse {
 
     /// Of a server that begins so, with these variables or that kind's default, and a workload that does or does not
     /// change pages; an error if a variable is no number.
+    ///
+    /// # Errors
+    ///
+    /// A variable that is no number.
     pub fn of(
         flavor: Flavor,
         variables: &BTreeMap<String, String>,

@@ -33,6 +33,10 @@ const GRANTED: [Granted; 3] = [
 ];
 
 /// An error if a server with these variables, in any spelling, is outside of the model.
+///
+/// # Errors
+///
+/// A variable with a value that the model does not know.
 pub fn check_variables(variables: &BTreeMap<String, String>) -> Result<(), PredictError> {
     // What these three mean is the same on both.
     let flavor = Flavor::Mysql;

@@ -79,6 +79,10 @@ impl System {
     }
 
     /// The prediction for one pool, drive and number of connections; see [`Self::predict_each`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::predict_each`].
     pub fn predict(
         &self,
         pool: &PoolModel<'_>,
@@ -91,6 +95,10 @@ impl System {
 
     /// The predictions for one pool and drive at each of `connections`; beyond 1.5 times the connections that were
     /// measured an error.
+    ///
+    /// # Errors
+    ///
+    /// Beyond 1.5 times the connections that were measured.
     pub fn predict_each(
         &self,
         pool: &PoolModel<'_>,

@@ -34,6 +34,10 @@ pub struct PageReads {
 
 impl PageReads {
     /// Reads the trace in the file `path`.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that is no trace.
     pub fn read(path: &Path) -> Result<Self, PredictError> {
         let mut reader = TraceReader::open(path)?;
         let mut taking = Taking::up_to(READS_MAX);

@@ -56,9 +56,59 @@ impl Probe for DriveProbe {
     }
 }
 
-fn add_whole(statistics: &DriveStatistics, readings: &mut Readings) {
+/// Reads what the drive of a replica has counted in sum, under the replica's name.
+pub struct ReplicaDriveProbe {
+    replica: String,
+    source: Source,
+}
+
+impl ReplicaDriveProbe {
+    /// The drive of the replica called `replica`, whose statistics `source` gives; `None` when it no longer can.
+    pub fn new(
+        replica: impl Into<String>,
+        source: impl FnMut() -> Option<DriveStatistics> + Send + 'static,
+    ) -> Self {
+        Self {
+            replica: replica.into(),
+            source: Box::new(source),
+        }
+    }
+}
+
+impl std::fmt::Debug for ReplicaDriveProbe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReplicaDriveProbe").finish_non_exhaustive()
+    }
+}
+
+impl Probe for ReplicaDriveProbe {
+    fn name(&self) -> &'static str {
+        "replica's drive"
+    }
+
+    fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
+        let statistics = (self.source)().ok_or(ProbeError::Drive)?;
+        let all = sum(&statistics);
+        for (metric, value) in [
+            (metrics::REPLICA_DRIVE_READS, all.reads),
+            (metrics::REPLICA_DRIVE_READ_BYTES, all.read_bytes),
+            (metrics::REPLICA_DRIVE_WRITES, all.writes),
+            (metrics::REPLICA_DRIVE_WRITE_BYTES, all.write_bytes),
+        ] {
+            readings.add_of(metric, &self.replica, value as f64);
+        }
+        Ok(())
+    }
+}
+
+/// The traffic of all kinds of files.
+fn sum(statistics: &DriveStatistics) -> FileKindStatistics {
     let all = statistics.by_kind.values();
-    let all = all.fold(FileKindStatistics::default(), |sum, kind| sum.plus(kind));
+    all.fold(FileKindStatistics::default(), |sum, kind| sum.plus(kind))
+}
+
+fn add_whole(statistics: &DriveStatistics, readings: &mut Readings) {
+    let all = sum(statistics);
     for (metric, value) in [
         (metrics::DRIVE_READS, all.reads as f64),
         (metrics::DRIVE_WRITES, all.writes as f64),

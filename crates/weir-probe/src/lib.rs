@@ -18,7 +18,7 @@ mod sampler;
 mod server;
 
 pub use catalogue::catalogue;
-pub use drive::DriveProbe;
+pub use drive::{DriveProbe, ReplicaDriveProbe};
 pub use error::ProbeError;
 pub use host::{HostProbe, Memory, block_device, memory};
 pub use probe::Probe;

@@ -4,7 +4,7 @@
 //! the inode's lock until the reply comes), so a write to it waits for the flush: for most of the 20 ms that a
 //! disk's may take. Other file systems let it pass, and MySQL, whose redo log is written while it is flushed,
 //! commits a quarter to a third less often than on the drive itself. An `ioctl(2)` takes no lock. So the kernel hands these two calls of the
-//! child over (`seccomp_unotify(2)`), and they are made as [`FLUSH`] on the same open file. Where nobody knows that
+//! child over (`seccomp_unotify(2)`), and they are made as [`FLUSH`] on the same open file. Where no drive knows that
 //! request, on another file system and on a directory, the child's call goes on as it was.
 //!
 //! Handing over takes 20 us, and 80 on a busy host, so it is for drives whose flushes take much longer.
@@ -52,6 +52,10 @@ impl FlushCalls {
     /// Has the kernel hand over the flushes of what `command` will start.
     ///
     /// Starting it fails where the kernel does not let a process filter its calls.
+    ///
+    /// # Errors
+    ///
+    /// A pair of sockets that the system does not give.
     pub fn of(command: &mut Command) -> io::Result<Self> {
         let (of_child, of_parent) = UnixDatagram::pair()?;
         of_child.set_nonblocking(true)?;
@@ -74,6 +78,10 @@ impl FlushCalls {
     }
 
     /// Makes the flushes of the child that was started, process `child`, in threads that end with it.
+    ///
+    /// # Errors
+    ///
+    /// A child that hands over no filter, or a thread that cannot be started.
     pub fn serve(self, child: u32) -> io::Result<()> {
         let listener = received(&self.of_child)?;
         let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
@@ -128,7 +136,7 @@ fn answer_all(listener: &OwnedFd, child: &OwnedFd) {
     });
 }
 
-/// Waits for a call; false once there is nobody left to make one (`EPOLLHUP`, Linux 5.9).
+/// Waits for a call; false once no process is left to make one (`EPOLLHUP`, Linux 5.9).
 fn is_listening(listener: &OwnedFd) -> bool {
     let mut polled = [PollFd::new(listener, PollFlags::IN)];
     match poll(&mut polled, None) {
@@ -209,7 +217,7 @@ fn install_filter() -> io::Result<OwnedFd> {
         filter: program.as_mut_ptr(),
     };
     #[allow(unsafe_code)]
-    // SAFETY: the call reads a live program; what it returns is a new file of nobody else's.
+    // SAFETY: the call reads a live program; what it returns is a new file of its own.
     unsafe {
         let listener = libc::syscall(
             libc::SYS_seccomp,

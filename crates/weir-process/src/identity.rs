@@ -45,6 +45,10 @@ impl ProcessIdentity {
     /// Sends `signal` to exactly this process; `Ok(false)` if it no longer runs.
     ///
     /// The pidfd pins the id before the start time is compared, so a newcomer is never hit.
+    ///
+    /// # Errors
+    ///
+    /// A process that belongs to another user.
     pub fn signal(self, signal: Signal) -> Result<bool, ProcessError> {
         let Some(pid) = Pid::from_raw(self.pid.cast_signed()) else {
             return Ok(false);

@@ -2,7 +2,7 @@
 //!
 //! Version 1 (`Documentation/admin-guide/cgroup-v1/memory.rst`) or 2 (`Documentation/admin-guide/
 //! cgroup-v2.rst`), below the group in which this process is; whichever has the memory controller.
-//! Groups that nobody is in and whose maker has ended are removed when the next one is made.
+//! Empty groups whose maker has ended are removed when the next one is made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const ROOT: &str = "/sys/fs/cgroup";
 /// Groups of Weir's.
 const PREFIX: &str = "weir-";
 
-/// A group with a limit; removed on drop if nobody is in it any more.
+/// A group with a limit; removed on drop if it is empty.
 #[derive(Debug)]
 pub struct MemoryGroup {
     path: PathBuf,
@@ -25,6 +25,10 @@ pub struct MemoryGroup {
 impl MemoryGroup {
     /// A group whose processes may have `limit_bytes` together, with the pages of files that they
     /// read.
+    ///
+    /// # Errors
+    ///
+    /// A system that lets this user make no control group with a limit of memory.
     pub fn create(limit_bytes: u64) -> Result<Self, ProcessError> {
         let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         Self::create_below(Path::new(ROOT), &memberships, limit_bytes)
@@ -57,6 +61,10 @@ impl MemoryGroup {
     }
 
     /// Puts a process into the group, with all that it starts from now on.
+    ///
+    /// # Errors
+    ///
+    /// A process that is gone, or that the system does not let be moved.
     pub fn add(&self, pid: u32) -> Result<(), PathError> {
         let file = self.path.join("cgroup.procs");
         fs::write(&file, pid.to_string()).map_err(PathError::on("write", &file))

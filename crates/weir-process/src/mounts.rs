@@ -86,6 +86,10 @@ pub fn is_mounted(path: &Path) -> bool {
 }
 
 /// Unmounts the drive at `path`, lazily if files are still open on it; nothing if there is none.
+///
+/// # Errors
+///
+/// A mount that the system does not undo.
 pub fn unmount(path: &Path) -> Result<(), ProcessError> {
     if !is_mounted(path) {
         return Ok(());

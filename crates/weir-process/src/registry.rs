@@ -62,11 +62,19 @@ pub struct Registration {
 
 impl Registry {
     /// The user's registry, inside [`runtime_directory`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::at`], and as [`runtime_directory`].
     pub fn open() -> Result<Self, ProcessError> {
         Self::at(&runtime_directory()?.join("registry"))
     }
 
     /// A registry in a directory of the caller's choice.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be made.
     pub fn at(directory: &Path) -> Result<Self, ProcessError> {
         fs::create_dir_all(directory).map_err(PathError::on("create", directory))?;
         Ok(Self {
@@ -75,6 +83,10 @@ impl Registry {
     }
 
     /// Writes `entry` down until the returned value is dropped.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     pub fn record(&self, entry: &Entry) -> Result<Registration, ProcessError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

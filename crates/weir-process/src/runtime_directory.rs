@@ -10,6 +10,10 @@ use crate::{PathError, ProcessError};
 ///
 /// `$XDG_RUNTIME_DIR/weir` (XDG Base Directory Specification), else `/tmp/weir-UID`. Both are
 /// short, because a Unix socket's path has at most 107 bytes (unix(7)).
+///
+/// # Errors
+///
+/// A directory that cannot be made, or that belongs to another user.
 pub fn runtime_directory() -> Result<PathBuf, ProcessError> {
     let uid = rustix::process::getuid().as_raw();
     let path = match std::env::var_os("XDG_RUNTIME_DIR") {

@@ -12,6 +12,10 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 /// The kernel ties the child to the thread that forked it (prctl(2), `PR_SET_PDEATHSIG`), so call
 /// this from a thread that lives as long as the child is wanted. The child also leaves the
 /// terminal's foreground group: Ctrl-C reaches Weir alone, which then stops things in order.
+///
+/// # Errors
+///
+/// A program that cannot be started.
 pub fn spawn_tied(command: &mut Command, signal: Signal) -> io::Result<Child> {
     let parent = rustix::process::getpid();
     command.process_group(0);
@@ -36,6 +40,10 @@ pub fn spawn_tied(command: &mut Command, signal: Signal) -> io::Result<Child> {
 /// Starts `command` in a session of its own: it goes on when the caller and its terminal end.
 ///
 /// Record it in the [`Registry`](crate::Registry), so that somebody knows of it.
+///
+/// # Errors
+///
+/// A program that cannot be started.
 pub fn spawn_standing(command: &mut Command) -> io::Result<Child> {
     #[allow(unsafe_code)]
     // SAFETY: the closure makes one system call, which is allowed between fork and exec.

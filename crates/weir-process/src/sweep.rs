@@ -24,6 +24,10 @@ pub enum Swept {
 /// Ends all that stands in the registry and whose owner is gone; returns what it ended.
 ///
 /// Entries of living owners are not touched, so it is safe beside a running study.
+///
+/// # Errors
+///
+/// A registry that cannot be read, or a process, mount or directory that cannot be ended or removed.
 pub fn sweep(registry: &Registry) -> Result<Vec<Swept>, ProcessError> {
     let mut swept = Vec::new();
     let mut leftovers: Vec<_> = registry

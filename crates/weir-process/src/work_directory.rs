@@ -17,6 +17,10 @@ pub struct WorkDirectory {
 
 impl WorkDirectory {
     /// Creates `weir-PREFIX-PID-N` inside `parent`; it belongs to the calling process.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be made.
     pub fn create(parent: &Path, prefix: &str) -> Result<Self, ProcessError> {
         create_private(parent)?;
         let registry = Registry::open()?;

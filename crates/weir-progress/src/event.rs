@@ -45,4 +45,13 @@ pub enum Event<'a> {
         /// What was measured.
         record: &'a RunRecord,
     },
+    /// A run has failed; the study goes on with the next.
+    RunFailed {
+        /// Which of all runs, from 1.
+        position: usize,
+        /// All runs of the study.
+        total: usize,
+        /// Which run it was, and why.
+        why: &'a str,
+    },
 }

@@ -31,7 +31,7 @@ pub struct Progress {
     pub started_at: String,
     /// What it is doing.
     pub step: Step,
-    /// Runs that are complete and stored.
+    /// Runs that are complete and stored, or have failed.
     pub runs_done: usize,
     /// All runs, as far as they are known.
     pub runs_total: usize,
@@ -216,6 +216,13 @@ impl Progress {
                     latency_ms_p99: record.latency.us_p99 / 1e3,
                     bottleneck: record.bottleneck,
                 });
+            }
+            Event::RunFailed {
+                position, total, ..
+            } => {
+                self.runs_done = position;
+                self.runs_total = total;
+                self.run = None;
             }
         }
         if let Some((began, left_s)) = self.estimated {

@@ -13,6 +13,9 @@ pub enum ReplayError {
     /// The load engine, or the server.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The server did not say its version.
+    #[error(transparent)]
+    Client(#[from] weir_mysql::ClientError),
     /// There is nothing to send.
     #[error("{path}: {why}")]
     Nothing {

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use weir_capture::{CaptureError, CaptureReader, Happening, Record};
 
-use crate::Pace;
 use crate::feeding::{Feeding, Numbers};
 use crate::item::Item;
 use crate::slot::Stage;
+use weir_model::ReplayPace;
 
 /// How far ahead of the replay is read, nanoseconds.
 const AHEAD_NS: u64 = 5_000_000_000;
@@ -87,7 +87,7 @@ impl<'a> Feed<'a> {
     fn wait(&self, until_us: u64, stop: &AtomicBool) {
         let options = &self.stage.options;
         let is_ahead = || {
-            options.pace != Pace::Fast
+            options.pace != ReplayPace::Fast
                 && options.due_ns(until_us) > self.stage.age_ns().saturating_add(AHEAD_NS)
         };
         while !stop.load(Ordering::Relaxed) && (self.stage.waiting() > WAITING_MAX || is_ahead()) {
@@ -125,7 +125,7 @@ impl<'a> Feed<'a> {
                 if options.is_past(at_us) || !options.takes(session, &user) {
                     return;
                 }
-                let mut feeding = Feeding::new(schema);
+                let mut feeding = Feeding::new(session, schema);
                 // There are as many slots as sessions at a time.
                 if has_begun && let Some(slot) = self.free.pop_front() {
                     feeding.open(slot, at_us, self.stage);
@@ -149,7 +149,7 @@ impl<'a> Feed<'a> {
             }
             Happening::Ended(ended) => {
                 if let Some(feeding) = self.live.get_mut(&session) {
-                    feeding.ended(at_us, ended, &self.numbers, self.stage);
+                    feeding.ended(at_us, ended, &mut self.numbers, self.stage);
                 }
             }
         }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use weir_capture::{Command, Ended, Started, Template, TransactionStep};
 
+use crate::executed::Reader;
 use crate::item::{Action, Ask, Item, Reason, Statement, judged};
 use crate::slot::Stage;
 use crate::survey::schema_of_use;
-use crate::window::Window;
+use crate::window::{Selection, Window};
+use crate::writers::{is_of_session, writes};
 
 /// Variables that are set again for a session of which only a part is sent.
 const SETTINGS_MAX: usize = 100;
@@ -16,6 +18,8 @@ const SETTINGS_MAX: usize = 100;
 /// A captured session that is being read.
 #[derive(Debug)]
 pub(crate) struct Feeding {
+    /// Its number in the capture.
+    session: u32,
     /// None before the replay's part of the capture.
     slot: Option<usize>,
     schema: String,
@@ -27,12 +31,14 @@ pub(crate) struct Feeding {
     open: VecDeque<Open>,
     /// When the last command ended.
     ended_us: Option<u64>,
+    /// Its open transaction has written.
+    has_written: bool,
 }
 
 #[derive(Debug)]
 enum Open {
-    /// A statement of this number.
-    Statement(u64),
+    /// A statement of this number, and whether a writing transaction ends with it.
+    Statement(u64, bool),
     /// A preparation, which is sent when the capture's number of it is known.
     Prepare(u64, Arc<Statement>, Option<u64>),
     /// Nothing that is sent.
@@ -48,6 +54,12 @@ pub(crate) struct Numbers {
     pub(crate) next: u64,
     /// The schema whose statements are sent.
     pub(crate) schema: String,
+    /// Which transactions are.
+    pub(crate) selection: Selection,
+    /// Who reads comments that a server executes; `None`: no statement has one.
+    pub(crate) reader: Option<Reader>,
+    /// Writing transactions that have ended so far.
+    pub(crate) commits: u64,
 }
 
 impl Numbers {
@@ -63,8 +75,9 @@ impl Numbers {
 }
 
 impl Feeding {
-    pub(crate) fn new(schema: String) -> Self {
+    pub(crate) fn new(session: u32, schema: String) -> Self {
         Self {
+            session,
             slot: None,
             schema,
             window: Window::default(),
@@ -72,6 +85,7 @@ impl Feeding {
             prepared: HashMap::new(),
             open: VecDeque::new(),
             ended_us: None,
+            has_written: false,
         }
     }
 
@@ -92,7 +106,7 @@ impl Feeding {
         for text in std::mem::take(&mut self.settings) {
             let judged = String::from_utf8_lossy(&text).into_owned();
             let action = Action::Restore { text, judged };
-            self.push(at_us, None, 0, TransactionStep::None, action, 0, stage);
+            self.push(at_us, None, (0, 0), TransactionStep::None, action, 0, stage);
         }
     }
 
@@ -131,7 +145,12 @@ impl Feeding {
                     self.open.push_back(Open::Nothing);
                     return;
                 }
-                if !self.window.take(at_us, class.transaction, &stage.options) {
+                let template = started.template.as_deref();
+                let of = (self.session, template.is_some_and(is_of_session));
+                if !self
+                    .window
+                    .take(at_us, class.transaction, of, &numbers.selection)
+                {
                     if self.slot.is_none() {
                         self.remember(&started);
                     }
@@ -140,12 +159,13 @@ impl Feeding {
                 }
                 let fingerprint = numbers.of(started.template.as_ref());
                 let is_other = self.is_other(numbers);
-                let action = query(&started, is_other);
+                let ends = self.ends_writing(template.is_some_and(writes));
+                let action = query(&started, is_other, numbers.reader);
                 self.ask(
                     at_us,
                     think_us,
                     fingerprint,
-                    class.transaction,
+                    (class.transaction, ends),
                     action,
                     numbers,
                     stage,
@@ -159,16 +179,18 @@ impl Feeding {
                 let transaction = statement
                     .as_ref()
                     .map_or(TransactionStep::None, |statement| statement.transaction);
-                if !self.window.take(at_us, transaction, &stage.options) {
+                let of = (self.session, false);
+                if !self.window.take(at_us, transaction, of, &numbers.selection) {
                     self.open.push_back(Open::Nothing);
                     return;
                 }
+                let ends = self.ends_writing(statement.as_ref().is_some_and(|found| found.writes));
                 let action = execution(started, statement.as_ref(), self.is_other(numbers));
                 self.ask(
                     at_us,
                     think_us,
                     fingerprint,
-                    transaction,
+                    (transaction, ends),
                     action,
                     numbers,
                     stage,
@@ -184,7 +206,8 @@ impl Feeding {
                     is_unusable: started.is_unusable,
                     asks_for_file: class.asks_for_file,
                     transaction: class.transaction,
-                    text: started.text(),
+                    writes: template.is_some_and(|template| writes(template)),
+                    text: read_by(numbers.reader, started.text()),
                 };
                 self.open
                     .push_back(Open::Prepare(at_us, Arc::new(statement), think_us));
@@ -196,7 +219,7 @@ impl Feeding {
                 let action = Action::Forget {
                     handle: started.handle,
                 };
-                self.push(at_us, None, 0, TransactionStep::None, action, 0, stage);
+                self.push(at_us, None, (0, 0), TransactionStep::None, action, 0, stage);
             }
             Command::UseSchema => {
                 self.schema = String::from_utf8_lossy(&started.text()).into_owned();
@@ -205,8 +228,9 @@ impl Feeding {
             Command::Reset => {
                 self.prepared.clear();
                 let step = TransactionStep::AutocommitOn;
-                if self.window.take(at_us, step, &stage.options) {
-                    self.push(at_us, think_us, 0, step, Action::Reset, 0, stage);
+                let of = (self.session, true);
+                if self.window.take(at_us, step, of, &numbers.selection) {
+                    self.push(at_us, think_us, (0, 0), step, Action::Reset, 0, stage);
                 }
                 self.open.push_back(Open::Nothing);
             }
@@ -215,12 +239,14 @@ impl Feeding {
     }
 
     /// The oldest command ended.
-    pub(crate) fn ended(&mut self, at_us: u64, ended: Ended, numbers: &Numbers, stage: &Stage) {
+    pub(crate) fn ended(&mut self, at_us: u64, ended: Ended, numbers: &mut Numbers, stage: &Stage) {
         self.ended_us = Some(at_us);
         match self.open.pop_front() {
-            Some(Open::Statement(number)) => {
+            Some(Open::Statement(number, ends)) => {
                 if let Some(slot) = self.slot {
-                    stage.captured(slot, number, ended);
+                    numbers.commits += u64::from(ends);
+                    let commit = ends.then_some(numbers.commits);
+                    stage.captured(slot, number, ended, commit);
                 }
             }
             Some(Open::Prepare(began_us, statement, think_us)) => {
@@ -242,7 +268,7 @@ impl Feeding {
                 self.push(
                     began_us,
                     think_us,
-                    fingerprint,
+                    (fingerprint, 0),
                     TransactionStep::None,
                     action,
                     0,
@@ -251,6 +277,13 @@ impl Feeding {
             }
             Some(Open::Nothing) | None => {}
         }
+    }
+
+    /// Follows a statement that the window has taken: whether a writing transaction ends with it.
+    fn ends_writing(&mut self, writes: bool) -> bool {
+        let has_written = self.has_written || writes;
+        self.has_written = has_written && self.window.is_in();
+        has_written && !self.window.is_in()
     }
 
     fn is_other(&self, numbers: &Numbers) -> bool {
@@ -263,17 +296,17 @@ impl Feeding {
         at_us: u64,
         think_us: Option<u64>,
         fingerprint: usize,
-        transaction: TransactionStep,
+        (transaction, ends): (TransactionStep, bool),
         action: Action,
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
         let number = numbers.next();
-        self.open.push_back(Open::Statement(number));
+        self.open.push_back(Open::Statement(number, ends));
         self.push(
             at_us,
             think_us,
-            fingerprint,
+            (fingerprint, numbers.commits),
             transaction,
             action,
             number,
@@ -286,7 +319,7 @@ impl Feeding {
         &self,
         at_us: u64,
         think_us: Option<u64>,
-        fingerprint: usize,
+        (fingerprint, after): (usize, u64),
         transaction: TransactionStep,
         action: Action,
         number: u64,
@@ -301,13 +334,19 @@ impl Feeding {
                 number,
                 fingerprint,
                 transaction,
+                after,
                 action,
             }),
         );
     }
 }
 
-fn query(started: &Started, is_other: bool) -> Action {
+/// A text without the comments that the server executes.
+fn read_by(reader: Option<Reader>, text: Vec<u8>) -> Vec<u8> {
+    reader.and_then(|reader| reader.read(&text)).unwrap_or(text)
+}
+
+fn query(started: &Started, is_other: bool, reader: Option<Reader>) -> Action {
     let class = started
         .template
         .as_ref()
@@ -323,6 +362,10 @@ fn query(started: &Started, is_other: bool) -> Action {
         return Action::Skip(Reason::AsksForFile);
     }
     let text = started.text();
+    if let Some(text) = reader.and_then(|reader| reader.read(&text)) {
+        let judged = String::from_utf8_lossy(&text).into_owned();
+        return Action::Query { text, judged };
+    }
     let judged = match &started.template {
         Some(template) => judged(template, &started.literals, &text),
         None => String::new(),

@@ -26,6 +26,8 @@ pub(crate) struct Ask {
     /// Which fingerprint it has.
     pub(crate) fingerprint: usize,
     pub(crate) transaction: TransactionStep,
+    /// Writing transactions that had ended in the capture when it began.
+    pub(crate) after: u64,
     pub(crate) action: Action,
 }
 
@@ -68,6 +70,8 @@ pub(crate) struct Statement {
     pub(crate) fingerprint: usize,
     pub(crate) is_unusable: bool,
     pub(crate) asks_for_file: bool,
+    /// It changes tables.
+    pub(crate) writes: bool,
     pub(crate) transaction: TransactionStep,
 }
 

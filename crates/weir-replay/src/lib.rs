@@ -4,7 +4,10 @@
 //! sends it to a server by the load engine: sessions open and close as captured, each statement is due when it was,
 //! and one thread reads the file ahead of them. What came of each is compared with what came of it before.
 
+mod commits;
 mod error;
+mod example;
+mod executed;
 mod feed;
 mod feeding;
 mod item;
@@ -15,10 +18,13 @@ mod session;
 mod slot;
 mod survey;
 mod tally;
+mod transaction;
 mod window;
+mod writers;
 
 pub use error::ReplayError;
-pub use options::{Pace, ReplayOptions};
-pub use outcome::{Fidelity, FingerprintOutcome, LatenessUs, NotSent, ReplayOutcome};
+pub use example::Example;
+pub use options::ReplayOptions;
+pub use outcome::ReplayOutcome;
 pub use run::replay;
 pub use survey::Survey;

@@ -1,55 +1,18 @@
 //! How a capture is sent again.
 
-use std::fmt;
-use std::str::FromStr;
-
-/// When statements are due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pace {
-    /// When they were in the capture, and not before the session's last answer.
-    #[default]
-    Captured,
-    /// As long after the session's last answer as in the capture.
-    Think,
-    /// As fast as each session is answered.
-    Fast,
-}
-
-impl Pace {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Captured => "captured",
-            Self::Think => "think",
-            Self::Fast => "fast",
-        }
-    }
-}
-
-impl fmt::Display for Pace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Pace {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Captured, Self::Think, Self::Fast]
-            .into_iter()
-            .find(|pace| pace.name() == text)
-            .ok_or_else(|| "must be captured, think or fast".to_owned())
-    }
-}
+use weir_model::{Duration, ReplayFilter, ReplayOrder, ReplayPace, ReplaySpec};
 
 /// How a capture is sent again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayOptions {
     /// When statements are due.
-    pub pace: Pace,
+    pub pace: ReplayPace,
     /// Times are divided by it.
     pub speed: f64,
+    /// What holds between sessions.
+    pub order: ReplayOrder,
+    /// Which statements are sent, transactions always whole.
+    pub filter: ReplayFilter,
     /// The schema of the capture whose statements are sent; `None`: that of most of them.
     pub schema: Option<String>,
     /// Only sessions of this account.
@@ -65,8 +28,10 @@ pub struct ReplayOptions {
 impl Default for ReplayOptions {
     fn default() -> Self {
         Self {
-            pace: Pace::default(),
+            pace: ReplayPace::default(),
             speed: 1.0,
+            order: ReplayOrder::default(),
+            filter: ReplayFilter::default(),
             schema: None,
             user: None,
             from_us: 0,
@@ -77,6 +42,23 @@ impl Default for ReplayOptions {
 }
 
 impl ReplayOptions {
+    /// Those of a run; `length`: how long the run is to take, `None`: to the capture's end.
+    pub fn of_spec(spec: &ReplaySpec, length: Option<Duration>) -> Self {
+        let given = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let us = |length: Duration| u64::try_from(length.0.as_micros()).unwrap_or(u64::MAX);
+        Self {
+            pace: spec.pace,
+            speed: spec.speed,
+            order: spec.order,
+            filter: spec.filter,
+            schema: given(&spec.schema),
+            user: given(&spec.user),
+            from_us: us(spec.from),
+            length_us: length.map(|length| (us(length) as f64 * spec.speed) as u64),
+            sessions: spec.sessions,
+        }
+    }
+
     /// Whether a session is sent: its account is the right one, and it is among the share. The same sessions are in
     /// each replay of a capture.
     pub(crate) fn takes(&self, session: u32, user: &str) -> bool {

@@ -6,20 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weir_load::{LoadOutcome, LoadPlan, Progress, ReactorKind, run_sessions};
-use weir_model::Duration;
-use weir_mysql::Gate;
+use weir_model::{Duration, FingerprintRecord, Flavor, ReplayRecord, ServerVersion};
+use weir_mysql::{Connection, Gate};
 
+use crate::executed::Reader;
 use crate::feed::Feed;
 use crate::feeding::Numbers;
 use crate::session::Source;
 use crate::slot::Stage;
 use crate::survey::{OTHERS, Survey};
-use crate::{FingerprintOutcome, ReplayError, ReplayOptions, ReplayOutcome};
+use crate::window::Selection;
+use crate::writers::Writers;
+use crate::{ReplayError, ReplayOptions, ReplayOutcome};
 
 /// Fingerprints whose latencies are kept by themselves: a histogram takes 270 KiB, and there are several of each.
 const TIMED_MAX: usize = 50;
 /// What others are called together.
 const NOT_TIMED: &str = "(all others)";
+/// How long a server may take to say its version.
+const VERSION_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 /// Longest name of a kind of statement.
 const NAME_MAX: usize = 160;
 
@@ -71,6 +76,12 @@ pub fn replay(
         others,
         next: 0,
         schema: schema.to_owned(),
+        selection: Selection {
+            options: options.clone(),
+            writers: Writers::read(path, options)?,
+        },
+        reader: reader(plan, survey, gate)?,
+        commits: 0,
     };
     let count = names.len() + 1;
     let stage = Arc::new(Stage::new(
@@ -114,6 +125,24 @@ fn plan_of(plan: &LoadPlan, survey: &Survey) -> LoadPlan {
     // Connections come and go, perhaps encrypted.
     plan.reactor = ReactorKind::Epoll;
     plan
+}
+
+/// Who reads comments that a server executes, where a statement has one.
+fn reader(plan: &LoadPlan, survey: &Survey, gate: &Gate) -> Result<Option<Reader>, ReplayError> {
+    if !survey.has_executed_comments {
+        return Ok(None);
+    }
+    let connection = Connection::open(&plan.endpoint, gate, VERSION_PATIENCE)?;
+    let said = connection.version();
+    let flavor = if said.to_ascii_lowercase().contains("mariadb") {
+        Flavor::Mariadb
+    } else {
+        Flavor::Mysql
+    };
+    // Older clients of MariaDB are told a version of MySQL first.
+    let said = said.strip_prefix("5.5.5-").unwrap_or(said);
+    let version = said.parse::<ServerVersion>().ok();
+    Ok(version.map(|version| Reader::new(flavor, version)))
 }
 
 fn kind_names(names: &[String]) -> Vec<String> {
@@ -160,21 +189,30 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
         .map(|(number, found)| {
             let counted = tally.fingerprints[number];
             let mean = found.total_us as f64 / found.timed.max(1) as f64;
-            FingerprintOutcome {
+            FingerprintRecord {
                 fingerprint: found.text.clone(),
                 captured: found.count,
                 captured_us_mean: (found.timed > 0).then_some(mean),
                 sent: counted.sent,
                 latency: latency(number),
+                errors: counted.errors,
+                rows: counted.rows,
+                affected: counted.affected,
+                results: if counted.rows == 0 {
+                    String::new()
+                } else {
+                    format!("{:016x}", counted.digest)
+                },
                 rows_differ: counted.rows_differ,
                 affected_differ: counted.affected_differ,
                 errors_differ: counted.errors_differ,
+                plan: None,
             }
         });
     let fingerprints = fingerprints.collect();
-    ReplayOutcome {
+    let record = ReplayRecord {
         fidelity,
         fingerprints,
-        load,
-    }
+    };
+    ReplayOutcome { record, load }
 }

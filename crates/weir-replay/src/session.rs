@@ -7,11 +7,16 @@ use weir_capture::TransactionStep;
 use weir_load::{LoadError, Session, SessionKinds, SessionSource, Step, Turn};
 use weir_mysql::{Reply, Row, ServerError};
 
-use crate::Pace;
 use crate::item::{Action, Ask, Item, Reason};
 use crate::slot::Stage;
 use crate::tally::Came;
-use crate::window::TransactionState;
+use crate::transaction::TransactionState;
+use weir_model::ReplayPace;
+
+/// How often a statement that waits for other sessions looks whether it may go, nanoseconds.
+const HELD_LOOK_NS: u64 = 200_000;
+/// How long it waits at most.
+const HELD_MAX_NS: u64 = 2_000_000_000;
 
 /// The slots of a replay.
 #[derive(Debug)]
@@ -34,6 +39,10 @@ impl SessionSource for Source {
             transaction: TransactionState::default(),
             waits_for_transaction: false,
             handles: HashMap::new(),
+            held_since_ns: None,
+            is_let_go: false,
+            was_held: false,
+            digest: 0,
             replied_ns: 0,
             now_ns: 0,
         })
@@ -93,6 +102,14 @@ struct ReplaySession {
     waits_for_transaction: bool,
     /// The server's numbers of prepared statements, by the capture's.
     handles: HashMap<u32, u32>,
+    /// Since when its next statement waits for transactions of other sessions.
+    held_since_ns: Option<u64>,
+    /// It does not wait any longer.
+    is_let_go: bool,
+    /// The statement that is sent has waited so.
+    was_held: bool,
+    /// Of the rows of the answer that comes.
+    digest: u64,
     /// When the last answer came.
     replied_ns: u64,
     now_ns: u64,
@@ -105,8 +122,8 @@ impl ReplaySession {
         let due = self
             .stage
             .peek(self.slot, |item| match (options.pace, item) {
-                (Pace::Fast, _) | (Pace::Think, Item::Close { .. }) => 0,
-                (Pace::Think, Item::Ask(ask)) => match ask.think_us {
+                (ReplayPace::Fast, _) | (ReplayPace::Think, Item::Close { .. }) => 0,
+                (ReplayPace::Think, Item::Ask(ask)) => match ask.think_us {
                     Some(think_us) => self.replied_ns + options.scaled_ns(think_us),
                     None => options.scaled_ns(ask.at_us),
                 },
@@ -114,6 +131,9 @@ impl ReplaySession {
                 (_, Item::Ask(ask)) => options.due_ns(ask.at_us),
             });
         match due {
+            Some(due_ns) if !self.is_let_go && self.stage.holds_next(self.slot) => {
+                due_ns.max(self.now_ns + HELD_LOOK_NS)
+            }
             Some(due_ns) => due_ns,
             None if self.stage.is_fed() => 0,
             None => self.stage.look_ns(self.now_ns),
@@ -126,8 +146,11 @@ impl ReplaySession {
         loop {
             let due_ns = self.next_due_ns();
             if due_ns > self.now_ns {
+                self.hold(due_ns);
                 return self.wait(due_ns);
             }
+            self.was_held = self.held_since_ns.take().is_some();
+            self.is_let_go = false;
             let opens = self
                 .stage
                 .peek(self.slot, |item| matches!(item, Item::Open { .. }));
@@ -151,6 +174,23 @@ impl ReplaySession {
             {
                 return step;
             }
+        }
+    }
+
+    /// Notes that the next statement waits for transactions of other sessions, until it has waited long enough.
+    fn hold(&mut self, until_ns: u64) {
+        let is_held = until_ns == self.now_ns + HELD_LOOK_NS && self.stage.holds_next(self.slot);
+        match self.held_since_ns {
+            _ if !is_held => {}
+            None => {
+                self.held_since_ns = Some(self.now_ns);
+                self.stage.tally().fidelity.order_waits += 1;
+            }
+            Some(since_ns) if self.now_ns >= since_ns + HELD_MAX_NS => {
+                self.is_let_go = true;
+                self.stage.tally().fidelity.order_given_up += 1;
+            }
+            Some(_) => {}
         }
     }
 
@@ -250,8 +290,9 @@ impl ReplaySession {
     /// Notes that a statement was sent.
     fn send(&mut self, ask: &Ask, due_ns: u64, kind: Option<usize>) -> Step {
         // A session that is still being answered when a statement is due is late by the server's doing.
-        let is_free = self.replied_ns <= due_ns || self.stage.options.pace != Pace::Captured;
-        let due_ns = if self.stage.options.pace == Pace::Fast {
+        let is_free = !self.was_held
+            && (self.replied_ns <= due_ns || self.stage.options.pace != ReplayPace::Captured);
+        let due_ns = if self.stage.options.pace == ReplayPace::Fast {
             self.now_ns
         } else {
             due_ns
@@ -286,20 +327,26 @@ impl ReplaySession {
     /// The outstanding request was answered.
     fn answered(&mut self, reply: Result<&Reply, &ServerError>, turn: &mut Turn<'_>) -> Step {
         self.tick(turn);
-        let came = |fingerprint| match reply {
-            Ok(Reply::Rows { rows }) => came(fingerprint, Some(*rows), None, 0),
-            Ok(Reply::Done { affected_rows }) => came(fingerprint, None, Some(*affected_rows), 0),
-            Ok(_) => came(fingerprint, None, None, 0),
-            Err(error) => came(fingerprint, None, None, error.code),
+        let digest = std::mem::take(&mut self.digest);
+        let came = |fingerprint| Came {
+            fingerprint,
+            rows: match reply {
+                Ok(Reply::Rows { rows }) => Some(*rows),
+                _ => None,
+            },
+            affected: match reply {
+                Ok(Reply::Done { affected_rows }) => Some(*affected_rows),
+                _ => None,
+            },
+            error: reply.err().map_or(0, |error| error.code),
+            digest,
         };
         match std::mem::replace(&mut self.doing, Doing::Nothing) {
             Doing::Statement(number, fingerprint, transaction) => {
                 self.replied_ns = self.now_ns;
-                if reply.is_err() {
-                    self.stage.tally().refused();
-                }
-                self.stage
-                    .replayed(self.slot, number, Some(came(fingerprint)));
+                let came = came(fingerprint);
+                self.stage.tally().came(came);
+                self.stage.replayed(self.slot, number, Some(came));
                 self.transaction.follow(transaction);
                 if self.transaction.is_in {
                     return self.go_on(turn);
@@ -342,9 +389,15 @@ impl ReplaySession {
             Err(error) => {
                 let mut tally = self.stage.tally();
                 tally.sent_without_time(ask.fingerprint);
-                tally.refused();
+                let came = Came {
+                    fingerprint: ask.fingerprint,
+                    rows: None,
+                    affected: None,
+                    error: error.code,
+                    digest: 0,
+                };
+                tally.came(came);
                 drop(tally);
-                let came = came(ask.fingerprint, None, None, error.code);
                 self.stage.replayed(self.slot, ask.number, Some(came));
                 self.go_on(turn)
             }
@@ -352,19 +405,18 @@ impl ReplaySession {
     }
 }
 
-fn came(fingerprint: usize, rows: Option<u64>, affected: Option<u64>, error: u16) -> Came {
-    Came {
-        fingerprint,
-        rows,
-        affected,
-        error,
-    }
-}
-
 impl Session for ReplaySession {
     /// What the server says is compared.
     fn judges_errors(&self) -> bool {
         true
+    }
+
+    fn digests_rows(&self) -> bool {
+        matches!(self.doing, Doing::Statement(..))
+    }
+
+    fn digested(&mut self, digest: u64) {
+        self.digest = digest;
     }
 
     fn due_ns(&mut self) -> Option<u64> {

@@ -7,10 +7,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use weir_capture::Ended;
+use weir_model::{ReplayOrder, ReplayPace};
 
+use crate::ReplayOptions;
+use crate::commits::Commits;
 use crate::item::Item;
 use crate::tally::{Came, Tally};
-use crate::{Pace, ReplayOptions};
 
 /// How often a slot looks for more when the file's reader is behind, nanoseconds.
 const LOOK_NS: u64 = 1_000_000;
@@ -30,6 +32,7 @@ pub(crate) struct Stage {
     is_fed: AtomicBool,
     /// Items in all slots.
     waiting: AtomicUsize,
+    commits: Commits,
 }
 
 /// One connection's place.
@@ -45,7 +48,8 @@ struct State {
 
 #[derive(Debug)]
 enum Half {
-    Captured(Ended),
+    /// With the number of the writing transaction that it ended.
+    Captured(Ended, Option<u64>),
     Replayed(Came),
     NotSent,
 }
@@ -60,6 +64,7 @@ impl Stage {
             fed_us: AtomicU64::new(0),
             is_fed: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
+            commits: Commits::default(),
         }
     }
 
@@ -102,7 +107,7 @@ impl Stage {
     /// When a slot without items looks again.
     pub(crate) fn look_ns(&self, now_ns: u64) -> u64 {
         let soon_ns = now_ns + LOOK_NS;
-        if self.options.pace == Pace::Fast {
+        if self.options.pace == ReplayPace::Fast {
             return soon_ns;
         }
         let fed_ns = self.options.due_ns(self.fed_us.load(Ordering::Acquire));
@@ -129,18 +134,36 @@ impl Stage {
     }
 
     /// What came of a statement in the capture.
-    pub(crate) fn captured(&self, slot: usize, number: u64, ended: Ended) {
+    pub(crate) fn captured(&self, slot: usize, number: u64, ended: Ended, commit: Option<u64>) {
         let other = {
             let mut state = self.slots[slot].state();
             let other = state.halves.remove(&number);
             if other.is_none() {
-                state.halves.insert(number, Half::Captured(ended));
+                let half = Half::Captured(ended, commit);
+                state.halves.insert(number, half);
             }
             other
         };
+        if let (true, Some(commit)) = (other.is_some(), commit) {
+            self.commits.ended(commit);
+        }
         if let Some(Half::Replayed(came)) = other {
             self.tally().compare(ended, came);
         }
+    }
+
+    /// Whether a statement waits for transactions that ended before it in the capture.
+    pub(crate) fn is_held(&self, after: u64) -> bool {
+        self.options.order == ReplayOrder::Commit && after > self.commits.all_up_to()
+    }
+
+    /// Whether the slot's next statement does.
+    pub(crate) fn holds_next(&self, slot: usize) -> bool {
+        let after = self.peek(slot, |item| match item {
+            Item::Ask(ask) => ask.after,
+            Item::Open { .. } | Item::Close { .. } => 0,
+        });
+        after.is_some_and(|after| self.is_held(after))
     }
 
     /// What came of it in the replay; `None`: it was not sent.
@@ -154,7 +177,13 @@ impl Stage {
             }
             other
         };
-        if let (Some(Half::Captured(ended)), Some(came)) = (other, came) {
+        let Some(Half::Captured(ended, commit)) = other else {
+            return;
+        };
+        if let Some(commit) = commit {
+            self.commits.ended(commit);
+        }
+        if let Some(came) = came {
             self.tally().compare(ended, came);
         }
     }

@@ -9,8 +9,9 @@ use weir_capture::{
     TransactionStep,
 };
 
-use crate::window::Window;
-
+use crate::example::{Example, Examples};
+use crate::window::{Selection, Window};
+use crate::writers::{Writers, is_of_session};
 use crate::{ReplayError, ReplayOptions};
 
 /// Fingerprints that are told apart; further ones are counted together.
@@ -43,6 +44,10 @@ pub struct Survey {
     pub schemas: BTreeMap<String, u64>,
     /// Fingerprints by the time that they took, the longest first.
     pub fingerprints: Vec<SurveyedFingerprint>,
+    /// One statement of each that EXPLAIN takes. They have the values of the capture.
+    pub examples: Vec<Example>,
+    /// Whether a statement has a comment that the server executes.
+    pub has_executed_comments: bool,
 }
 
 /// A fingerprint in a capture.
@@ -60,6 +65,7 @@ pub struct SurveyedFingerprint {
 
 #[derive(Default)]
 struct Live {
+    session: u32,
     schema: String,
     window: Window,
     prepared: HashMap<u32, (usize, TransactionStep)>,
@@ -122,7 +128,14 @@ impl Survey {
             length_us: 0,
             schemas: BTreeMap::new(),
             fingerprints: Vec::new(),
+            examples: Vec::new(),
+            has_executed_comments: false,
         };
+        let selection = Selection {
+            options: options.clone(),
+            writers: Writers::read(path, options)?,
+        };
+        let mut examples = Examples::default();
         let mut live: HashMap<u32, Live> = HashMap::new();
         let mut has_begun = false;
         let mut fingerprints = Fingerprints::default();
@@ -139,6 +152,7 @@ impl Survey {
                         continue;
                     }
                     let opened = Live {
+                        session: record.session,
                         schema,
                         ..Live::default()
                     };
@@ -152,7 +166,21 @@ impl Survey {
                 Happening::Closed => drop(live.remove(&record.session)),
                 happening => {
                     if let Some(session) = live.get_mut(&record.session) {
-                        survey.take(record.at_us, happening, session, &mut fingerprints, options);
+                        match &happening {
+                            Happening::Started(started) => {
+                                survey.look_for_comments(started);
+                                examples.started(record.session, started);
+                            }
+                            Happening::Ended(ended) => examples.ended(record.session, ended),
+                            Happening::Opened { .. } | Happening::Closed => {}
+                        }
+                        survey.take(
+                            record.at_us,
+                            happening,
+                            session,
+                            &mut fingerprints,
+                            &selection,
+                        );
                     }
                 }
             }
@@ -163,7 +191,23 @@ impl Survey {
         survey
             .fingerprints
             .sort_by_key(|found| std::cmp::Reverse((found.total_us, found.count)));
+        let of = |found: &SurveyedFingerprint| {
+            let text = examples.of(&found.text)?;
+            let fingerprint = found.text.clone();
+            Some(Example { fingerprint, text })
+        };
+        survey.examples = survey.fingerprints.iter().filter_map(of).collect();
         Ok(survey)
+    }
+
+    fn look_for_comments(&mut self, started: &Started) {
+        if !self.has_executed_comments
+            && let Some(template) = &started.template
+        {
+            let text = template.text_with(&[]);
+            self.has_executed_comments =
+                text.windows(3).any(|part| part == b"/*!" || part == b"/*M");
+        }
     }
 
     fn take(
@@ -172,12 +216,12 @@ impl Survey {
         happening: Happening,
         session: &mut Live,
         fingerprints: &mut Fingerprints,
-        options: &ReplayOptions,
+        selection: &Selection,
     ) {
         match happening {
             Happening::Started(started) => {
                 if started.command != Command::Close {
-                    let open = self.started(at_us, &started, session, fingerprints, options);
+                    let open = self.started(at_us, &started, session, fingerprints, selection);
                     session.open.push_back(open);
                 }
             }
@@ -204,7 +248,7 @@ impl Survey {
         started: &Started,
         session: &mut Live,
         fingerprints: &mut Fingerprints,
-        options: &ReplayOptions,
+        selection: &Selection,
     ) -> Open {
         let template = started.template.as_ref();
         let class = template
@@ -228,14 +272,18 @@ impl Survey {
                 None => (Some(fingerprints.number(None)), TransactionStep::None),
             },
             Command::Reset => {
+                let step = TransactionStep::AutocommitOn;
                 session
                     .window
-                    .take(at_us, TransactionStep::AutocommitOn, options);
+                    .take(at_us, step, (session.session, true), selection);
                 return Open::Nothing;
             }
             Command::Close | Command::Other => return Open::Nothing,
         };
-        if !session.window.take(at_us, step, options) {
+        let is_query = started.command == Command::Query;
+        let of_session = is_query && started.template.as_deref().is_some_and(is_of_session);
+        let of = (session.session, of_session);
+        if !session.window.take(at_us, step, of, selection) {
             return Open::Nothing;
         }
         let number = number.unwrap_or_else(|| fingerprints.number(template));

@@ -4,10 +4,13 @@ use hdrhistogram::Histogram;
 use weir_capture::Ended;
 
 use crate::item::Reason;
-use crate::outcome::{Fidelity, LatenessUs, NotSent};
+use weir_model::{LatenessUs, NotSent, ReplayFidelity};
 
 /// Longest lateness that is told from longer ones: an hour, microseconds.
 const LATENESS_US_MAX: u64 = 3_600_000_000;
+
+/// A lock wait timeout, and a deadlock.
+const LOCK_ERRORS: [u16; 2] = [1205, 1213];
 
 /// What came of a statement in the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +19,14 @@ pub(crate) struct Came {
     pub(crate) rows: Option<u64>,
     pub(crate) affected: Option<u64>,
     pub(crate) error: u16,
+    /// Digest of the rows that were returned.
+    pub(crate) digest: u64,
 }
 
 /// What is counted of a replay.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    pub(crate) fidelity: Fidelity,
+    pub(crate) fidelity: ReplayFidelity,
     lateness_us: Option<Histogram<u64>>,
     pub(crate) fingerprints: Vec<FingerprintTally>,
 }
@@ -33,12 +38,17 @@ pub(crate) struct FingerprintTally {
     pub(crate) rows_differ: u64,
     pub(crate) affected_differ: u64,
     pub(crate) errors_differ: u64,
+    pub(crate) errors: u64,
+    pub(crate) rows: u64,
+    pub(crate) affected: u64,
+    /// Sum of the digests of their rows.
+    pub(crate) digest: u64,
 }
 
 impl Tally {
     pub(crate) fn new(fingerprints: usize) -> Self {
         Self {
-            fidelity: Fidelity::default(),
+            fidelity: ReplayFidelity::default(),
             lateness_us: Histogram::new_with_bounds(1, LATENESS_US_MAX, 3).ok(),
             fingerprints: vec![FingerprintTally::default(); fingerprints],
         }
@@ -81,9 +91,15 @@ impl Tally {
         } += 1;
     }
 
-    /// A statement's error in the replay.
-    pub(crate) fn refused(&mut self) {
-        self.fidelity.errors += 1;
+    /// What came of a statement in the replay.
+    pub(crate) fn came(&mut self, came: Came) {
+        let of_fingerprint = &mut self.fingerprints[came.fingerprint];
+        let is_error = u64::from(came.error != 0);
+        self.fidelity.errors += is_error;
+        of_fingerprint.errors += is_error;
+        of_fingerprint.rows += came.rows.unwrap_or(0);
+        of_fingerprint.affected += came.affected.unwrap_or(0);
+        of_fingerprint.digest = of_fingerprint.digest.wrapping_add(came.digest);
     }
 
     pub(crate) fn compare(&mut self, ended: Ended, came: Came) {
@@ -94,6 +110,8 @@ impl Tally {
             let differs = error != came.error;
             fidelity.errors_compared += 1;
             fidelity.errors_differ += u64::from(differs);
+            let is_new = differs && error == 0 && LOCK_ERRORS.contains(&came.error);
+            fidelity.lock_errors_new += u64::from(is_new);
             of_fingerprint.errors_differ += u64::from(differs);
         }
         if let (Some(captured), Some(replayed)) = (ended.rows, came.rows) {

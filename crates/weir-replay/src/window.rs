@@ -3,48 +3,47 @@
 use weir_capture::TransactionStep;
 
 use crate::ReplayOptions;
+use crate::transaction::TransactionState;
+use crate::writers::Writers;
 
-/// Where a session is in its transactions.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct TransactionState {
-    pub(crate) is_in: bool,
-    /// Autocommit is off.
-    is_manual: bool,
-}
-
-impl TransactionState {
-    /// What a statement does to the transaction.
-    pub(crate) fn follow(&mut self, step: TransactionStep) {
-        match step {
-            TransactionStep::Begins => self.is_in = true,
-            TransactionStep::Ends => self.is_in = false,
-            TransactionStep::AutocommitOff => self.is_manual = true,
-            TransactionStep::AutocommitOn => *self = Self::default(),
-            TransactionStep::None => self.is_in |= self.is_manual,
-        }
-    }
+/// Which transactions are sent.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    pub(crate) options: ReplayOptions,
+    pub(crate) writers: Writers,
 }
 
 /// A session's view of the window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Window {
     state: TransactionState,
+    /// Its transaction that is open or was last, from 1.
+    number: u32,
     takes: bool,
 }
 
 impl Window {
-    /// Whether a statement is sent.
+    /// Whether a statement of this session is sent. `is_of_session`: it says how the session is from now on.
     pub(crate) fn take(
         &mut self,
         at_us: u64,
         step: TransactionStep,
-        options: &ReplayOptions,
+        (session, is_of_session): (u32, bool),
+        selection: &Selection,
     ) -> bool {
         if !self.state.is_in {
-            self.takes = options.contains(at_us);
+            self.number += 1;
+            let (options, writers) = (&selection.options, &selection.writers);
+            let is_chosen = || writers.take(options.filter, session, self.number);
+            self.takes = options.contains(at_us) && (is_of_session || is_chosen());
         }
         self.state.follow(step);
         self.takes
+    }
+
+    /// Whether a transaction is open in the capture.
+    pub(crate) fn is_in(self) -> bool {
+        self.state.is_in
     }
 
     /// Whether a transaction that is sent has not ended.
@@ -65,6 +64,10 @@ mod tests {
             length_us: Some(100),
             ..ReplayOptions::default()
         };
+        let selection = Selection {
+            options,
+            ..Selection::default()
+        };
         let mut window = Window::default();
         let statements = [
             (90, Begins, false),
@@ -77,7 +80,8 @@ mod tests {
             (230, None, false),
         ];
         for (at_us, step, expected) in statements {
-            assert_eq!(window.take(at_us, step, &options), expected, "{at_us}");
+            let taken = window.take(at_us, step, (1, false), &selection);
+            assert_eq!(taken, expected, "{at_us}");
         }
         assert!(!window.is_open());
     }

@@ -65,6 +65,21 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// What is compared, without its result: the same in all results of one study. `innodb_doublewrite OFF / ON on
+/// intel-p4610, queries per second`.
+pub fn comparison_name(comparison: &Comparison) -> String {
+    let Answer {
+        what,
+        context,
+        metric,
+        ..
+    } = Answer::new(comparison);
+    match context.as_str() {
+        "" => format!("{what}, {metric}"),
+        context => format!("{what} on {context}, {metric}"),
+    }
+}
+
 /// The ratio and its interval as text, with the digits that the interval allows.
 struct Numbers {
     ratio: String,
@@ -224,6 +239,7 @@ mod tests {
             p_value_adjusted: None,
             second_opinion: None,
             others: Vec::new(),
+            replay: None,
             negative_control: false,
             verdict,
             findings: Vec::new(),

@@ -72,6 +72,7 @@ fn lines(drive: &DriveProfile) -> Vec<Line> {
         nand(drive),
         guarantees(drive),
         front(drive),
+        evidence(drive),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -253,14 +254,27 @@ fn front(drive: &DriveProfile) -> Vec<Line> {
     ]
 }
 
+/// What the figures rest on, and what others measured.
+fn evidence(drive: &DriveProfile) -> Vec<Line> {
+    let grade = drive
+        .grade
+        .map(|grade| ("grade", "The figures rest on", grade.words().to_owned()));
+    let points = drive.published.iter();
+    let points = points.map(|point| ("published", "Measured by others", point.words()));
+    let none = drive.published.is_empty().then_some(&drive.sources);
+    let none = none.and_then(|sources| sources.get("published"));
+    let none = none.map(|why| ("published", "Measured by others", why.clone()));
+    grade.into_iter().chain(points).chain(none).collect()
+}
+
 fn guarantees(drive: &DriveProfile) -> Vec<Line> {
     let cache = match drive.write.cache {
         WriteCache::PowerProtected => "survives a power cut, its maker says",
         WriteCache::Volatile => "lost in a power cut unless flushed",
     };
     let compression = match drive.compression {
-        Compression::None => "none",
-        Compression::Zlib4k => "zlib, each 4 KiB on its own",
+        Compression::None => "none".to_owned(),
+        Compression::Zlib4k => format!("zlib, each 4 KiB on its own{}", block_cost(drive)),
     };
     let lies = if drive.flush.ignored {
         ", but it flushes nothing"
@@ -274,7 +288,7 @@ fn guarantees(drive: &DriveProfile) -> Vec<Line> {
             "Flush latency, idle",
             microseconds(drive.flush.latency_us) + lies,
         ),
-        ("compression", "Compression", compression.to_owned()),
+        ("compression", "Compression", compression),
         (
             "atomicity.unit",
             "Largest write that its maker says is never torn",
@@ -294,6 +308,21 @@ fn guarantees(drive: &DriveProfile) -> Vec<Line> {
         ));
     }
     lines
+}
+
+/// What a compressed block takes beyond its data.
+fn block_cost(drive: &DriveProfile) -> String {
+    drive.block_cost.map_or(String::new(), |cost| {
+        format!(
+            "; a block takes {} bytes more and {} of its data, {} at most; {} at least; stored as it is unless it \
+             shrinks by {}",
+            cost.base_bytes,
+            percent(cost.share),
+            cost.bytes_max,
+            cost.stored_bytes_min,
+            percent(cost.saving_min)
+        )
+    })
 }
 
 fn untorn(atomicity: &Atomicity) -> String {

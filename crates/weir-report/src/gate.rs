@@ -6,6 +6,7 @@ use weir_model::{Comparison, ResultComparison, Verdict};
 
 use crate::answers::Answer;
 use crate::ranked::Ranked;
+use crate::statements::StatementTable;
 use crate::terminal::{Palette, push_answers, push_ranked};
 
 /// Whether `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %): the whole
@@ -29,6 +30,9 @@ pub fn result_comparison(compared: &ResultComparison, gate: Option<f64>) -> Stri
         &Ranked::new(&compared.comparisons, &compared.findings),
         palette,
     );
+    for statements in StatementTable::of(&compared.comparisons) {
+        let _ = write!(out, "\n{}", statements.text());
+    }
     if let Some(gate) = gate {
         let lost = |comparison: &&Comparison| loss_is_established(comparison, gate);
         let count = compared.comparisons.iter().filter(lost).count();

@@ -37,9 +37,10 @@ mod tests {
     use serde_json::{Value, json};
     use weir_model::{
         ArrivalKind, Confirmation, CostRow, DataSource, Distribution, Duration, FileWorkload,
-        FoundPlace, Interaction, KindLatency, LatencyStatistic, MemoryEquivalent, Objective, Pace,
-        PoolElasticity, Probe, Rate, RateRamp, Ratio, Scalability, SearchAnswer, SearchGoal,
-        SearchPlan, TableSize, Warmup, WorkloadSpec,
+        FingerprintComparison, FingerprintRecord, FingerprintVerdict, FoundPlace, Interaction,
+        KindLatency, LatencyStatistic, MemoryEquivalent, Objective, Pace, PoolElasticity, Probe,
+        Rate, RateRamp, Ratio, ReplayComparison, ReplayFidelity, ReplayRecord, Scalability,
+        SearchAnswer, SearchGoal, SearchPlan, TableSize, Warmup, WorkloadSpec,
     };
 
     use super::*;
@@ -190,12 +191,53 @@ mod tests {
                 rows: 7,
             }],
         };
+        fill_replay(result);
         result.evidence.runs[0].kinds = vec![KindLatency {
             name: "commit".into(),
             is_statement: true,
             count: 3,
             latency: result.evidence.runs[0].record.latency,
         }];
+    }
+
+    /// A replay with all that may be empty.
+    fn fill_replay(result: &mut JudgedResult) {
+        let spec = result.evidence.plan.cells[3].spec_mut();
+        spec.load.replay = Some(weir_model::ReplaySpec::default());
+        let latency = result.evidence.runs[0].record.latency;
+        result.evidence.runs[0].replay = Some(ReplayRecord {
+            fidelity: ReplayFidelity {
+                not_joined_why: Some("full".into()),
+                ..ReplayFidelity::default()
+            },
+            fingerprints: vec![FingerprintRecord {
+                fingerprint: "select ?".into(),
+                captured_us_mean: Some(1.0),
+                latency: Some(latency),
+                plan: Some("t: ALL".into()),
+                ..FingerprintRecord::default()
+            }],
+        });
+        result.comparisons[0].replay = Some(ReplayComparison {
+            fidelity: vec!["1 of 1".into()],
+            fingerprints: vec![FingerprintComparison {
+                fingerprint: "select ?".into(),
+                verdict: FingerprintVerdict::NotShown,
+                count: 1.0,
+                share: 1.0,
+                baseline_us: 1.0,
+                level_us: 1.0,
+                ratio: Some(1.0),
+                ratio_low: None,
+                ratio_high: None,
+                p99_ratio: None,
+                p_value: None,
+                p_value_adjusted: None,
+                differs: vec!["rows".into()],
+                baseline_plan: None,
+                level_plan: None,
+            }],
+        });
     }
 
     #[test]

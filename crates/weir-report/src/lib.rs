@@ -16,6 +16,7 @@ mod error;
 mod events;
 mod gaps;
 mod gate;
+mod hosts;
 mod html;
 mod insights;
 mod json;
@@ -34,6 +35,7 @@ mod searches;
 mod served;
 mod setup;
 mod spread;
+mod statements;
 mod sweeps;
 mod table;
 mod terminal;
@@ -47,7 +49,7 @@ mod sample;
 #[cfg(test)]
 mod typescript;
 
-pub use answers::sentence;
+pub use answers::{comparison_name, sentence};
 pub use claims::claims_markdown;
 pub use csv::csv;
 pub use data_sheet::data_sheet;

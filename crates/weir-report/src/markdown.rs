@@ -6,6 +6,7 @@ use weir_model::JudgedResult;
 
 use crate::cells::CELL_HEADER;
 use crate::events::{EVENT_HEADER, EVENT_NOTE};
+use crate::hosts::{HOST_HEADER, HOST_NOTE};
 use crate::page::Page;
 
 /// The result as Markdown.
@@ -35,7 +36,11 @@ pub fn markdown(result: &JudgedResult) -> String {
         push_line(&mut out, &format!("- {}", text(insight)));
     }
     push_cells(&mut out, &page);
+    for statements in &page.statements {
+        out.push_str(&statements.markdown(&text));
+    }
     push_events(&mut out, &page);
+    push_hosts(&mut out, &page);
     if !page.findings.is_empty() || !page.not_measured.is_empty() {
         push_line(
             &mut out,
@@ -89,6 +94,20 @@ fn push_events(out: &mut String, page: &Page<'_>) {
         push_line(out, &format!("| {row} |"));
     }
     push_line(out, &format!("\n{EVENT_NOTE}"));
+}
+
+fn push_hosts(out: &mut String, page: &Page<'_>) {
+    if page.hosts.is_empty() {
+        return;
+    }
+    push_line(out, "\n## Load hosts\n");
+    push_line(out, &format!("| {} |", HOST_HEADER.join(" | ")));
+    push_line(out, "|---|--:|---|--:|--:|---|--:|--:|--:|");
+    for host in &page.hosts {
+        let row = host.row().map(|part| text(&part)).join(" | ");
+        push_line(out, &format!("| {row} |"));
+    }
+    push_line(out, &format!("\n{HOST_NOTE}"));
 }
 
 fn push_claims(out: &mut String, page: &Page<'_>) {

@@ -14,6 +14,7 @@ use crate::cells::{self, CellSummary};
 use crate::counters::{self, CounterRow};
 use crate::events::{self, EVENT_NOTE, EventRow};
 use crate::gaps;
+use crate::hosts::{self, HOST_NOTE, HostRow};
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
 use crate::predicted::Predicted;
@@ -22,6 +23,7 @@ use crate::runs::{self, RunView};
 use crate::searches;
 use crate::setup::{self, Setup};
 use crate::spread::Spread;
+use crate::statements::{STATEMENT_NOTE, StatementTable};
 use crate::sweeps::{self, Sweep};
 use crate::timeline::Timelines;
 use crate::traffic::{self, CellTraffic};
@@ -62,6 +64,14 @@ pub(crate) struct Page<'a> {
     pub(crate) events: Vec<EventRow>,
     /// What the numbers of `events` are.
     event_note: &'static str,
+    /// Load hosts, where several shared the load.
+    pub(crate) hosts: Vec<HostRow>,
+    /// What the numbers of `hosts` are.
+    host_note: &'static str,
+    /// Arms of replays by kind of statement.
+    pub(crate) statements: Vec<StatementTable>,
+    /// What the numbers of `statements` are.
+    statement_note: &'static str,
     /// What could not be sampled, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
@@ -155,6 +165,10 @@ impl<'a> Page<'a> {
             timelines: Timelines::of(&result.runs, drawn),
             events: events::rows(result),
             event_note: EVENT_NOTE,
+            hosts: hosts::rows(result),
+            host_note: HOST_NOTE,
+            statements: StatementTable::of(&judged.comparisons),
+            statement_note: STATEMENT_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
             insights: [

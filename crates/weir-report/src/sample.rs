@@ -211,6 +211,7 @@ fn spec(drive: &str, connections: u32) -> RunSpec {
             },
             data_scale: "1/500".parse().unwrap(),
             drive_scale: "1/40".parse().unwrap(),
+            table_options: String::new(),
         },
         load: LoadSpec {
             connections,
@@ -276,10 +277,12 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         drive: Some(Arc::new(drive_statistics(kind, rate, f64::from(measure_s)))),
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
+        hosts: Vec::new(),
         kinds: Vec::new(),
         events: Vec::new(),
         short_intervals: Vec::new(),
         losses: weir_model::ConnectionLosses::default(),
+        replay: None,
         histogram: Vec::new(),
     }
 }
@@ -512,6 +515,7 @@ fn comparison(
         p_value_adjusted: None,
         second_opinion: None,
         others: Vec::new(),
+        replay: None,
         negative_control: false,
         verdict,
         findings: if unequal { vec![finding] } else { Vec::new() },

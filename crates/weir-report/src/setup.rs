@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use weir_model::variables::BUFFER_POOL_SIZE;
 use weir_model::{
-    Bytes, CrashTest, DataSource, DataSpec, LOAD_OPTIONS, LoadOptionKind, LoadSpec, Plan, RunSpec,
-    StudyResult, Warmup,
+    Bytes, CrashTest, DataSource, DataSpec, LOAD_OPTIONS, LoadOptionKind, LoadSpec, Plan,
+    REPLAY_OPTIONS, ReplaySpec, RunSpec, StudyResult, Warmup,
 };
 
 use crate::data_sheet::DataSheet;
@@ -133,17 +133,21 @@ fn data_words(result: &StudyResult) -> String {
 
 fn table_words(data: &DataSpec) -> String {
     match &data.source {
-        DataSource::Sysbench { tables, rows } => format!(
-            "{} of {} rows each",
-            count(*tables as usize, "table"),
-            grouped(*rows as f64)
-        ),
+        DataSource::Sysbench { tables, rows } => {
+            let options = match data.table_options.as_str() {
+                "" => String::new(),
+                options => format!(" with {options}"),
+            };
+            let tables = count(*tables as usize, "table");
+            format!("{tables} of {} rows each{options}", grouped(*rows as f64))
+        }
         DataSource::File { sizes } | DataSource::OrderEntry { sizes } => format!(
             "{} of {} rows together",
             count(sizes.len(), "table"),
             grouped(data.rows_total() as f64)
         ),
         DataSource::Lua => "the tables that the script makes".to_owned(),
+        DataSource::Snapshot { name } => format!("the snapshot {name}"),
     }
 }
 
@@ -192,7 +196,7 @@ fn load_words(plan: &Plan) -> String {
     let connections: Vec<_> = connections.iter().map(u32::to_string).collect();
     format!(
         "{} on {} connections, keys {}{}; {}, then {} measured",
-        each(plan, |spec| spec.workload.to_string()),
+        each(plan, what_words),
         connections.join(", "),
         each(plan, |spec| distribution_words(
             spec.workload.distribution()
@@ -214,6 +218,30 @@ fn extras_words(load: &LoadSpec) -> String {
         Some(format!(", {}", option.told.replace("{}", &value)))
     });
     words.collect()
+}
+
+/// What connections do.
+fn what_words(spec: &RunSpec) -> String {
+    match &spec.load.replay {
+        Some(replay) => replay_words(replay),
+        None => spec.workload.to_string(),
+    }
+}
+
+/// The capture that is sent, and how.
+fn replay_words(replay: &ReplaySpec) -> String {
+    let name = replay
+        .path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let options = REPLAY_OPTIONS.iter().filter_map(|option| {
+        let value = option.written(replay)?;
+        Some(format!(", {} {value}", option.name))
+    });
+    let options: String = options.collect();
+    let digest = replay.digest.get(..16).unwrap_or(&replay.digest);
+    format!("replay of {name} (SHA-256 {digest}...{options})")
 }
 
 fn warmup_words(warmup: Warmup) -> String {

@@ -8,6 +8,7 @@ use weir_model::{Finding, JudgedResult, Verdict};
 use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
 use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
+use crate::hosts::{HOST_HEADER, HostRow};
 use crate::page::{ClaimView, Page};
 use crate::ranked::Ranked;
 use crate::table::table;
@@ -32,7 +33,11 @@ pub fn terminal(result: &JudgedResult, colored: bool) -> String {
         .map(|cell| cell.row().to_vec())
         .collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
+    for statements in &page.statements {
+        push_line(&mut out, &statements.text());
+    }
     push_events(&mut out, &page.events);
+    push_hosts(&mut out, &page.hosts);
     for insight in &page.insights {
         push_line(&mut out, insight);
     }
@@ -79,6 +84,15 @@ fn push_events(out: &mut String, events: &[EventRow]) {
     let rows: Vec<_> = events.iter().map(|event| event.row().to_vec()).collect();
     push_line(out, &table(&EVENT_HEADER, &rows));
     push_line(out, EVENT_NOTE);
+}
+
+/// What each load host did, where several shared the load.
+fn push_hosts(out: &mut String, hosts: &[HostRow]) {
+    if hosts.is_empty() {
+        return;
+    }
+    let rows: Vec<_> = hosts.iter().map(|host| host.row().to_vec()).collect();
+    push_line(out, &table(&HOST_HEADER, &rows));
 }
 
 /// Each answer with its notes below it.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use weir_drive::MountOptions;
 use weir_load::LoadPlan;
-use weir_model::{LoadSpec, Warmup};
+use weir_model::{LoadSpec, REPLAY_OPTIONS, ReplaySpec, Warmup};
 use weir_server::{ServerBinary, StartOptions};
 
 use crate::RunError;
@@ -37,6 +38,9 @@ pub(crate) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 /// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
 /// steady is told with its most.
 pub(crate) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
+    if let Some(replay) = &plan.load.replay {
+        return of_capture(replay, plan.load.measure.0 + warmup.most().0);
+    }
     weir_sysbench::command_line(&LoadPlan {
         load: LoadSpec {
             warmup: warmup.most().0.into(),
@@ -44,6 +48,24 @@ pub(crate) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
         },
         ..plan.clone()
     })
+}
+
+/// `weir load CAPTURE run`, for so long.
+fn of_capture(replay: &ReplaySpec, length: Duration) -> String {
+    let mut line = format!(
+        "weir load {} run",
+        weir_sysbench::shell_word(&replay.path.display().to_string())
+    );
+    for option in REPLAY_OPTIONS {
+        if let Some(value) = option.written(replay) {
+            let name = option.name.replace('_', "-");
+            // Writing to a String cannot fail.
+            let _ = write!(line, " --{name}={}", weir_sysbench::shell_word(&value));
+        }
+    }
+    let of_capture = length.mul_f64(replay.speed);
+    let _ = write!(line, " --length={}ms --allow-write", of_capture.as_millis());
+    line
 }
 
 /// `command` without the run's own `directory`.

@@ -61,7 +61,7 @@ impl<'a> StudyContext<'a> {
     /// The drive of `cell` must hold the data; what a run adds to them is the server's to complain
     /// about.
     pub(crate) fn check_capacity(&self, cell: &Cell, needed: Bytes) -> Result<(), RunError> {
-        let Some(drive) = self.drives.of_cell(cell) else {
+        let Some(drive) = self.drives.of_node(cell.spec.primary()) else {
             return Ok(());
         };
         let scale = cell.spec.data.data_scale;

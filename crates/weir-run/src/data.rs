@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_model::{Bytes, Cell, DataSource, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec};
+use weir_model::{
+    Bytes, Cell, DataSource, Flavor, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec,
+};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_progress::Event;
@@ -124,6 +126,9 @@ fn prepare(
 ) -> Result<PreparedData, RunError> {
     let snapshots = Snapshots::open(&weir_server::cache_directory())?;
     let from_cache = snapshots.find(&key).is_some();
+    if let (false, DataSource::Snapshot { name }) = (from_cache, &cell.spec.data.source) {
+        return Err(RunError::SnapshotRemoved { name: name.clone() });
+    }
     if !from_cache {
         load(context, cell, &snapshots, &key, control)?;
     }
@@ -132,7 +137,12 @@ fn prepare(
     };
     let stored = hold.data_dir();
     let directory = weir_server::space_occupied(stored)?;
-    let tables = weir_server::space_occupied(&stored.join(weir_server::DATABASE))?;
+    // A snapshot of another server's data has schemas of its own.
+    let own = stored.join(weir_server::DATABASE);
+    let tables = match cell.spec.data.source {
+        DataSource::Snapshot { .. } => directory,
+        _ => weir_server::space_occupied(&own)?,
+    };
     control.tell(&Event::DataReady {
         size: tables,
         from_cache,
@@ -180,8 +190,9 @@ fn load(
 fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError> {
     let data = &cell.spec.data;
     let server = context.server_of(cell);
-    let (tables, rows) = match data.source {
-        DataSource::Sysbench { tables, rows } => (tables, rows),
+    let (tables, rows) = match &data.source {
+        DataSource::Sysbench { tables, rows } => (*tables, *rows),
+        DataSource::Snapshot { name } => return snapshot_key(name, server.flavor),
         DataSource::File { .. } | DataSource::Lua | DataSource::OrderEntry { .. } => {
             (data.table_count() as u32, data.rows_total())
         }
@@ -190,7 +201,7 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
         flavor: server.flavor,
         version: server.version,
         // Workloads with the same tables share their data.
-        workload: tables_of(&cell.spec.workload)?,
+        workload: tables_of(&cell.spec)?,
         tables,
         rows,
         seed: DATA_SEED,
@@ -199,8 +210,31 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
     })
 }
 
-/// The name of a workload's tables, with what tells the text of a book or a file.
-fn tables_of(workload: &WorkloadSpec) -> Result<String, RunError> {
+/// The snapshot of this name, which a server of the same flavour wrote.
+fn snapshot_key(name: &str, flavor: Flavor) -> Result<SnapshotKey, RunError> {
+    let key = Snapshots::open(&weir_server::cache_directory())?
+        .named(name)?
+        .key;
+    if key.flavor != flavor {
+        return Err(RunError::SnapshotFlavor {
+            name: name.to_owned(),
+            of: key.flavor,
+            flavor,
+        });
+    }
+    Ok(key)
+}
+
+/// The name of a run's tables, with what tells their options and the text of a book or a file.
+fn tables_of(spec: &RunSpec) -> Result<String, RunError> {
+    let tables = tables_of_workload(&spec.workload)?;
+    Ok(match spec.data.table_options.as_str() {
+        "" => tables,
+        options => format!("{tables}-{}", short_name(options)),
+    })
+}
+
+fn tables_of_workload(workload: &WorkloadSpec) -> Result<String, RunError> {
     match workload {
         WorkloadSpec::Sysbench(_) if !workload.has_text() => Ok("oltp".to_owned()),
         WorkloadSpec::Sysbench(sysbench) => match &sysbench.text_file {
@@ -272,6 +306,7 @@ fn have_same_data(first: &RunSpec, second: &RunSpec) -> bool {
     };
     first.primary().server == second.primary().server
         && first.data.source == second.data.source
+        && first.data.table_options == second.data.table_options
         && tables(first) == tables(second)
         && page_size(first) == page_size(second)
 }

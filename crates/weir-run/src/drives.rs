@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Cell, DriveProfile, Plan};
+use weir_model::{DriveProfile, Node, Plan};
 
 use crate::{RunError, RunOptions};
 
@@ -28,9 +28,9 @@ impl Drives {
         Ok(drives)
     }
 
-    /// The drive of `cell`; `None`: it lies on the host's own storage.
-    pub(crate) fn of_cell(&self, cell: &Cell) -> Option<&DriveProfile> {
-        self.by_name.get(&cell.spec.drive_name()?)
+    /// The drive of `node`; `None`: it lies on the host's own storage.
+    pub(crate) fn of_node(&self, node: &Node) -> Option<&DriveProfile> {
+        self.by_name.get(&node.drive.as_ref()?.name())
     }
 
     /// The profiles, for the result.

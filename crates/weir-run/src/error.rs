@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use weir_model::{Bytes, Scale};
+use weir_model::{Bytes, Flavor, Scale};
 use weir_process::PathError;
 use weir_server::ServerError;
 
@@ -68,6 +68,18 @@ pub enum RunError {
         url: String,
         /// Why not, and what would do.
         why: String,
+    },
+    /// A snapshot of the other flavour's data.
+    #[error(
+        "the snapshot `{name}` has data of {of}, and the server is {flavor}; take one of the same flavour"
+    )]
+    SnapshotFlavor {
+        /// Its name.
+        name: String,
+        /// Whose data.
+        of: Flavor,
+        /// The server's.
+        flavor: Flavor,
     },
     /// Another process removed the data set that this study was about to use.
     #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]

@@ -3,6 +3,7 @@
 mod blockers;
 mod clock;
 mod connections;
+mod copying;
 mod own_server;
 mod phases;
 mod prepared;
@@ -55,6 +56,8 @@ impl Events {
             let connections = Connections::open(&connector, patience, event, &names);
             Ok(Prepared {
                 event: event.clone(),
+                endpoint: target.endpoint(),
+                gate: target.gate(),
                 connections: connections.map_err(|error| refused(&event.name, error.words()))?,
                 own: target.own(),
                 changes: target.changes(),

@@ -43,7 +43,8 @@ pub(crate) fn permit_tables(
         server.permit_replica();
     }
     let workload = Workload::try_from(&cell.spec.workload).map_err(RunError::Workload)?;
-    if !workload.only_reads() {
+    // A replay only reads there.
+    if !workload.only_reads() && cell.spec.load.replay.is_none() {
         server.look_before_writing()?;
     }
     Ok(())

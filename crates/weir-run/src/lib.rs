@@ -7,6 +7,7 @@
 
 mod bottleneck;
 mod cancel;
+mod capture_load;
 mod commands;
 mod context;
 mod counters;
@@ -19,6 +20,7 @@ mod host;
 mod live;
 mod loader;
 mod options;
+mod query_plans;
 mod rehearsal;
 mod runner;
 mod session;

@@ -1,35 +1,74 @@
-//! What loads the server of a run: the load engine in this process, or a script in one of its own.
+//! What loads the server of a run: the load engine in this process with a workload or a capture, a script in a
+//! process of its own, or agents.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use weir_agent::{AgentError, Crew};
 use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
-use weir_model::{RunSpec, WorkloadSpec};
+use weir_model::{Endpoint, LoadHost, ReplayRecord, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_script::{OnInterval, ScriptProcess};
+
+use crate::capture_load::CaptureLoad;
 
 /// What loads the server of a run.
 pub(crate) struct Loader<'a> {
     spec: &'a RunSpec,
     gate: Gate,
     script: Option<ScriptProcess>,
+    capture: Option<CaptureLoad<'a>>,
+    crew: Option<Crew>,
+    /// Of the last load.
+    hosts: Vec<LoadHost>,
+}
+
+/// The program that makes the runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Program<'a> {
+    /// Its file, which a script's process is started from.
+    pub(crate) path: &'a Path,
+    /// Its commit, which agents must have, too.
+    pub(crate) commit: &'a str,
 }
 
 impl<'a> Loader<'a> {
-    /// The one of this run; `weir` is the program. A script's process is started.
-    pub(crate) fn of(spec: &'a RunSpec, gate: Gate, weir: &Path) -> Result<Self, LoadError> {
+    /// The one of this run. A script's process is started; the bus of agents is joined.
+    pub(crate) fn of(
+        spec: &'a RunSpec,
+        gate: Gate,
+        program: Program<'_>,
+    ) -> Result<Self, LoadError> {
         let script = match &spec.workload {
-            WorkloadSpec::Lua(_) => Some(start(weir)?),
+            WorkloadSpec::Lua(_) if spec.load.replay.is_none() => Some(start(program.path)?),
             _ => None,
         };
-        Ok(Self { spec, gate, script })
+        let capture = spec.load.replay.as_ref();
+        let capture = capture.map(|replay| CaptureLoad::open(spec, replay));
+        let crew = (spec.load.agents > 0)
+            .then(|| Crew::join(&Crew::usual_file(), program.commit))
+            .transpose()
+            .map_err(of_agents)?;
+        Ok(Self {
+            spec,
+            gate,
+            script,
+            capture: capture.transpose()?,
+            crew,
+            hosts: Vec::new(),
+        })
     }
 
     /// The process whose use of this machine is the client's.
     pub(crate) fn pid(&self) -> u32 {
         let script = self.script.as_ref();
         script.map_or_else(std::process::id, ScriptProcess::pid)
+    }
+
+    /// What each host did of the last load, if several shared it.
+    pub(crate) fn hosts(&mut self) -> Vec<LoadHost> {
+        std::mem::take(&mut self.hosts)
     }
 
     /// Loads the server as planned, until `stop` at most. `on_began` is told when the measurement begins.
@@ -40,21 +79,41 @@ impl<'a> Loader<'a> {
         on_began: &dyn Fn(Instant),
         on_interval: OnInterval<'_>,
     ) -> Result<LoadOutcome, LoadError> {
-        match &mut self.script {
-            Some(script) => {
-                let is_own = self.gate.is_own();
-                script.run(self.spec, plan, is_own, stop, on_began, on_interval)
-            }
-            None => {
-                weir_load::run_observed(plan, &self.gate, stop, &mut |progress| match progress {
-                    Progress::Began(measured_from) => on_began(measured_from),
-                    Progress::Interval(interval) => {
-                        on_interval(&interval.record, interval.concurrency);
-                    }
-                    Progress::Warning(_) | Progress::Checkpoint(_) => {}
-                })
-            }
+        if let Some(capture) = &mut self.capture {
+            return capture.run(plan, &self.gate, stop, on_began, on_interval);
         }
+        if let Some(script) = &mut self.script {
+            let is_own = self.gate.is_own();
+            return script.run(self.spec, plan, is_own, stop, on_began, on_interval);
+        }
+        let mut on_progress = |progress: Progress<'_>| match progress {
+            Progress::Began(measured_from) => on_began(measured_from),
+            Progress::Interval(interval) => on_interval(&interval.record, interval.concurrency),
+            Progress::Warning(_) | Progress::Checkpoint(_) => {}
+        };
+        match &self.crew {
+            Some(crew) => {
+                let agents = self.spec.load.agents;
+                let writes_replicas = self.gate.is_own();
+                let conducted = crew.run(plan, agents, writes_replicas, stop, &mut on_progress);
+                let conducted = conducted.map_err(of_agents)?;
+                self.hosts = conducted.shares;
+                Ok(conducted.outcome)
+            }
+            None => weir_load::run_observed(plan, &self.gate, stop, &mut on_progress),
+        }
+    }
+
+    /// What came of the capture, if one was sent.
+    pub(crate) fn into_replay(self, endpoint: &Endpoint) -> Option<ReplayRecord> {
+        self.capture?.into_record(endpoint, &self.gate)
+    }
+}
+
+fn of_agents(error: AgentError) -> LoadError {
+    match error {
+        AgentError::Load(error) => error,
+        error => LoadError::Agents(error.to_string()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! From a plan to a stored result: run after run, until nothing remains.
 
+mod failed_runs;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -10,7 +12,9 @@ use weir_process::{PathError, Registry, sweep};
 use weir_progress::Event;
 use weir_store::Store;
 
+use self::failed_runs::FailedRuns;
 use crate::cancel::{Cancel, Control};
+use crate::loader::Program;
 use crate::session::RunSession;
 use crate::study_targets::StudyTargets;
 use crate::target::{Description, Targets};
@@ -27,6 +31,8 @@ pub struct RunOutcome {
     pub stopped: bool,
     /// What could not be looked at on servers that the user gives, a line each.
     pub remarks: Vec<String>,
+    /// Runs that a script failed in, which the result does not have: which and why, a line each.
+    pub failed: Vec<String>,
 }
 
 /// Runs `plan`. When `stop` becomes true, the run in flight is dropped and what is complete kept.
@@ -70,6 +76,7 @@ fn run_on<T: Targets>(
         store,
         file,
         records,
+        failed: FailedRuns::default(),
     };
     let stopped = match study.run_all(&mut control) {
         Ok(()) => false,
@@ -77,13 +84,14 @@ fn run_on<T: Targets>(
         Err(error) => return Err(error),
     };
     let Some(store) = study.store else {
-        return Err(RunError::Interrupted);
+        return Err(study.failed.into_first().unwrap_or(RunError::Interrupted));
     };
     Ok(RunOutcome {
         result: evaluate(store.read()?)?,
         file: study.file,
         stopped,
         remarks: study.targets.remarks(),
+        failed: study.failed.into_reasons(),
     })
 }
 
@@ -100,6 +108,7 @@ struct RunningStudy<'a, T> {
     file: PathBuf,
     /// What is complete, and all that decides what comes next.
     records: Vec<RunRecord>,
+    failed: FailedRuns,
 }
 
 impl<T: Targets> RunningStudy<'_, T> {
@@ -108,7 +117,7 @@ impl<T: Targets> RunningStudy<'_, T> {
         self.targets.prepare(&self.plan.cells, control)?;
         while let Some(planned) = self.next()? {
             control.cancel.check()?;
-            let position = self.records.len() + 1;
+            let position = self.records.len() + self.failed.runs().len() + 1;
             let total = weir_judge::total_runs(&self.plan, &self.records);
             let label = self.plan.cells[planned.cell].label();
             control.tell(&Event::RunStarted {
@@ -117,7 +126,19 @@ impl<T: Targets> RunningStudy<'_, T> {
                 label: &label,
                 repetition: planned.repetition,
             });
-            let run = self.make(planned, control)?;
+            let run = match self.make(planned, control) {
+                Ok(run) => run,
+                Err(error) => {
+                    let complete = self.records.len();
+                    let why = self.failed.take(error, planned, &self.plan, complete)?;
+                    control.tell(&Event::RunFailed {
+                        position,
+                        total,
+                        why,
+                    });
+                    continue;
+                }
+            };
             self.keep(&run)?;
             control.tell(&Event::RunFinished {
                 position,
@@ -132,14 +153,16 @@ impl<T: Targets> RunningStudy<'_, T> {
 
     /// What is to be run next.
     fn next(&mut self) -> Result<Option<PlannedRun>, RunError> {
-        Ok(match weir_judge::next(&self.plan, &self.records)? {
-            Next::Done => None,
-            Next::Run(planned) => Some(planned),
-            Next::Probe(probe) => Some(PlannedRun {
-                cell: self.add_probe(probe),
-                repetition: 1,
-            }),
-        })
+        Ok(
+            match weir_judge::next(&self.plan, &self.records, self.failed.runs())? {
+                Next::Done => None,
+                Next::Run(planned) => Some(planned),
+                Next::Probe(probe) => Some(PlannedRun {
+                    cell: self.add_probe(probe),
+                    repetition: 1,
+                }),
+            },
+        )
     }
 
     /// Adds the cell of a point where a search measures, and returns its index.
@@ -160,7 +183,14 @@ impl<T: Targets> RunningStudy<'_, T> {
     ) -> Result<RunResult, RunError> {
         let mut session = self.session_for(planned, control.cancel)?;
         let cell = &self.plan.cells[planned.cell];
-        let run = session.make(cell, planned, control)?;
+        let run = match session.make(cell, planned, control) {
+            Ok(run) => run,
+            Err(error) => {
+                // The error of the run tells more than one that follows from it.
+                let _ = session.end();
+                return Err(error);
+            }
+        };
         if self.plan.shares_server(planned.cell, planned.cell) {
             self.session = Some(session);
         } else {
@@ -182,8 +212,11 @@ impl<T: Targets> RunningStudy<'_, T> {
         }
         let target = self.targets.begin(&self.plan.cells[planned.cell], cancel)?;
         let runs_before = self.runs_on_server_of(planned);
-        let weir = &self.options.weir;
-        Ok(RunSession::new(target, planned, runs_before, weir))
+        let program = Program {
+            path: &self.options.weir,
+            commit: &self.options.provenance.weir_commit,
+        };
+        Ok(RunSession::new(target, planned, runs_before, program))
     }
 
     /// Complete runs on the server of `planned`: none on one that has just been started.

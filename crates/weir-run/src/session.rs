@@ -1,7 +1,7 @@
 //! One run, from restored data to a measured result.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use weir_judge::is_setting;
@@ -14,7 +14,7 @@ use crate::cancel::Control;
 use crate::counters;
 use crate::events::Events;
 use crate::live::LiveBottleneck;
-use crate::loader::Loader;
+use crate::loader::{Loader, Program};
 use crate::target::Target;
 use crate::usage::Offered;
 use crate::watch::{Measured, Watch, relative_to_measurement};
@@ -30,18 +30,25 @@ pub(crate) struct RunSession {
     first: PlannedRun,
     /// Runs that this server has served.
     runs: u32,
-    /// The `weir` program.
+    /// The `weir` program, and the commit that it was built from.
     weir: PathBuf,
+    commit: String,
 }
 
 impl RunSession {
     /// `target` is ready for `first`, and has served `runs` runs of the study.
-    pub(crate) fn new(target: Box<dyn Target>, first: PlannedRun, runs: u32, weir: &Path) -> Self {
+    pub(crate) fn new(
+        target: Box<dyn Target>,
+        first: PlannedRun,
+        runs: u32,
+        program: Program<'_>,
+    ) -> Self {
         Self {
             target,
             first,
             runs,
-            weir: weir.to_owned(),
+            weir: program.path.to_owned(),
+            commit: program.commit.to_owned(),
         }
     }
 
@@ -108,7 +115,11 @@ impl RunSession {
     ) -> Result<Measured, LoadError> {
         let settings = &cell.spec.load;
         let connections = plan.load.connections;
-        let mut loader = Loader::of(&cell.spec, self.target.gate(), &self.weir)?;
+        let program = Program {
+            path: &self.weir,
+            commit: &self.commit,
+        };
+        let mut loader = Loader::of(&cell.spec, self.target.gate(), program)?;
         let sampling_began = Instant::now();
         let probes = self.target.probes(loader.pid());
         let sampler = Sampler::start(probes, PROBE_INTERVAL, sampling_began);
@@ -143,6 +154,7 @@ impl RunSession {
         let drive_after = self.target.drive_statistics();
         let sampled = sampler.finish();
         let outcome = outcome?;
+        let replay = loader.into_replay(&plan.endpoint);
         let measured_from = outcome.measured_from.unwrap_or(sampling_began);
         let (mut series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
         if events.iter().any(|event| event.detail.restart.is_some()) {
@@ -152,7 +164,9 @@ impl RunSession {
             offered: Offered::of(&outcome, settings, connections),
             device,
             outcome,
+            replay,
             events,
+            hosts: loader.hosts(),
             series,
             gaps,
             drive: watch

@@ -89,9 +89,12 @@ pub(crate) fn make_on_external(
     server: &ExternalServer,
     control: &mut Control<'_>,
 ) -> Result<Bytes, RunError> {
-    let what = format!("the tables of `{}`", server.url);
-    let (endpoint, gate) = (server.endpoint.clone(), server.gate());
-    make_tables(&cell.spec, endpoint, gate, &what, control)?;
+    // What a capture is sent to are its owner's tables, as they are.
+    if cell.spec.load.replay.is_none() {
+        let what = format!("the tables of `{}`", server.url);
+        let (endpoint, gate) = (server.endpoint.clone(), server.gate());
+        make_tables(&cell.spec, endpoint, gate, &what, control)?;
+    }
     let size = server.tables_size()?;
     control.tell(&Event::DataReady {
         size,

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, ConnectionLosses, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun,
-    RunRecord, RunResult, Series, ShortInterval,
+    Approach, ConnectionLosses, DriveStatistics, EventRecord, Gap, IntervalRecord, LoadHost,
+    PlannedRun, ReplayRecord, RunRecord, RunResult, Series, ShortInterval,
 };
 
 use crate::bottleneck::bottleneck;
@@ -109,6 +109,8 @@ pub(crate) struct Measured {
     pub(crate) device: Option<String>,
     pub(crate) offered: Offered,
     pub(crate) events: Vec<EventRecord>,
+    pub(crate) hosts: Vec<LoadHost>,
+    pub(crate) replay: Option<ReplayRecord>,
 }
 
 impl Measured {
@@ -157,6 +159,8 @@ impl Measured {
                 outages: outcome.outages,
             },
             events,
+            hosts: self.hosts,
+            replay: self.replay,
             histogram: outcome.histogram,
         }
     }

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use weir_load::OwnSocket;
 use weir_lua::{Failure, Parameter, Refusal, Reply, Request, Rows};
 use weir_model::Address;
 use weir_mysql::{
-    ClientError, Connector, Deadline, Exchange, ServerError, SessionError, StatementResult, Value,
+    ClientError, Connector, Deadline, Exchange, Exchanged, ServerError, SessionError,
+    StatementResult, Value,
 };
 
 use crate::world::World;
@@ -31,21 +33,41 @@ pub(crate) struct Link {
     exchange: Option<Exchange>,
     /// The same connection, where an engine has it, for what has to be waited for in place.
     twin: Option<Exchange>,
-    /// Results of the last statement that nobody has taken.
+    /// Results of the last statement that were not taken.
     results: VecDeque<StatementResult>,
+    /// An engine watches its socket.
+    is_watched: bool,
+}
+
+/// How far a request has come whose connection an engine watches.
+pub(crate) enum Asked {
+    /// It is answered.
+    Answer(Result<Reply, Failure>),
+    /// Its socket has to be ready first.
+    Awaits(OwnSocket),
 }
 
 impl Link {
-    /// Opens a connection to this server.
-    pub(crate) fn open(server: &Connector) -> Result<Self, Refusal> {
+    /// Opens a connection to this server; `is_watched`: whose socket an engine is going to watch.
+    pub(crate) fn open(server: &Connector, is_watched: bool) -> Result<Self, Refusal> {
         let exchange = Exchange::open(server, Deadline::after(LOGIN_LIMIT));
         let exchange = exchange.map_err(|error| not_connected(server.address(), &error))?;
+        if is_watched {
+            // A socket that waits in spite of this holds others up, and gives the same answers.
+            let _ = exchange.never_wait();
+        }
         Ok(Self {
             server: server.clone(),
             exchange: Some(exchange),
             twin: None,
             results: VecDeque::new(),
+            is_watched,
         })
+    }
+
+    /// Whether an engine can have it: what is encrypted or compressed could not be asked beside the engine.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.exchange.as_ref().is_some_and(Exchange::is_plain)
     }
 
     /// The connection itself, for an engine that drives it; its results are still told from here.
@@ -87,7 +109,7 @@ impl Link {
     /// Opens it again.
     pub(crate) fn reopen(&mut self) -> Result<(), Refusal> {
         self.close();
-        *self = Self::open(&self.server)?;
+        *self = Self::open(&self.server, self.is_watched)?;
         Ok(())
     }
 
@@ -139,7 +161,57 @@ impl Link {
         }
     }
 
-    fn next_result(&mut self) -> Result<Reply, Failure> {
+    /// Leaves a request, for [`Self::go_on`].
+    pub(crate) fn begin(&mut self, request: &Request<'_>) {
+        let Some(exchange) = &mut self.exchange else {
+            return;
+        };
+        match request {
+            Request::Query(text) => exchange.begin_query(text),
+            Request::Prepare(text) => exchange.begin_prepare(text),
+            Request::Execute {
+                statement, values, ..
+            } => {
+                let values: Vec<_> = values.iter().map(value).collect();
+                exchange.begin_execute(*statement, &values);
+            }
+            Request::Close(_) | Request::NextResult => {}
+        }
+    }
+
+    /// Sends and receives what can be without waiting.
+    pub(crate) fn go_on(&mut self) -> Asked {
+        let Some(exchange) = &mut self.exchange else {
+            return Asked::Answer(Err(gone()));
+        };
+        let descriptor = exchange.descriptor();
+        let awaits = |writes| Asked::Awaits(OwnSocket { descriptor, writes });
+        Asked::Answer(match exchange.go_on() {
+            Ok(Exchanged::Reads) => return awaits(false),
+            Ok(Exchanged::Writes) => return awaits(true),
+            Ok(Exchanged::Reply(weir_mysql::Reply::Prepared { id, parameters })) => {
+                Ok(Reply::Prepared {
+                    statement: id,
+                    parameters,
+                })
+            }
+            Ok(Exchanged::Reply(weir_mysql::Reply::Refused(error))) => {
+                exchange.take_results();
+                Err(Failure::Refused(refusal(error)))
+            }
+            Ok(Exchanged::Reply(_)) => {
+                let results = exchange.take_results();
+                self.take_results(results)
+            }
+            Err(error) => {
+                self.exchange = None;
+                Err(lost(&error))
+            }
+        })
+    }
+
+    /// The next result of the last statement.
+    pub(crate) fn next_result(&mut self) -> Result<Reply, Failure> {
         let Some(result) = self.results.pop_front() else {
             return Err(refused(
                 NO_MORE_RESULTS,

@@ -1,9 +1,15 @@
 //! How a run of a script ended.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use weir_load::LoadOutcome;
 use weir_lua::tell_where;
 
 use crate::world::World;
+
+/// How long after its end a run is left in peace, as the load engines have it.
+const AFTER_END: Duration = Duration::from_secs(3);
 
 /// How a run ended; why it did not complete has been said.
 pub(crate) enum Ended {
@@ -27,15 +33,35 @@ pub(crate) fn not_started(world: &World) {
         .fatal(&format!("{threads} initialization failed!"));
 }
 
-/// Says that an event has no end, and ends the program where that was asked for; `who`: `2 threads are`.
-pub(crate) fn not_ended(world: &World, who: &str) {
-    let line = format!("{who} still in an event 3 s after the end of the run");
-    if world.plan.forced_shutdown {
-        world.log.fatal(&line);
-        tell_where();
-        (world.plan.abandon)();
+/// Says that an event has no end, and ends the program when that has lasted too long; `who`: `2 threads are`.
+pub(crate) fn not_ended(world: &Arc<World>, who: &str) {
+    let Some(patience) = world.plan.patience else {
+        let line = still_in_an_event(who, AFTER_END);
+        world.log.remark(&format!(
+            "note: {line}; they are waited for: Ctrl-C ends them, --forced-shutdown does so by itself"
+        ));
+        return;
+    };
+    if patience.is_zero() {
+        abandon(world, who, AFTER_END);
     }
-    world.log.remark(&format!(
-        "note: {line}; they are waited for: Ctrl-C ends them, --forced-shutdown does so by itself"
-    ));
+    let (world, who) = (Arc::clone(world), who.to_owned());
+    // Without this thread, the run lasts until its process is killed.
+    let _ = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(patience);
+        if !world.is_over() {
+            abandon(&world, &who, AFTER_END + patience);
+        }
+    });
+}
+
+fn abandon(world: &World, who: &str, after: Duration) -> ! {
+    world.log.fatal(&still_in_an_event(who, after));
+    tell_where();
+    (world.plan.abandon)()
+}
+
+fn still_in_an_event(who: &str, after: Duration) -> String {
+    let after_s = after.as_secs();
+    format!("{who} still in an event {after_s} s after the end of the run")
 }

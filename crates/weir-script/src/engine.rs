@@ -25,7 +25,6 @@ pub(crate) struct Engine {
     is_failed: AtomicBool,
     /// Time of turns that took long, microseconds.
     long_us: AtomicU64,
-    waits: AtomicU64,
     waits_in_place: AtomicU64,
 }
 
@@ -39,7 +38,6 @@ impl Engine {
             stops: AtomicBool::new(false),
             is_failed: AtomicBool::new(false),
             long_us: AtomicU64::new(0),
-            waits: AtomicU64::new(0),
             waits_in_place: AtomicU64::new(0),
         }
     }
@@ -80,10 +78,6 @@ impl Engine {
         self.long_us.fetch_add(us, Ordering::Relaxed);
     }
 
-    pub(crate) fn count_waits(&self, waits: u64) {
-        self.waits.fetch_add(waits, Ordering::Relaxed);
-    }
-
     pub(crate) fn count_waits_in_place(&self, waits: u64) {
         self.waits_in_place.fetch_add(waits, Ordering::Relaxed);
     }
@@ -91,7 +85,6 @@ impl Engine {
     /// What held connections up that others drive, in a run of this length.
     pub(crate) fn remark(&self, outcome: &LoadOutcome) {
         let long_s = self.long_us.load(Ordering::Relaxed) as f64 / 1e6;
-        let waits = self.waits.load(Ordering::Relaxed);
         let how = "--lua-threads=os gives each connection a thread";
         if long_s > LONG_SHARE_MAX * outcome.measured_s.max(LONG_RUN_S) {
             self.world.log.remark(&format!(
@@ -104,11 +97,6 @@ impl Engine {
             self.world.log.remark(&format!(
                 "note: the script waited {in_place} times for the server within a function that cannot give its \
                  turn away, such as the comparison of a sort, and held others up; {how}"
-            ));
-        }
-        if waits > 0 {
-            self.world.log.remark(&format!(
-                "note: the script waited {waits} times for a second connection, and held others up; {how}"
             ));
         }
     }

@@ -10,7 +10,7 @@ use crate::ended::Ended;
 use crate::host::Part;
 use crate::options::{self, takes_all, unknown};
 use crate::states::with_body;
-use crate::world::{Report, ScriptPlan, World};
+use crate::world::{PROFILE, Report, ScriptPlan, World};
 use crate::{hooks, parallel, run};
 
 /// Does what the plan asks of its script; the program's exit code. Errors of the script have been said
@@ -78,6 +78,7 @@ fn begin(world: &Arc<World>, report: &dyn Report, stop: &AtomicBool) -> Result<u
     }
     match command.as_str() {
         "run" => run_command(world, &global, report, stop),
+        PROFILE if world.profile.is_some() => run_command(world, &global, report, stop),
         "prepare" | "cleanup" | "help" if global.has_function(&command) => {
             global.call(&command, ())?;
             Ok(0)
@@ -135,7 +136,9 @@ fn run_command(
     if global.has_function("init") {
         global.call("init", ())?;
     }
-    let outcome = run::run(world, global, report, stop).map_err(Failed::Load)?;
+    let outcome = run::run(world, global, report, stop);
+    world.set_over();
+    let outcome = outcome.map_err(Failed::Load)?;
     let code = match &outcome {
         Ended::Completed(outcome) => {
             report.completed(outcome);
@@ -147,6 +150,9 @@ fn run_command(
                     world.log.report(&text);
                 }
                 Err(error) => world.log.fatal(&error.to_string()),
+            }
+            if let Some(profile) = &world.profile {
+                world.log.report(&profile.text());
             }
             0
         }

@@ -14,6 +14,7 @@ use weir_mysql::ServerError;
 use weir_workload::{Keys, Rng, seeded};
 
 use crate::connect::{Link, gone};
+use crate::profile::Profile;
 use crate::statement_kinds::StatementKinds;
 use crate::world::{ScriptPlan, World};
 
@@ -39,12 +40,31 @@ pub(crate) struct Share {
     pub(crate) forgotten: Vec<u32>,
     /// The reply that is being counted is one that the engine counts.
     pub(crate) is_counted: bool,
-    /// Requests of the driven connection that were waited for in place.
+    /// The events are under way in an engine.
+    pub(crate) is_running: bool,
+    /// Requests that were waited for in place although others had to wait with them.
     pub(crate) waited_in_place: u64,
     /// One was within this turn.
     pub(crate) has_waited: bool,
+    /// The last error of a server that was not counted.
+    pub(crate) last_error: Option<ServerError>,
+    /// Errors of connections that the engine does not drive.
+    pub(crate) failed: Vec<ServerError>,
     /// Connections by their numbers.
     pub(crate) links: HashMap<u32, Link>,
+}
+
+impl Share {
+    /// Keeps a server's error, which the interpreter counts.
+    pub(crate) fn note_error(&mut self, answer: &Result<Reply, Failure>) {
+        if let Err(Failure::Refused(refusal)) = answer {
+            self.last_error = Some(ServerError {
+                code: refusal.code,
+                state: refusal.state.clone(),
+                message: refusal.message.clone(),
+            });
+        }
+    }
 }
 
 /// The same, in both hands.
@@ -58,8 +78,6 @@ pub(crate) struct ThreadHost {
     next_link: u32,
     rng: Rng,
     keys: HashMap<(RandomKind, u64), Keys>,
-    /// The last error of a server, which the interpreter counts.
-    last_error: Option<ServerError>,
     kinds: StatementKinds,
 }
 
@@ -72,7 +90,6 @@ impl ThreadHost {
             part,
             next_link: 1,
             keys: HashMap::new(),
-            last_error: None,
             kinds,
         }
     }
@@ -97,13 +114,8 @@ impl ThreadHost {
                     has_more: false,
                 }))
             }
-            // In a finaliser, in `require`, in the comparison of a sort: nobody can have their turn.
-            _ if self.has_twin(connection) => {
-                let mut share = self.part.borrow_mut();
-                share.waited_in_place += 1;
-                share.has_waited = true;
-                None
-            }
+            // In a finaliser, in `require`, in the comparison of a sort: others cannot have their turn.
+            _ if self.has_twin(connection) => None,
             _ => {
                 self.world.log.fatal(&format!(
                     "connection {connection} was asked where the script cannot wait for the others' turn; run it \
@@ -112,6 +124,20 @@ impl ThreadHost {
                 Some(Err(Failure::Stopped))
             }
         }
+    }
+
+    /// A request is waited for in place: within the events of an engine, others wait with it.
+    fn note_wait(&self) {
+        let mut share = self.part.borrow_mut();
+        if share.is_running {
+            share.waited_in_place += 1;
+            share.has_waited = true;
+        }
+    }
+
+    /// Whether the engine sends this connection's requests itself.
+    fn is_driven(&self, connection: u32) -> bool {
+        self.part.borrow().driven == Some(connection)
     }
 
     fn has_twin(&self, connection: u32) -> bool {
@@ -123,6 +149,13 @@ impl ThreadHost {
     fn count_beside(&self, counter: Counter) {
         let mut share = self.part.borrow_mut();
         if std::mem::take(&mut share.is_counted) {
+            return;
+        }
+        if matches!(counter, Counter::Error | Counter::Reconnect)
+            && let Some(error) = share.last_error.take()
+            && counter == Counter::Error
+        {
+            share.failed.push(error);
             return;
         }
         let counts = &mut share.counted;
@@ -168,15 +201,14 @@ fn keys<'a>(
 
 impl Host for ThreadHost {
     fn connect(&mut self) -> Result<u32, Failure> {
-        let link = Link::open(self.world.next_server()).map_err(Failure::Refused)?;
+        let is_driven = self.world.is_driven();
+        let link = Link::open(self.world.next_server(), is_driven).map_err(Failure::Refused)?;
         let number = self.next_link;
         self.next_link += 1;
-        self.part.borrow_mut().links.insert(number, link);
+        let mut share = self.part.borrow_mut();
+        share.has_waited = share.is_running;
+        share.links.insert(number, link);
         Ok(number)
-    }
-
-    fn is_driven(&self, connection: u32) -> bool {
-        self.part.borrow().driven == Some(connection)
     }
 
     fn disconnect(&mut self, connection: u32) {
@@ -209,7 +241,7 @@ impl Host for ThreadHost {
             return Ok(());
         }
         loop {
-            if let Ok(link) = Link::open(self.world.next_server()) {
+            if let Ok(link) = Link::open(self.world.next_server(), self.world.is_driven()) {
                 self.part.borrow_mut().links.insert(connection, link);
                 return Ok(());
             }
@@ -223,6 +255,9 @@ impl Host for ThreadHost {
         {
             return answer;
         }
+        if !matches!(request, Request::Close(_) | Request::NextResult) {
+            self.note_wait();
+        }
         let mut share = self.part.borrow_mut();
         let Some(link) = share.links.get_mut(&connection) else {
             return Err(gone());
@@ -233,14 +268,7 @@ impl Host for ThreadHost {
         if let (Some(kind), Some(meter), Ok(_)) = (kind, &share.meter, &answer) {
             meter.answered(kind, began.elapsed());
         }
-        drop(share);
-        if let Err(Failure::Refused(refusal)) = &answer {
-            self.last_error = Some(ServerError {
-                code: refusal.code,
-                state: refusal.state.clone(),
-                message: refusal.message.clone(),
-            });
-        }
+        share.note_error(&answer);
         answer
     }
 
@@ -258,7 +286,7 @@ impl Host for ThreadHost {
             return;
         }
         let error = match counter {
-            Counter::Error => self.last_error.take(),
+            Counter::Error => self.part.borrow_mut().last_error.take(),
             _ => None,
         };
         self.part((), |part| match counter {
@@ -285,6 +313,17 @@ impl Host for ThreadHost {
 
     fn end_event(&mut self) {
         self.part((), ThreadMeter::end_event);
+    }
+
+    fn clock_s(&mut self) -> f64 {
+        let profile = self.world.profile.as_ref();
+        profile.map_or(0.0, Profile::clock_s)
+    }
+
+    fn waited(&mut self, place: &str, call: &str, seconds: f64) {
+        if let Some(profile) = &self.world.profile {
+            profile.waited(place, call, seconds);
+        }
     }
 
     fn random(&mut self, kind: RandomKind, low: u32, high: u32) -> u32 {

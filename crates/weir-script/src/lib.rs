@@ -18,6 +18,7 @@ mod log;
 mod options;
 mod parallel;
 mod process;
+mod profile;
 mod reactor;
 mod ready;
 mod reporters;

@@ -18,6 +18,10 @@ use weir_process::{Signal, spawn_tied};
 
 use crate::job::{Job, Order, Place, Told};
 
+/// The exit code of a process that ended itself because its threads do not end.
+pub(crate) const ABANDONED: u8 = 2;
+/// How the line begins that says where a thread is.
+const STILL: &str = "a thread of the script is still";
 /// The words by which the program becomes such a process.
 pub const PROCESS_WORDS: [&str; 2] = ["load", "script-process"];
 /// Pause between two looks at whether the run is to stop.
@@ -231,8 +235,11 @@ impl ScriptProcess {
         for listener in self.listeners.drain(..) {
             let _ = listener.join();
         }
+        let code = status.as_ref().ok().and_then(ExitStatus::code);
         let how = status.map_or_else(|error| error.to_string(), how);
         let why = match self.last_words() {
+            // It has ended itself, and said why.
+            Some(words) if code == Some(ABANDONED.into()) => words,
             Some(words) => format!("its process {how}; it said last: {words}"),
             None => format!("its process {how}"),
         };
@@ -258,8 +265,15 @@ impl ScriptProcess {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&said).into_owned();
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let fatal = lines.clone().find_map(|line| line.strip_prefix("FATAL: "));
-        fatal.or_else(|| lines.next_back()).map(str::to_owned)
+        let mut fatal = lines
+            .clone()
+            .filter_map(|line| line.strip_prefix("FATAL: "));
+        let Some(first) = fatal.next() else {
+            return lines.next_back().map(str::to_owned);
+        };
+        // It stands behind the line that says that threads do not end.
+        let place = fatal.find(|line| line.starts_with(STILL));
+        Some(place.map_or(first.to_owned(), |place| format!("{first}; {place}")))
     }
 }
 

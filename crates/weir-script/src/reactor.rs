@@ -10,7 +10,6 @@ use weir_load::{
 use weir_lua::{Moved, ScriptError};
 use weir_mysql::Exchange;
 
-use crate::connect::Link;
 use crate::ended::{Ended, not_ended, not_started};
 use crate::engine::Engine;
 use crate::ready::Ready;
@@ -39,11 +38,8 @@ pub(crate) fn ready(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptErro
 
 /// Why a script's events cannot be coroutines; `None`: they can.
 pub(crate) fn objection(ready: &Ready) -> Option<&'static str> {
-    let connections = ready.state.open_connections().len();
-    match connections {
-        0 => return Some("its threads open no connection before their events"),
-        1 => {}
-        _ => return Some("its threads have several connections"),
+    if ready.state.open_connections().is_empty() {
+        return Some("its threads open no connection before their events");
     }
     if ready.state.has_own_loop() {
         return Some("it has a thread_run of its own");
@@ -62,7 +58,7 @@ struct Source {
 }
 
 impl Source {
-    fn opened(&self, number: u32) -> Result<(Exchange, ScriptSession), ScriptError> {
+    fn opened(&self, number: u32) -> Result<(Option<Exchange>, ScriptSession), ScriptError> {
         let world = self.engine.world();
         let first = || {
             let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +69,7 @@ impl Source {
             Some(ready) => ready,
             None => Moved::new(ready(world, number)?),
         };
-        let exchange = take_connection(world, ready.get())?;
+        let exchange = take_connection(world, ready.get());
         Ok((
             exchange,
             ScriptSession::new(ready, Arc::clone(&self.engine)),
@@ -81,25 +77,22 @@ impl Source {
     }
 }
 
-/// The connection that the engine drives: the first that is open, or one that the script does not use.
-fn take_connection(world: &World, ready: &Ready) -> Result<Exchange, ScriptError> {
+/// The connection that the engine drives: the first that is open, unless it is encrypted or compressed. All others stay
+/// with the script's session, which waits for their sockets.
+fn take_connection(world: &World, ready: &Ready) -> Option<Exchange> {
     let mut share = ready.part.borrow_mut();
-    let number = ready.state.open_connections().into_iter().min();
-    let link = number.and_then(|number| share.links.get_mut(&number));
-    let take = if world.threads() > TWINS_MAX {
-        Link::take_exchange
-    } else {
-        Link::share_exchange
-    };
-    if let Some(exchange) = link.and_then(take) {
-        share.driven = number;
-        return Ok(exchange);
+    let number = ready.state.open_connections().into_iter().min()?;
+    let link = share.links.get_mut(&number)?;
+    if !link.is_plain() {
+        return None;
     }
-    let link = Link::open(world.next_server());
-    let exchange = link.map(|mut link| link.take_exchange());
+    let exchange = if world.threads() > TWINS_MAX {
+        link.take_exchange()
+    } else {
+        link.share_exchange()
+    };
+    share.driven = exchange.is_some().then_some(number);
     exchange
-        .map_err(|refusal| ScriptError::Body(refusal.message))?
-        .ok_or_else(|| ScriptError::Body("a connection was lost before the run".to_owned()))
 }
 
 impl SessionSource for Source {

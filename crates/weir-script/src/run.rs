@@ -84,7 +84,7 @@ enum First {
 
 fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
     let driving = world.plan.driving;
-    // One connection holds nobody up.
+    // One connection holds no other up.
     let is_single = world.threads() == 1 && driving == Driving::Auto;
     if driving == Driving::Threads || is_single {
         return Ok(First::Threads(None));

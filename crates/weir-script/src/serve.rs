@@ -1,4 +1,4 @@
-//! The process of a study's script: it does what it is told until nobody tells it anything.
+//! The process of a study's script: it does jobs until their stream ends.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weir_load::{Interval, LoadError, LoadOutcome, LoadPlan, Totals};
 use weir_model::{Address, DistributionOptions, LuaWorkload, WorkloadSpec};
@@ -16,10 +16,13 @@ use crate::execute::execute;
 use crate::find::Script;
 use crate::job::{Job, Order, Told};
 use crate::log::Output;
+use crate::process::ABANDONED;
 use crate::world::{Driving, Report, ScriptPlan};
 
 /// The version that scripts of studies see.
 const VERSION: &str = "1.0.20";
+/// How long the last events of a run may take beyond its end: a long transaction, and no loop without end.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Reports are not wanted, errors are: the weight of alerts.
 const VERBOSITY: u32 = 1;
 
@@ -117,6 +120,7 @@ fn plan(lua: &LuaWorkload, command: &str, load: LoadPlan, gate: Gate) -> ScriptP
             text: lua.text.as_bytes().to_vec(),
         },
         command: Some(command.to_owned()),
+        offers_profile: false,
         argv: argv(lua, command, &given),
         given,
         version: VERSION.to_owned(),
@@ -131,8 +135,7 @@ fn plan(lua: &LuaWorkload, command: &str, load: LoadPlan, gate: Gate) -> ScriptP
         tells_statements: true,
         modules: Some(Arc::new(modules)),
         verbosity: VERBOSITY,
-        // Whoever waits knows how long.
-        forced_shutdown: false,
+        patience: Some(PATIENCE),
         abandon,
         load,
         gate,
@@ -179,11 +182,11 @@ fn of_program(load: &LoadPlan, lua: &LuaWorkload) -> Vec<(String, Option<String>
         .collect()
 }
 
-/// What is said goes where whoever started this process looks when it fails.
-#[allow(clippy::print_stderr, reason = "the other end of a pipe")]
+/// Words go where the parent process looks when this one fails.
 fn say(text: &str) {
     weir_lua::flush_output();
-    eprint!("{text}");
+    // Where nobody reads, there is nobody to tell.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 #[allow(
@@ -192,7 +195,7 @@ fn say(text: &str) {
 )]
 fn abandon() -> ! {
     weir_lua::flush_output();
-    std::process::exit(2)
+    std::process::exit(ABANDONED.into())
 }
 
 /// Tells the study.

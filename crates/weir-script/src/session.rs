@@ -1,6 +1,8 @@
 //! A script's connection as a session of the load engine: its state is a coroutine that goes away whenever it
 //! waits for the server or sleeps.
 
+mod beside;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,6 +33,8 @@ struct Inner {
     events: Option<Events>,
     /// What the server is being asked.
     pending: Option<Pending>,
+    /// The same on a connection that the engine does not drive: which statement it is, and when it was asked.
+    beside: Option<(Option<usize>, u64)>,
     results: Vec<StatementResult>,
     kinds: StatementKinds,
     /// There are no more events.
@@ -45,6 +49,7 @@ impl ScriptSession {
             engine,
             events: None,
             pending: None,
+            beside: None,
             results: Vec::new(),
             kinds,
             is_over: false,
@@ -84,50 +89,76 @@ impl Inner {
         link.map_or(Err(Failure::Stopped), |link| link.take_results(results))
     }
 
+    /// Does what the script has come to, until it has to wait.
     fn turned(&mut self, turned: Turned, began: Instant, turn: &mut Turn<'_>) -> Step {
+        let mut turned = turned;
+        let step = loop {
+            turned = match turned {
+                Turned::Asks(pending) if self.is_driven(&pending) => {
+                    break self.ask_engine(pending, turn);
+                }
+                Turned::Asks(pending) => match self.ask_beside(pending, turn) {
+                    Ok(turned) => turned,
+                    Err(step) => break step,
+                },
+                Turned::Sleeps(seconds) => {
+                    break Step::Sleep {
+                        until_ns: turn.now_ns() + (seconds.max(0.0) * 1e9) as u64,
+                    };
+                }
+                Turned::Event { ends_loop: false } => {
+                    break Step::Done {
+                        transactions: 1,
+                        kind: None,
+                    };
+                }
+                Turned::Event { ends_loop: true } | Turned::Ended => break Step::End,
+                Turned::Failed(error) => {
+                    self.is_over = true;
+                    self.engine.fail(&error);
+                    break Step::End;
+                }
+            }
+        };
         let length = began.elapsed();
         if length > LONG_TURN {
             self.engine.count_long_turn(length);
         }
+        self.tell_counts(turn);
+        step
+    }
+
+    /// Tells what was counted beside the requests of the engine's connection.
+    fn tell_counts(&self, turn: &mut Turn<'_>) {
         let mut share = self.ready.part.borrow_mut();
         turn.count(std::mem::take(&mut share.counted));
+        for error in share.failed.drain(..) {
+            turn.failed(error);
+        }
         if std::mem::take(&mut share.has_waited) {
             turn.waited();
         }
-        match turned {
-            Turned::Asks(pending) => {
-                for statement in share.forgotten.drain(..) {
-                    turn.close(statement);
-                }
-                match pending.request() {
-                    Request::Query(sql) => turn.query_results(sql),
-                    Request::Prepare(sql) => turn.prepare_text(sql),
-                    Request::Execute {
-                        statement, values, ..
-                    } => {
-                        let values: Vec<_> = values.iter().map(value).collect();
-                        turn.execute_results(statement, &values);
-                    }
-                    Request::Close(_) | Request::NextResult => {}
-                }
-                let kind = self.kinds.of_request(&pending.request());
-                self.pending = Some(pending);
-                Step::Request { kind }
-            }
-            Turned::Sleeps(seconds) => Step::Sleep {
-                until_ns: turn.now_ns() + (seconds.max(0.0) * 1e9) as u64,
-            },
-            Turned::Event { ends_loop: false } => Step::Done {
-                transactions: 1,
-                kind: None,
-            },
-            Turned::Event { ends_loop: true } | Turned::Ended => Step::End,
-            Turned::Failed(error) => {
-                self.is_over = true;
-                self.engine.fail(&error);
-                Step::End
-            }
+    }
+
+    /// Leaves a request to the engine.
+    fn ask_engine(&mut self, pending: Pending, turn: &mut Turn<'_>) -> Step {
+        for statement in self.ready.part.borrow_mut().forgotten.drain(..) {
+            turn.close(statement);
         }
+        match pending.request() {
+            Request::Query(sql) => turn.query_results(sql),
+            Request::Prepare(sql) => turn.prepare_text(sql),
+            Request::Execute {
+                statement, values, ..
+            } => {
+                let values: Vec<_> = values.iter().map(value).collect();
+                turn.execute_results(statement, &values);
+            }
+            Request::Close(_) | Request::NextResult => {}
+        }
+        let kind = self.kinds.of_request(&pending.request());
+        self.pending = Some(pending);
+        Step::Request { kind }
     }
 
     fn start(&mut self, events: Result<Events, ScriptError>, turn: &mut Turn<'_>) -> Step {
@@ -160,6 +191,7 @@ impl Session for ScriptSession {
             return inner.go_on(turn);
         }
         inner.engine.started();
+        inner.ready.part.borrow_mut().is_running = true;
         let events = inner.ready.state.events(inner.ready.thread);
         inner.start(events, turn)
     }
@@ -200,10 +232,13 @@ impl Session for ScriptSession {
         self.0.get().go_on(turn)
     }
 
+    fn ready(&mut self, turn: &mut Turn<'_>) -> Step {
+        self.0.get().go_on_beside(turn)
+    }
+
     fn finish(&mut self, turn: &mut Turn<'_>) -> Step {
         let inner = self.0.get();
-        if let Some(events) = &inner.events {
-            inner.engine.count_waits(events.waited_in_place());
+        if inner.events.is_some() {
             let in_place = std::mem::take(&mut inner.ready.part.borrow_mut().waited_in_place);
             inner.engine.count_waits_in_place(in_place);
         }

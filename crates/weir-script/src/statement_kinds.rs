@@ -9,7 +9,7 @@ use weir_lua::Request;
 use crate::statement_name::name;
 use crate::world::World;
 
-/// The kinds of an interpreter's statements; of none where nobody wants to know.
+/// The kinds of an interpreter's statements; of none where they are not wanted.
 #[derive(Debug)]
 pub(crate) struct StatementKinds {
     found: Option<Arc<FoundStatements>>,

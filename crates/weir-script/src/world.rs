@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weir_load::{FoundStatements, Interval, LoadError, LoadOutcome, LoadPlan, Totals};
 use weir_lua::{Errors, Identity};
@@ -13,6 +13,10 @@ use weir_mysql::{Compression, Connector, Gate};
 use crate::find::Script;
 use crate::given_options::Given;
 use crate::log::{Log, Output};
+use crate::profile::Profile;
+
+/// The command that tells which lines of the script waited.
+pub(crate) const PROFILE: &str = "profile";
 
 /// A script and what is asked of it.
 #[derive(Debug, Clone)]
@@ -21,6 +25,8 @@ pub struct ScriptPlan {
     pub script: Script,
     /// What it is to do; without one, only its body runs.
     pub command: Option<String>,
+    /// The command `profile` runs the events and tells which lines waited, unless the script has one of this name.
+    pub offers_profile: bool,
     /// The words as typed, the program's name first.
     pub argv: Vec<String>,
     /// Options as typed or read from a file, in their order: name, and value if there is one.
@@ -45,8 +51,9 @@ pub struct ScriptPlan {
     pub modules: Option<Arc<BTreeMap<String, String>>>,
     /// Least weight of what is printed, as sysbench counts.
     pub verbosity: u32,
-    /// A thread that does not end makes the run fail.
-    pub forced_shutdown: bool,
+    /// How long threads may go on that are still in an event 3 s after the end of a run; then the program is abandoned.
+    /// `None`: for ever.
+    pub patience: Option<Duration>,
     /// Ends the program now: threads do not end by themselves, and that is an error.
     pub abandon: fn() -> !,
     /// What may be done to the servers.
@@ -102,6 +109,10 @@ pub(crate) struct World {
     uses_sql: AtomicBool,
     /// States are made to be coroutines of an engine.
     is_driven: AtomicBool,
+    /// What is kept of waits, for the command `profile`.
+    pub(crate) profile: Option<Profile>,
+    /// The run has ended, and all that was in it.
+    is_over: AtomicBool,
     /// Statements that have turned up.
     pub(crate) found: Arc<FoundStatements>,
 }
@@ -111,6 +122,7 @@ impl World {
         plan: ScriptPlan,
         unknown: &[(String, Option<String>)],
     ) -> Result<Self, LoadError> {
+        let is_profiled = plan.offers_profile && plan.command.as_deref() == Some(PROFILE);
         let addresses = std::iter::once(&plan.load.endpoint.address);
         let servers = addresses
             .chain(&plan.load.more_addresses)
@@ -132,6 +144,8 @@ impl World {
             next_unique: AtomicU32::new(plan.load.seed as u32),
             uses_sql: AtomicBool::new(false),
             is_driven: AtomicBool::new(false),
+            profile: is_profiled.then(Profile::new),
+            is_over: AtomicBool::new(false),
             found: Arc::default(),
             unknown: unknown.to_vec(),
             plan,
@@ -144,7 +158,7 @@ impl World {
         &self.servers[number % self.servers.len()]
     }
 
-    /// A number that nobody else gets, until all of 32 bits are used up.
+    /// A number that no other thread gets, until all of 32 bits are used up.
     pub(crate) fn unique(&self) -> u32 {
         let mut number = self.next_unique.fetch_add(1, Ordering::Relaxed);
         // Each step can be undone, so that no two numbers become one (Wellons 2018, "Prospecting for
@@ -169,6 +183,20 @@ impl World {
         self.is_driven.store(is_driven, Ordering::Relaxed);
     }
 
+    /// The run has ended, and all that was in it.
+    pub(crate) fn set_over(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Whether states are made for an engine.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.is_driven.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn threads(&self) -> u32 {
         self.plan.load.load.connections
     }
@@ -188,7 +216,8 @@ impl World {
                 weir_load::Tolerated::Codes(codes) => Errors::Codes(codes.clone()),
             },
             luajit_command: plan.luajit_command.clone(),
-            is_coroutine: self.is_driven.load(Ordering::Relaxed),
+            is_coroutine: self.is_driven(),
+            is_profiled: self.profile.is_some(),
             modules: plan.modules.clone(),
         }
     }

@@ -77,6 +77,12 @@ pub(crate) struct Summary {
     /// The first comparison's sentence; empty until it is judged.
     headline: String,
     verdict: Option<Verdict>,
+    /// What the first comparison compares; the same in all results of one study.
+    comparison: String,
+    /// Its ratio, and the ends of the 95 % interval.
+    ratio: Option<f64>,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
     /// Why it cannot be read.
     problem: Option<String>,
 }
@@ -306,6 +312,9 @@ impl Summary {
         if let Some(first) = weir_judge::first_comparison(result) {
             self.headline = weir_report::sentence(&first);
             self.verdict = Some(first.verdict);
+            self.comparison = weir_report::comparison_name(&first);
+            self.ratio = Some(first.ratio).filter(|ratio| ratio.is_finite());
+            (self.ratio_low, self.ratio_high) = (first.ratio_low, first.ratio_high);
         }
     }
 }

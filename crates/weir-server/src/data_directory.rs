@@ -114,6 +114,10 @@ pub(crate) fn read_settings(data_dir: &Path) -> BTreeMap<String, String> {
 
 /// Takes from a copy of a data directory what tells it from all others: a server gives itself a new
 /// identity at its next start, and may then follow the original (MySQL manual, `server_uuid`).
+///
+/// # Errors
+///
+/// A file that cannot be removed.
 pub fn forget_identity(data_dir: &Path) -> Result<(), PathError> {
     let path = data_dir.join("auto.cnf");
     match fs::remove_file(&path) {

@@ -19,6 +19,10 @@ const DIRECTORIES: [&str; 3] = [
 
 /// A directory, a table or a tablespace of the server that does not lie on the file system of `data_dir`, in
 /// words; `None`: all do, as far as the server and its directory tell.
+///
+/// # Errors
+///
+/// A server that refuses or is gone.
 pub fn data_elsewhere(
     session: &mut Session,
     flavor: Flavor,

@@ -64,6 +64,10 @@ pub struct Relative {
 }
 
 /// Whether the switch may be set; the error says why not and what to do.
+///
+/// # Errors
+///
+/// The reason against it.
 pub fn check_switch(
     wanted: bool,
     status: &DoublewriteStatus,
@@ -170,6 +174,10 @@ pub struct DoublewriteStatus {
 
 impl DoublewriteStatus {
     /// Reads it from a server of `flavor`.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn read(session: &mut Session, flavor: Flavor) -> Result<Self, ServerError> {
         let pool = session.pool()?;
         let variables = session.variables()?;
@@ -254,6 +262,10 @@ pub fn switch_log() -> PathBuf {
 }
 
 /// Appends a change to the log, a line of JSON.
+///
+/// # Errors
+///
+/// A log that cannot be written.
 pub fn log_switch(path: &Path, record: &SwitchRecord<'_>) -> Result<(), ServerError> {
     append(path, record)
 }

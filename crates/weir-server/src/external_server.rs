@@ -34,6 +34,10 @@ pub struct ExternalServer {
 
 impl ExternalServer {
     /// Logs in at `endpoint`, which `url` names, and asks what is there.
+    ///
+    /// # Errors
+    ///
+    /// A server that cannot be reached, refuses the login, or is none that Weir knows.
     pub fn open(url: &ServerUrl, endpoint: Endpoint) -> Result<Self, ServerError> {
         let permissions = Permissions {
             log: Some(ChangeLog::at(crate::change_log())),
@@ -98,16 +102,28 @@ impl ExternalServer {
     }
 
     /// A control connection.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn session(&self) -> Result<Session, ServerError> {
         Session::open(&self.endpoint, &self.gate)
     }
 
     /// The server that it follows, `HOST:PORT`, if it is a replica.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn primary(&self) -> Result<Option<String>, ServerError> {
         self.session()?.source()
     }
 
     /// Refuses it if its tables are another one's to write, unless that was permitted.
+    ///
+    /// # Errors
+    ///
+    /// A replica, unless writing to it was permitted; a server that is gone.
     pub fn look_before_writing(&self) -> Result<(), ServerError> {
         self.session()?.look_before_writing()
     }
@@ -119,6 +135,10 @@ impl ExternalServer {
     }
 
     /// What the tables of its schema occupy, as the server estimates it.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn tables_size(&self) -> Result<Bytes, ServerError> {
         let query = format!(
             "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS UNSIGNED) \

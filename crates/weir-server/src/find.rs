@@ -42,6 +42,10 @@ pub struct ServerBinary {
 
 impl ServerBinary {
     /// Asks the program at `path` what it is.
+    ///
+    /// # Errors
+    ///
+    /// A program that is no server, or that does not say its version.
     pub fn at(path: &Path) -> Result<Self, ServerError> {
         let not_a_server = |why: String| ServerError::NotAServer {
             path: path.to_owned(),
@@ -83,6 +87,10 @@ fn parse_version(printed: &str) -> Option<(Flavor, ServerVersion)> {
 /// All servers of this machine, newest first within a flavour, each once.
 ///
 /// `extra` is a path that the user gave: it must be a server. All other places are optional.
+///
+/// # Errors
+///
+/// An `extra` that is no server.
 pub fn find(extra: Option<&Path>) -> Result<Vec<ServerBinary>, ServerError> {
     let mut found = Vec::new();
     if let Some(path) = extra {
@@ -121,7 +129,7 @@ fn candidates() -> Vec<PathBuf> {
 
 /// Where `scripts/install-mysql.sh` unpacks servers: `$WEIR_SERVERS`, else the user's data
 /// directory (XDG Base Directory Specification).
-fn servers_directory() -> Option<PathBuf> {
+pub fn servers_directory() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     set("WEIR_SERVERS").map(PathBuf::from).or_else(|| {
         let data = set("XDG_DATA_HOME")
@@ -132,6 +140,10 @@ fn servers_directory() -> Option<PathBuf> {
 }
 
 /// The newest server of `flavor`.
+///
+/// # Errors
+///
+/// No server of this flavour.
 pub fn choose(servers: &[ServerBinary], flavor: Flavor) -> Result<&ServerBinary, ServerError> {
     servers
         .iter()
@@ -141,6 +153,35 @@ pub fn choose(servers: &[ServerBinary], flavor: Flavor) -> Result<&ServerBinary,
             flavor,
             prefix: servers_directory().unwrap_or_default(),
         })
+}
+
+/// The server of this machine that is like another in flavour and in the first two numbers of its version; one of
+/// the same version if there is one. `path`: the only program to look at.
+///
+/// # Errors
+///
+/// A path that is no server.
+pub fn find_like(
+    flavor: Flavor,
+    version: ServerVersion,
+    path: Option<&Path>,
+) -> Result<Option<ServerBinary>, ServerError> {
+    let found = match path {
+        Some(path) => vec![ServerBinary::at(path)?],
+        None => find(None)?,
+    };
+    Ok(like(&found, flavor, version).cloned())
+}
+
+fn like(servers: &[ServerBinary], flavor: Flavor, version: ServerVersion) -> Option<&ServerBinary> {
+    let same = |server: &&ServerBinary| {
+        let ours = server.version;
+        server.flavor == flavor && (version.major, version.minor) == (ours.major, ours.minor)
+    };
+    let exact = servers
+        .iter()
+        .find(|server| same(server) && server.version == version);
+    exact.or_else(|| servers.iter().find(same))
 }
 
 #[cfg(test)]
@@ -179,6 +220,23 @@ mod tests {
         assert_eq!(chosen.path, Path::new("9.7.4"));
         let error = choose(&servers, Flavor::Mariadb).unwrap_err().to_string();
         assert!(error.contains("scripts/setup.sh"), "{error}");
+    }
+
+    #[test]
+    fn a_server_like_another_has_its_first_two_numbers_and_the_third_if_it_can() {
+        let server = |version: &str| ServerBinary {
+            path: PathBuf::from(version),
+            flavor: Flavor::Mysql,
+            version: version.parse().unwrap(),
+        };
+        let servers = [server("8.4.10"), server("8.4.9"), server("9.7.4")];
+        let found = |version: &str, flavor| {
+            like(&servers, flavor, version.parse().unwrap()).map(|found| found.path.clone())
+        };
+        assert_eq!(found("8.4.9", Flavor::Mysql), Some("8.4.9".into()));
+        assert_eq!(found("8.4.2", Flavor::Mysql), Some("8.4.10".into()));
+        assert_eq!(found("8.0.9", Flavor::Mysql), None);
+        assert_eq!(found("9.7.4", Flavor::Mariadb), None);
     }
 
     #[test]

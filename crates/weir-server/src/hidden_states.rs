@@ -22,6 +22,10 @@ const FLUSH_DISABLERS: [&str; 3] = ["libeatmydata", "libnosync", "nosync.so"];
 
 /// What of these is so, to be kept with the server's `variables`. `pid` is its process, `data` the directory of the
 /// user's data; a server without them is only asked.
+///
+/// # Errors
+///
+/// A server that refuses or is gone.
 pub fn unsaid(
     session: &mut Session,
     variables: &BTreeMap<String, String>,

@@ -32,6 +32,10 @@ const REDO_BYTES: &str = "16777216";
 ///
 /// `variables` are those that shape the files, such as `innodb_page_size`. On failure nothing
 /// stays in `data_dir`. The password is generated and never leaves 0700 directories.
+///
+/// # Errors
+///
+/// A directory that is not empty, or a server that does not make its files.
 pub fn initialise(
     server: &ServerBinary,
     data_dir: &Path,

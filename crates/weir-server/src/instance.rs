@@ -69,11 +69,19 @@ pub struct InstanceInfo {
 impl Instances {
     /// The user's: `$XDG_STATE_HOME/weir/instances`, else `~/.local/state/weir/instances` (XDG Base
     /// Directory Specification).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::at`].
     pub fn open() -> Result<Self, ServerError> {
         Self::at(&crate::state_directory().join("instances"))
     }
 
     /// Instances in a directory of the caller's choice.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be made.
     pub fn at(directory: &Path) -> Result<Self, ServerError> {
         create_private_directory(directory)?;
         Ok(Self {
@@ -82,6 +90,10 @@ impl Instances {
     }
 
     /// Makes the instance and starts it. On failure nothing of it stays.
+    ///
+    /// # Errors
+    ///
+    /// A name that is taken, a source that cannot be copied, or a server that does not start.
     pub fn create(
         &self,
         binary: &ServerBinary,
@@ -134,6 +146,10 @@ impl Instances {
     }
 
     /// Starts an instance that is stopped.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name, or a server that does not start.
     pub fn start(&self, name: &str) -> Result<InstanceInfo, ServerError> {
         let instance = self.instance(name)?;
         let folder = self.folder(name);
@@ -150,6 +166,10 @@ impl Instances {
 
     /// Shuts an instance down cleanly; one that does not run stays as it is. With `now` it is killed,
     /// and recovers at its next start.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name, or a server that had to be killed.
     pub fn stop(&self, name: &str, now: bool) -> Result<(), ServerError> {
         self.instance(name)?;
         let folder = self.folder(name);
@@ -158,6 +178,10 @@ impl Instances {
     }
 
     /// Removes a stopped instance with its data.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name, or one that runs.
     pub fn remove(&self, name: &str) -> Result<(), ServerError> {
         self.instance(name)?;
         let folder = self.folder(name);
@@ -172,11 +196,19 @@ impl Instances {
     }
 
     /// All instances, by name.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be read.
     pub fn list(&self) -> Result<Vec<InstanceInfo>, ServerError> {
         self.names()?.iter().map(|name| self.info(name)).collect()
     }
 
     /// The instance called `name`.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name.
     pub fn info(&self, name: &str) -> Result<InstanceInfo, ServerError> {
         let instance = self.instance(name)?;
         let folder = self.folder(name);
@@ -194,6 +226,10 @@ impl Instances {
     }
 
     /// How to log in to the instance called `name`.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name, or one without its password.
     pub fn endpoint(&self, name: &str) -> Result<Endpoint, ServerError> {
         let instance = self.instance(name)?;
         let folder = self.folder(name);
@@ -203,6 +239,10 @@ impl Instances {
     }
 
     /// The settings of the instance called `name`.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name.
     pub fn instance(&self, name: &str) -> Result<Instance, ServerError> {
         match Instance::read(self.folder(name).path()) {
             Some(instance) => Ok(instance),
@@ -287,6 +327,10 @@ pub fn loopback_variables(port: u16) -> [(String, String); 3] {
 }
 
 /// A port of the loopback that is free now.
+///
+/// # Errors
+///
+/// A loopback that gives no port.
 pub fn free_port() -> Result<u16, ServerError> {
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
     free.map(|address| address.port())

@@ -15,6 +15,7 @@ mod config_changes;
 mod data_directory;
 mod data_files;
 mod doublewrite;
+mod empty_data;
 mod error;
 mod error_log;
 mod external_server;
@@ -42,9 +43,10 @@ pub use doublewrite::{
     DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch, log_switch,
     refused, switch_log,
 };
+pub use empty_data::make_empty_data;
 pub use error::ServerError;
 pub use external_server::ExternalServer;
-pub use find::{ServerBinary, choose, find};
+pub use find::{ServerBinary, choose, find, find_like, servers_directory};
 pub use hidden_states::unsaid;
 pub use initialise::initialise;
 pub use instance::{
@@ -54,7 +56,8 @@ pub use instance::{
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
 pub use replication::{
-    Role, attach, attach_at, gtid_place, replication_variables, wait_until_caught_up,
+    Promotion, Role, attach, attach_at, gtid_place, promote, replication_variables,
+    wait_until_caught_up,
 };
 pub use session::Session;
 pub use snapshot::{

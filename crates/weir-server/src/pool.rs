@@ -42,6 +42,10 @@ pub struct PoolState {
 
 impl Session {
     /// What the buffer pool holds now.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn pool(&mut self) -> Result<PoolState, ServerError> {
         let status = self.status()?;
         let number = |name: &str| status.get(name).and_then(|value| value.parse().ok());
@@ -56,6 +60,10 @@ impl Session {
     }
 
     /// Writes down which pages are in the pool, all of them, to the file that the server loads.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses, is gone, or does not write the file in time.
     pub fn dump_pool(&mut self) -> Result<(), ServerError> {
         self.run(DUMP, "SET GLOBAL innodb_buffer_pool_dump_pct = 100")?;
         self.run(DUMP, DUMP_NOW)?;
@@ -65,6 +73,10 @@ impl Session {
     /// The pages that are in the pool now, tablespace and number, as the server writes them down
     /// (`innodb_buffer_pool_filename`; only here can the file be read). Its list of pages is locked for as long as
     /// copying their numbers takes. How many of them: `innodb_buffer_pool_dump_pct`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::dump_pool`], and a file that cannot be read.
     pub fn resident_pages(&mut self) -> Result<Vec<(u32, u32)>, ServerError> {
         let file = self.dump_file()?;
         let written = |path: &Path| {
@@ -78,7 +90,7 @@ impl Session {
         // The status may still be that of the dump before; the file is renamed into place.
         while written(&file) == before && Instant::now() < deadline {
             // A server that is gone writes nothing.
-            self.status_of("Innodb_buffer_pool_dump_status")?;
+            self.variable_of_status("Innodb_buffer_pool_dump_status")?;
             thread::sleep(PAUSE);
         }
         self.wait_for("Innodb_buffer_pool_dump_status", "dump")?;
@@ -102,6 +114,10 @@ impl Session {
 
     /// Reads the pages that were written down into the pool, as many as it holds, and waits until
     /// that is done.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses, is gone, or does not read the pages in time.
     pub fn load_pool(&mut self) -> Result<(), ServerError> {
         let action = "load the buffer pool";
         self.run(action, "SET GLOBAL innodb_buffer_pool_load_now = ON")?;
@@ -112,6 +128,10 @@ impl Session {
     ///
     /// Servers round up to whole chunks. `MariaDB` caps at `innodb_buffer_pool_size_max` with a
     /// warning at most, which is an error here.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone, and a size that is not what was wanted.
     pub fn resize_pool(&mut self, wanted: Bytes) -> Result<Bytes, ServerError> {
         let statement = format!("SET GLOBAL innodb_buffer_pool_size = {}", wanted.0);
         let before = self.pool_size()?;
@@ -128,7 +148,7 @@ impl Session {
         let began = Instant::now();
         loop {
             let size = self.pool_size()?;
-            let told = self.status_of("Innodb_buffer_pool_resize_status")?;
+            let told = self.variable_of_status("Innodb_buffer_pool_resize_status")?;
             let told = told.to_ascii_lowercase();
             let words = ["complet", "already", "did not change"];
             let is_done = told.is_empty() || words.iter().any(|word| told.contains(word));
@@ -180,18 +200,11 @@ impl Session {
         Ok(size.unwrap_or(0))
     }
 
-    fn status_of(&mut self, name: &str) -> Result<String, ServerError> {
-        let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
-        let row = self.row("read the buffer pool's status", &query)?;
-        let value = row.and_then(|row| row.into_iter().find(|(name, _)| name == "Value"));
-        Ok(value.map(|(_, value)| value).unwrap_or_default())
-    }
-
     /// Waits until the status `name` says that it is completed.
     fn wait_for(&mut self, name: &str, what: &'static str) -> Result<(), ServerError> {
         let deadline = Instant::now() + LIMIT;
         loop {
-            let told = self.status_of(name)?;
+            let told = self.variable_of_status(name)?;
             if told.contains("completed") {
                 return Ok(());
             }

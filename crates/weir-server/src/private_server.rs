@@ -58,12 +58,20 @@ impl PrivateServer {
     ///
     /// Call it from a thread that lives as long as the server is wanted: the kernel kills the
     /// server when that thread ends.
+    ///
+    /// # Errors
+    ///
+    /// A program or a data directory that cannot be used, or a server that ends or does not answer in time.
     pub fn start(binary: &ServerBinary, options: &StartOptions) -> Result<Self, ServerError> {
         Self::start_watched(binary, options, &mut |_| ControlFlow::Continue(()))
     }
 
     /// As [`PrivateServer::start`]; `watch` is called some ten times a second with the time waited
     /// so far, to show progress, and ends the wait (and the server) with [`ControlFlow::Break`].
+    ///
+    /// # Errors
+    ///
+    /// As [`PrivateServer::start`], and [`ServerError::Interrupted`] if `watch` ends the wait.
     pub fn start_watched(
         binary: &ServerBinary,
         options: &StartOptions,
@@ -75,6 +83,10 @@ impl PrivateServer {
     }
 
     /// Starts the process; [`PrivateServer::wait_until_it_answers`] makes it of use.
+    ///
+    /// # Errors
+    ///
+    /// A program or a data directory that cannot be used.
     pub fn launch(binary: &ServerBinary, options: &StartOptions) -> Result<Self, ServerError> {
         let note = DataNote::read_for(binary, &options.data_dir)?;
         check_not_in_use(&options.data_dir)?;
@@ -141,6 +153,10 @@ impl PrivateServer {
     }
 
     /// Waits; `watch` as in [`PrivateServer::start_watched`].
+    ///
+    /// # Errors
+    ///
+    /// A server that ends or does not answer in time; `watch` that ends the wait.
     pub fn wait_until_it_answers(
         &mut self,
         timeout: Duration,
@@ -218,16 +234,28 @@ impl PrivateServer {
     }
 
     /// A control connection.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn session(&self) -> Result<Session, ServerError> {
         Session::open(&self.endpoint(), &Gate::own())
     }
 
     /// `SHOW GLOBAL VARIABLES`.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn variables(&self) -> Result<BTreeMap<String, String>, ServerError> {
         self.session()?.variables()
     }
 
     /// `SHOW GLOBAL STATUS`.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn status(&self) -> Result<BTreeMap<String, String>, ServerError> {
         self.session()?.status()
     }
@@ -242,6 +270,10 @@ impl PrivateServer {
     }
 
     /// Shuts the server down cleanly; after `patience` it is killed, which is an error.
+    ///
+    /// # Errors
+    ///
+    /// A server that had to be killed.
     pub fn stop(mut self, patience: Duration) -> Result<(), ServerError> {
         let pid = self.pid();
         if let Some(identity) = ProcessIdentity::of(pid) {
@@ -261,6 +293,10 @@ impl PrivateServer {
     }
 
     /// Lets a server of [`Life::Standing`] go on without this process, on record as its own owner.
+    ///
+    /// # Errors
+    ///
+    /// A record that cannot be written.
     pub fn leave(mut self) -> Result<ProcessIdentity, ServerError> {
         let Some(identity) = ProcessIdentity::of(self.pid()) else {
             return Err(ServerError::Start {

@@ -5,6 +5,8 @@
 //! Replication"; MariaDB Knowledge Base, "Global Transaction ID" and "Semisynchronous Replication".
 //! Replicas begin as a copy of the primary's data, so no transaction has to be found and sent twice.
 
+mod promote;
+
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +14,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use weir_model::{Endpoint, Flavor, Replication};
 use weir_mysql::Gate;
+
+pub use promote::{Promotion, promote};
 
 use crate::instance::let_in_from_loopback;
 use crate::{ServerBinary, ServerError, Session};
@@ -97,6 +101,10 @@ fn semi_sync(binary: &ServerBinary, role: Role) -> Vec<(&'static str, String)> {
 
 /// Lets `replica`, which began as a copy of the primary's data, follow `primary` on its port of the
 /// loopback, and waits until it does.
+///
+/// # Errors
+///
+/// A server that refuses or is gone, or a replica that does not follow.
 pub fn attach(
     binary: &ServerBinary,
     primary: &Endpoint,
@@ -111,6 +119,10 @@ pub fn attach(
 }
 
 /// Where a replica by global transaction identifiers begins, as a part of the statement.
+///
+/// # Errors
+///
+/// A server that refuses or is gone.
 pub fn gtid_place(
     binary: &ServerBinary,
     session: &mut Session,
@@ -130,6 +142,10 @@ pub fn gtid_place(
 }
 
 /// Lets the server of `session` follow from `place` on, and waits until it does.
+///
+/// # Errors
+///
+/// As [`attach`].
 pub fn attach_at(
     binary: &ServerBinary,
     primary: &Endpoint,
@@ -179,6 +195,10 @@ fn wait_until_it_runs(session: &mut Session, words: Words) -> Result<(), ServerE
 }
 
 /// Waits until `replica` has applied all that `primary` has committed so far, at most `limit`.
+///
+/// # Errors
+///
+/// A replica that has stopped, or that needs longer than `limit`.
 pub fn wait_until_caught_up(
     flavor: Flavor,
     primary: &Endpoint,

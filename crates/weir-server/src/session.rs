@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir_model::Endpoint;
-use weir_mysql::{ClientError, Connection, FromValue, Gate, Row, Value};
+use weir_mysql::{ClientError, Connection, FromRow, FromValue, Gate, Row, Value};
 
 use crate::ServerError;
 
@@ -20,11 +20,19 @@ pub struct Session {
 impl Session {
     /// Logs in, without choosing the endpoint's schema: it may not exist yet. `gate`: what may be done
     /// there.
+    ///
+    /// # Errors
+    ///
+    /// A server that cannot be reached or refuses the login.
     pub fn open(endpoint: &Endpoint, gate: &Gate) -> Result<Self, ServerError> {
         Self::open_patient(endpoint, gate, PATIENCE)
     }
 
     /// As [`Session::open`], for statements that may take as long as `patience`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::open`].
     pub fn open_patient(
         endpoint: &Endpoint,
         gate: &Gate,
@@ -48,6 +56,10 @@ impl Session {
     }
 
     /// Runs a statement; `action` is what an error says was not possible.
+    ///
+    /// # Errors
+    ///
+    /// A statement that the gate or the server refuses, or a server that is gone.
     pub fn run(&mut self, action: &'static str, statement: &str) -> Result<(), ServerError> {
         let done = self.connection.run(statement);
         done.map(drop).map_err(ServerError::query(action))
@@ -78,6 +90,10 @@ impl Session {
     }
 
     /// The first column of the first row.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::run`], and a value of another type.
     pub fn value<T: FromValue>(
         &mut self,
         action: &'static str,
@@ -93,6 +109,10 @@ impl Session {
     }
 
     /// The first row, by column names; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::run`].
     pub fn row(
         &mut self,
         action: &'static str,
@@ -115,17 +135,39 @@ impl Session {
         }))
     }
 
+    /// All rows.
+    pub fn rows<T: FromRow>(
+        &mut self,
+        action: &'static str,
+        query: &str,
+    ) -> Result<Vec<T>, ServerError> {
+        let rows = self.connection.rows(query);
+        rows.map_err(ServerError::query(action))
+    }
+
     /// `SHOW GLOBAL VARIABLES`.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn variables(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
         self.pairs("read the server's variables", "SHOW GLOBAL VARIABLES")
     }
 
     /// `SHOW GLOBAL STATUS`.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn status(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
         self.pairs("read the server's status", "SHOW GLOBAL STATUS")
     }
 
     /// One global variable; `None` if the server has none of that name.
+    ///
+    /// # Errors
+    ///
+    /// A server that refuses or is gone.
     pub fn variable(&mut self, name: &str) -> Result<Option<String>, ServerError> {
         let query = format!("SHOW GLOBAL VARIABLES LIKE '{name}'");
         let row: Option<(String, String)> = self
@@ -133,6 +175,16 @@ impl Session {
             .first(&query)
             .map_err(ServerError::query("read a variable of the server"))?;
         Ok(row.map(|(_, value)| value))
+    }
+
+    /// One variable of the status; empty if the server has none of that name.
+    pub fn variable_of_status(&mut self, name: &str) -> Result<String, ServerError> {
+        let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
+        let row: Option<(String, String)> = self
+            .connection
+            .first(&query)
+            .map_err(ServerError::query("read the server's status"))?;
+        Ok(row.map(|(_, value)| value).unwrap_or_default())
     }
 
     /// One global variable with its type, as a statement can set it again.

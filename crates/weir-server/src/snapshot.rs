@@ -69,6 +69,10 @@ pub fn cache_directory() -> PathBuf {
 impl Snapshots {
     /// The cache in `directory`, made if need be. Removes what an interrupted writer left, unless
     /// another process uses the cache now.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be made or read.
     pub fn open(directory: &Path) -> Result<Self, ServerError> {
         create_private_directory(directory)?;
         let cache = Self {
@@ -95,6 +99,10 @@ impl Snapshots {
     ///
     /// If another process stored the same key meanwhile, that one stays. Others that nobody uses
     /// go if the cache would grow beyond its limit, the least recently used first.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be copied, or no room for them.
     pub fn store(&self, key: &SnapshotKey, data_dir: &Path) -> Result<(), ServerError> {
         let _lock = self.lock_shared()?;
         self.make_room(space_occupied(data_dir)?)?;
@@ -116,6 +124,10 @@ impl Snapshots {
     /// that its write-back does not run into a measurement.
     ///
     /// On failure nothing stays in `target`.
+    ///
+    /// # Errors
+    ///
+    /// No such snapshot, a `target` that is not empty, or no room.
     pub fn restore(&self, key: &SnapshotKey, target: &Path) -> Result<(), ServerError> {
         let held = self
             .hold(key)?
@@ -131,6 +143,10 @@ impl Snapshots {
     }
 
     /// All snapshots, by name.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be read.
     pub fn list(&self) -> Result<Vec<SnapshotInfo>, ServerError> {
         let entries = fs::read_dir(&self.directory);
         let entries = entries.map_err(PathError::on("read", &self.directory))?;
@@ -155,6 +171,10 @@ impl Snapshots {
     }
 
     /// The snapshot called `name`.
+    ///
+    /// # Errors
+    ///
+    /// No snapshot of this name.
     pub fn named(&self, name: &str) -> Result<SnapshotInfo, ServerError> {
         let found = self
             .list()?
@@ -169,6 +189,10 @@ impl Snapshots {
     }
 
     /// Removes the snapshot called `name`, unless it is being read.
+    ///
+    /// # Errors
+    ///
+    /// No snapshot of this name, or one that is being read.
     pub fn remove(&self, name: &str) -> Result<(), ServerError> {
         self.named(name)?;
         let target = self.directory.join(name);

@@ -13,6 +13,10 @@ pub use ask::{ServerAnswer, ask};
 pub use known::{check_variables, known_variables};
 
 /// `variables` in the names and values of one server ([`weir_model::native_options`]).
+///
+/// # Errors
+///
+/// A variable or a value that this server has no words for.
 pub fn translate(
     flavor: Flavor,
     version: ServerVersion,

@@ -47,6 +47,10 @@ const ERROR_MIN: f64 = 1e-12;
 /// interval.
 ///
 /// Fewer than [`BOOTSTRAP_PAIRS_MIN`] pairs are an error.
+///
+/// # Errors
+///
+/// Too few pairs, or values that are not above zero.
 pub fn bootstrap_log_ratio(pairs: &[(f64, f64)], seed: u64) -> Result<RatioEstimate, StatsError> {
     let logs = log_ratios(pairs)?;
     at_least(BOOTSTRAP_PAIRS_MIN, "pairs for a bootstrap", logs.len())?;

@@ -44,6 +44,10 @@ pub struct Change {
 /// Values that do not fill a window are dropped from the end. Needs eight windows. The same `seed`
 /// gives the same answer. A step found is real, not necessarily large: compare its means. Time
 /// grows with the square of the number of windows: hundreds are fine, thousands take seconds.
+///
+/// # Errors
+///
+/// Fewer than eight windows, or values that are not finite.
 pub fn change_points(series: &[f64], window: usize, seed: u64) -> Result<Vec<Change>, StatsError> {
     let window = window.max(1);
     let windows: Vec<f64> = series.chunks_exact(window).map(mean).collect();

@@ -22,6 +22,10 @@ pub struct Elasticity {
 /// other way round, as long as both ratios have the same direction.
 ///
 /// `size_ratio` must be above zero and not 1.
+///
+/// # Errors
+///
+/// A ratio of sizes that is 1, or not above zero.
 pub fn elasticity_between(
     size_ratio: f64,
     result: &RatioEstimate,
@@ -44,6 +48,10 @@ pub fn elasticity_between(
 ///
 /// Needs three runs at two sizes. The line through a cliff is not its steepest part: give it the
 /// neighbours of the point in question, not the whole curve.
+///
+/// # Errors
+///
+/// Too few runs, one size only, or values that are not above zero.
 pub fn elasticity(runs: &[(f64, f64)]) -> Result<Elasticity, StatsError> {
     at_least(3, "runs for an elasticity", runs.len())?;
     let sizes = logs(&runs.iter().map(|run| run.0).collect::<Vec<_>>())?;

@@ -43,6 +43,10 @@ struct Cell {
 ///
 /// Needs two sizes, and two repetitions over all cells together for the deviation. An error when
 /// the target lies outside what the curve reached, or when the curve falls by more than noise.
+///
+/// # Errors
+///
+/// Too few sizes or repetitions, a target outside of the curve, or a curve that falls.
 pub fn equivalent_size(curve: &[CurvePoint], target: &[f64]) -> Result<EquivalentSize, StatsError> {
     at_least(2, "sizes on a curve", curve.len())?;
     at_least(1, "runs of the target", target.len())?;

@@ -51,6 +51,10 @@ const PRODUCT: Contrast = [-2.0, 1.0, 1.0, 0.0];
 const INTERACTION: Contrast = [1.0, -1.0, -1.0, 1.0];
 
 /// Estimates the effects; needs two blocks.
+///
+/// # Errors
+///
+/// Fewer than two blocks, or values that are not above zero.
 pub fn factorial_effects(blocks: &[FactorialBlock]) -> Result<FactorialEffects, StatsError> {
     at_least(2, "blocks of a factorial design", blocks.len())?;
     let rows = blocks

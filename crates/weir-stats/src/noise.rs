@@ -23,6 +23,10 @@ pub struct NoiseFloor {
 ///
 /// Cells with a single run tell nothing and are passed over; at least two degrees of freedom are
 /// needed, since with one the floor is 18 deviations high.
+///
+/// # Errors
+///
+/// Too few runs, or values that are not above zero.
 pub fn noise_floor(cells: &[Vec<f64>]) -> Result<NoiseFloor, StatsError> {
     let mut sum = 0.0;
     let mut freedom = 0;

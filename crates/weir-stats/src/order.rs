@@ -33,6 +33,10 @@ pub struct OrderEffect {
 
 /// Fits the trend. Needs two degrees of freedom (runs less cells less one) and a cell whose runs
 /// lie apart.
+///
+/// # Errors
+///
+/// Too few runs, runs at one place only, or results that are not above zero.
 pub fn order_effect(runs: &[OrderedRun]) -> Result<OrderEffect, StatsError> {
     let values = logs(&runs.iter().map(|run| run.value).collect::<Vec<_>>())?;
     let mut cells: BTreeMap<usize, (Vec<f64>, Vec<f64>)> = BTreeMap::new();

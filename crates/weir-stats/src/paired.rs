@@ -29,6 +29,10 @@ impl RatioEstimate {
 }
 
 /// Estimates level / baseline from `(level, baseline)` pairs of positive measurements.
+///
+/// # Errors
+///
+/// No pairs, or values that are not above zero.
 pub fn paired_log_ratio(pairs: &[(f64, f64)]) -> Result<RatioEstimate, StatsError> {
     let logs = log_ratios(pairs)?;
     let center = mean(&logs);
@@ -47,6 +51,10 @@ pub fn paired_log_ratio(pairs: &[(f64, f64)]) -> Result<RatioEstimate, StatsErro
 /// paired t-test that belongs to [`paired_log_ratio`]. `None` for a single pair.
 ///
 /// For corrections across many comparisons; one comparison is better told by its interval.
+///
+/// # Errors
+///
+/// No pairs, or values that are not above zero.
 pub fn paired_p_value(pairs: &[(f64, f64)]) -> Result<Option<f64>, StatsError> {
     let logs = log_ratios(pairs)?;
     Ok((logs.len() > 1).then(|| {

@@ -36,6 +36,10 @@ pub struct MeanEstimate {
 
 impl MeanEstimate {
     /// The mean of independent values (runs); needs two.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two values.
     pub fn of_runs(values: &[f64]) -> Result<Self, StatsError> {
         at_least(2, "runs for a standard error", values.len())?;
         Ok(Self {
@@ -50,6 +54,10 @@ impl MeanEstimate {
     /// Values that do not fill the batches are dropped from the start. A series that is too short
     /// for its own autocorrelation is an error that names the length that would do; a series that
     /// still moves has a long autocorrelation and is refused the same way.
+    ///
+    /// # Errors
+    ///
+    /// A series that is too short; the error names the length that would do.
     pub fn of_series(series: &[f64]) -> Result<Self, StatsError> {
         at_least(2 * BATCHES, "seconds for batch means", series.len())?;
         let time = series.len() as f64 / effective_sample_size(series);

@@ -19,6 +19,10 @@ const PAIRS_AFTER: usize = 2;
 /// Whether `(level, baseline)` pairs, in the order in which they were measured, are enough: an
 /// interval no wider than `half_width` to either side (0.05 is +-5 %) was reached, and the pairs
 /// that follow it are there too. Pairs that come later do not change the answer.
+///
+/// # Errors
+///
+/// Values that are not above zero.
 pub fn is_settled(pairs: &[(f64, f64)], half_width: f64) -> Result<bool, StatsError> {
     let earlier = pairs.len().saturating_sub(PAIRS_AFTER);
     for count in SETTLED_PAIRS_MIN..=earlier {

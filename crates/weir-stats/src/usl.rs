@@ -31,6 +31,10 @@ pub struct ScalabilityLaw {
 
 impl ScalabilityLaw {
     /// Throughput at a concurrency inside the measured range; an error outside.
+    ///
+    /// # Errors
+    ///
+    /// A concurrency outside of the measured range.
     pub fn throughput(&self, concurrency: f64) -> Result<f64, StatsError> {
         if !(self.concurrency_min..=self.concurrency_max).contains(&concurrency) {
             return Err(StatsError::OutsideMeasured {
@@ -52,6 +56,10 @@ impl ScalabilityLaw {
 }
 
 /// Fits the law to `(concurrency, throughput)`; needs four different concurrencies of at least 1.
+///
+/// # Errors
+///
+/// Too few concurrencies, or points that no law of this form fits.
 pub fn scalability_law(points: &[(f64, f64)]) -> Result<ScalabilityLaw, StatsError> {
     let concurrency: Vec<f64> = points.iter().map(|point| point.0).collect();
     let mut different = concurrency.clone();

@@ -31,6 +31,10 @@ pub struct WelchRatio {
 /// Level / baseline from independent runs of each: the ratio of geometric means.
 ///
 /// Fewer than [`WELCH_RUNS_MIN`] runs of either are an error.
+///
+/// # Errors
+///
+/// Too few runs, or values that are not above zero.
 pub fn welch_log_ratio(level: &[f64], baseline: &[f64]) -> Result<WelchRatio, StatsError> {
     for runs in [level, baseline] {
         at_least(WELCH_RUNS_MIN, "unpaired runs of a level", runs.len())?;
@@ -44,6 +48,10 @@ pub fn welch_log_ratio(level: &[f64], baseline: &[f64]) -> Result<WelchRatio, St
 ///
 /// The standard error of a logarithm is the relative standard error of the mean (delta method),
 /// good while that is below some 10 %.
+///
+/// # Errors
+///
+/// A mean that is not above zero.
 pub fn welch_mean_ratio(
     level: &MeanEstimate,
     baseline: &MeanEstimate,

@@ -155,6 +155,7 @@ impl Stored {
                 },
                 data_scale: data.data_scale,
                 drive_scale: data.drive_scale,
+                ..DataSpec::default()
             },
             workload: load.workload(data.workload)?,
             load: load.spec(cell.threads),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rusqlite::{Params, Row};
 use weir_model::{
     Approach, Bottleneck, ConnectionLosses, EventRecord, Gap, IntervalRecord, KindLatency,
-    LatencySummary, Plan, Provenance, RunRecord, RunResult, Series, ShortInterval, StudyResult,
-    Utilization,
+    LatencySummary, LoadHost, Plan, Provenance, ReplayRecord, RunRecord, RunResult, Series,
+    ShortInterval, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -188,6 +188,8 @@ impl Store {
             events: self.read_events(id)?,
             short_intervals: Vec::new(),
             losses: self.read_losses(id)?,
+            hosts: self.read_hosts(id)?,
+            replay: self.read_replay(id)?,
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
@@ -338,12 +340,48 @@ impl Store {
         })
     }
 
+    /// Of runs that several hosts loaded; other results have no such table.
+    fn read_hosts(&self, run: i64) -> Result<Vec<LoadHost>, StoreError> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'load_host'";
+        if self
+            .collect(sql, [], |row| row.get::<_, i64>(0))?
+            .is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT name, host, cores, connections, clock_ahead_s, clock_error_us, began_late_us, transactions, \
+                   cpu_s, longest_silence_s FROM load_host WHERE run = ? ORDER BY position";
+        self.collect(sql, [run], |row| {
+            Ok(LoadHost {
+                name: row.get(0)?,
+                host: row.get(1)?,
+                cores: row.get(2)?,
+                connections: row.get(3)?,
+                clock_ahead_s: row.get(4)?,
+                clock_error_us: row.get(5)?,
+                began_late_us: row.get(6)?,
+                transactions: row.get(7)?,
+                cpu_s: row.get(8)?,
+                longest_silence_s: row.get(9)?,
+            })
+        })
+    }
+
     fn read_losses(&self, run: i64) -> Result<ConnectionLosses, StoreError> {
         let sql = "SELECT losses FROM connection_loss WHERE run = ?";
         let texts: Vec<String> = self.collect(sql, [run], |row| row.get(0))?;
         let losses = texts.first();
         let losses = losses.map(|text| decode(&self.path, "connection_loss.losses", text));
         Ok(losses.transpose()?.unwrap_or_default())
+    }
+
+    /// What came of a replay; `None` where none was made.
+    fn read_replay(&self, run: i64) -> Result<Option<ReplayRecord>, StoreError> {
+        let sql = "SELECT record FROM replay WHERE run = ?";
+        let texts: Vec<String> = self.collect(sql, [run], |row| row.get(0))?;
+        let text = texts.into_iter().next();
+        text.map(|text| decode(&self.path, "replay.record", &text))
+            .transpose()
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {

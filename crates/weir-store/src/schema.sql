@@ -160,3 +160,9 @@ CREATE TABLE variable_changed (
     value_after TEXT NOT NULL,                  -- only where the load left it different
     PRIMARY KEY (run, name)
 ) WITHOUT ROWID;
+
+-- What came of a capture that was sent again; runs of other loads have no row.
+CREATE TABLE replay (
+    run    INTEGER PRIMARY KEY REFERENCES run (id),
+    record TEXT NOT NULL                        -- JSON: fidelity, and each kind of statement
+);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use weir_model::{
     Approach, Bottleneck, Cell, ConnectionLosses, DataSource, Distribution, DriveStatistics,
     EventDetail, EventEnding, EventRecord, Flavor, Gap, IntervalRecord, KindLatency,
-    LatencySummary, Outage, Pace, Plan, PlannedRun, PoolStart, Provenance, Repetition, RunRecord,
-    RunResult, RunSpec, Series, ServerRestart, ShortInterval, StudyResult, SysbenchWorkload,
-    Utilization, Warmup, WorkloadName, WorkloadSpec,
+    LatencySummary, LoadHost, Outage, Pace, Plan, PlannedRun, PoolStart, Provenance, Repetition,
+    RunRecord, RunResult, RunSpec, Series, ServerRestart, ShortInterval, StudyResult,
+    SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
+use weir_model::{FingerprintRecord, ReplayFidelity, ReplayRecord};
 
 use crate::{Store, StoreError};
 
@@ -115,6 +116,22 @@ fn run(repetition: u32) -> RunResult {
             count: 7,
             latency: LatencySummary::default(),
         }],
+        // The second run of two: the table comes when it is needed.
+        hosts: (repetition == 2)
+            .then(|| LoadHost {
+                name: "agent-1".into(),
+                host: "load-1".into(),
+                cores: 8,
+                connections: 5,
+                clock_ahead_s: -100.25,
+                clock_error_us: 170.5,
+                began_late_us: 20.0,
+                transactions: 7,
+                cpu_s: 0.5,
+                longest_silence_s: 0.6,
+            })
+            .into_iter()
+            .collect(),
         events: vec![
             event("add index", EventEnding::Done),
             event(
@@ -139,6 +156,17 @@ fn run(repetition: u32) -> RunResult {
                 length_s: 0.25,
             }],
         },
+        replay: Some(ReplayRecord {
+            fidelity: ReplayFidelity {
+                sent: 7,
+                ..ReplayFidelity::default()
+            },
+            fingerprints: vec![FingerprintRecord {
+                fingerprint: "select ?".to_owned(),
+                plan: Some("t: ALL".to_owned()),
+                ..FingerprintRecord::default()
+            }],
+        }),
         histogram: vec![1, 2, 3],
     }
 }
@@ -375,12 +403,13 @@ fn a_result_of_schema_5_is_read_without_events_and_not_changed() {
         events: vec![],
         short_intervals: vec![],
         losses: ConnectionLosses::default(),
+        replay: None,
         ..run(1)
     };
     let mut store = Store::create(&path, &study()).unwrap();
     store.append(&before_events).unwrap();
     let as_5 = "DROP TABLE event; DROP TABLE event_detail; DROP TABLE short_interval; \
-                DROP TABLE connection_loss; UPDATE study SET schema_version = 5";
+                DROP TABLE connection_loss; DROP TABLE replay; UPDATE study SET schema_version = 5";
     store.connection.execute_batch(as_5).unwrap();
     drop(store);
     let mut store = Store::open(&path).unwrap();
@@ -400,7 +429,7 @@ fn a_result_of_schema_6_is_read_without_details_of_events() {
     let mut store = Store::create(&path, &study()).unwrap();
     store.append(&run(1)).unwrap();
     let as_6 = "DROP TABLE event_detail; DROP TABLE short_interval; DROP TABLE connection_loss; \
-                UPDATE study SET schema_version = 6";
+                DROP TABLE replay; UPDATE study SET schema_version = 6";
     store.connection.execute_batch(as_6).unwrap();
     drop(store);
     let found = Store::open(&path).unwrap().read().unwrap().runs;
@@ -408,6 +437,7 @@ fn a_result_of_schema_6_is_read_without_details_of_events() {
     expected.events[1].detail = EventDetail::default();
     expected.short_intervals = vec![];
     expected.losses = ConnectionLosses::default();
+    expected.replay = None;
     assert_eq!(found, [expected]);
 }
 

@@ -143,6 +143,11 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     transaction.execute(sql, params![id, run.server_log])?;
     insert_kinds(transaction, id, run)?;
     insert_events(transaction, id, run)?;
+    insert_hosts(transaction, id, run)?;
+    if let Some(replay) = &run.replay {
+        let sql = "INSERT INTO replay VALUES (?, ?)";
+        transaction.execute(sql, params![id, encode(replay)])?;
+    }
     insert_intervals(transaction, id, run)?;
     insert_short_intervals(transaction, id, run)?;
     insert_losses(transaction, id, run)?;
@@ -214,6 +219,33 @@ fn insert_losses(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rus
     if !run.losses.are_none() {
         let sql = "INSERT INTO connection_loss VALUES (?, ?)";
         transaction.execute(sql, params![id, encode(&run.losses)])?;
+    }
+    Ok(())
+}
+
+/// The table is there once a run needs it: results of one host are as earlier versions read them.
+fn insert_hosts(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    if run.hosts.is_empty() {
+        return Ok(());
+    }
+    transaction.execute_batch(include_str!("load-host.sql"))?;
+    let sql = "INSERT INTO load_host VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (position, host) in run.hosts.iter().enumerate() {
+        statement.execute(params![
+            id,
+            position,
+            host.name,
+            host.host,
+            host.cores,
+            host.connections,
+            host.clock_ahead_s,
+            host.clock_error_us,
+            host.began_late_us,
+            host.transactions,
+            host.cpu_s,
+            host.longest_silence_s,
+        ])?;
     }
     Ok(())
 }

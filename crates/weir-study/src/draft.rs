@@ -1,17 +1,24 @@
 //! A cell in the making: factors set one thing after the other, and only all of them together are a
 //! run.
 
+mod replay;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thiserror::Error;
+use weir_capture::CaptureSummary;
 use weir_model::{
-    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, FileWorkload, LOAD_OPTIONS,
-    LuaModule, LuaWorkload, OrderEntryWorkload, Pace, RunSpec, Scale, SysbenchOptions,
-    SysbenchWorkload, TableSize, TimelineEvent, WorkloadName, WorkloadShares, WorkloadSpec,
+    Cell, DataSource, DistributionName, DistributionOptions, DriveSpec, Duration, FileWorkload,
+    LOAD_OPTIONS, LuaModule, LuaWorkload, OrderEntryWorkload, Pace, RunSpec, Scale,
+    SysbenchOptions, SysbenchWorkload, TableSize, TimelineEvent, WorkloadName, WorkloadShares,
+    WorkloadSpec,
 };
 use weir_workload::Workload;
+
+/// The level of `replica_drive` at which replicas are on the host's own storage.
+const HOST_STORAGE: &str = "none";
 
 /// A run of which single settings can still be set, in any order.
 #[derive(Debug, Clone)]
@@ -24,8 +31,12 @@ pub(crate) struct Draft {
     pub(crate) drive: Option<String>,
     /// Keys of it with other values.
     pub(crate) drive_settings: BTreeMap<String, String>,
+    /// The profile of the drive of each replica.
+    pub(crate) replica_drive: Option<String>,
     /// Keys of the load that nothing has given yet.
     pub(crate) missing: BTreeSet<&'static str>,
+    /// The snapshot in place of a workload's tables.
+    pub(crate) snapshot: Option<String>,
     /// What a transaction does.
     pub(crate) transactions: Option<Transactions>,
     /// Options of sysbench's workloads, and the parameters of all distributions.
@@ -48,6 +59,8 @@ pub(crate) struct Draft {
     pub(crate) event_settings: BTreeMap<String, String>,
     /// Options of order entry, its warehouses scaled.
     pub(crate) order_entry: OrderEntryWorkload,
+    /// The capture in place of transactions.
+    pub(crate) capture: Option<CaptureSummary>,
 }
 
 /// Transactions without the settings that workloads share.
@@ -72,6 +85,8 @@ pub(crate) enum Transactions {
 pub(crate) enum DraftError {
     #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
     DriveSetting { key: String },
+    #[error("`replica_drive` needs a replica; add `replicas = 1` to [server]")]
+    NoReplica,
     #[error("factor `event.{key}` needs an event that has such a setting; add one in [[events]]")]
     NoEvent { key: String },
     #[error("`event.{key}` = `{value}` ({why})")]
@@ -106,6 +121,26 @@ pub(crate) enum DraftError {
          of Weir's"
     )]
     EndsScript { event: String },
+    #[error(
+        "table_options is appended to sysbench's tables, and {workload} makes its own; write them into its CREATE TABLE"
+    )]
+    TableOptions { workload: String },
+    #[error("`{option}` belongs to a replay; add `replay` with the path of a capture")]
+    WithoutCapture { option: &'static str },
+    #[error(
+        "`{option}` has no effect on a replay, which has sessions and times of its own; leave it out"
+    )]
+    NotOfReplays { option: &'static str },
+    #[error(
+        "`snapshot` has tables that no workload knows; add `replay` with the path of a capture"
+    )]
+    SnapshotWithoutCapture,
+    #[error("a replay is not steady by itself; write a length for `warmup`, such as `30s`")]
+    SteadyReplay,
+    #[error(
+        "the capture is over {length} after `from`, before the warm-up is; take another part of it"
+    )]
+    ShortCapture { length: Duration },
     #[error("`{option}` has no effect on a Lua script; leave it out")]
     NotOfScripts { option: &'static str },
 }
@@ -115,10 +150,12 @@ impl Draft {
     pub(crate) fn of(cell: &Cell) -> Self {
         let spec = RunSpec::clone(&cell.spec);
         let drive = spec.primary().drive.clone();
+        let mut replicas = spec.topology.replicas().iter();
+        let replica_drive = replicas.find_map(|node| node.drive.as_ref().map(DriveSpec::name));
         let (tables, rows, sizes) = match spec.data.source.clone() {
             DataSource::Sysbench { tables, rows } => (tables, Some(rows), Vec::new()),
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => (1, None, sizes),
-            DataSource::Lua => (1, None, Vec::new()),
+            DataSource::Lua | DataSource::Snapshot { .. } => (1, None, Vec::new()),
         };
         let keys = spec.workload.distribution();
         let mut options = SysbenchOptions {
@@ -156,7 +193,12 @@ impl Draft {
             levels: cell.levels.clone(),
             drive: drive.as_ref().map(|drive| drive.profile.clone()),
             drive_settings: drive.map(|drive| drive.settings).unwrap_or_default(),
+            replica_drive,
             missing: BTreeSet::new(),
+            snapshot: match &spec.data.source {
+                DataSource::Snapshot { name } => Some(name.clone()),
+                _ => None,
+            },
             transactions: Some(transactions),
             options,
             distribution: keys.name(),
@@ -168,8 +210,19 @@ impl Draft {
             events: None,
             event_settings: BTreeMap::new(),
             order_entry,
+            capture: None,
             spec,
         }
+    }
+
+    /// Takes a capture in the place of transactions.
+    pub(crate) fn take_capture(&mut self, path: &Path) -> Result<(), String> {
+        let capture = CaptureSummary::read(path).map_err(|error| error.to_string())?;
+        let replay = self.spec.load.replay.get_or_insert_default();
+        path.clone_into(&mut replay.path);
+        replay.digest.clone_from(&capture.digest);
+        self.capture = Some(capture);
+        Ok(())
     }
 
     /// The cell; an error if its settings do not go together.
@@ -184,11 +237,37 @@ impl Draft {
                 None => None,
             },
         };
+        let topology = &mut self.spec.topology;
+        let replica_drive = self.replica_drive.filter(|drive| drive != HOST_STORAGE);
+        if replica_drive.is_some() && topology.replicas().is_empty() {
+            return Err(DraftError::NoReplica);
+        }
+        let replica_drive = replica_drive.map(|profile| DriveSpec {
+            profile,
+            settings: BTreeMap::new(),
+        });
+        topology.set_replica_drive(replica_drive.as_ref());
         set_events(&mut self.spec.timeline, self.events, &self.event_settings)?;
         let distribution = self.options.distribution.of(self.distribution);
+        replay::finish(
+            &mut self.spec.load,
+            &mut self.missing,
+            self.capture.as_ref(),
+        )?;
         let missing = |section, key| DraftError::Missing { section, key };
         if let Some(key) = self.missing.first() {
             return Err(missing("load", key));
+        }
+        if let Some(name) = self.snapshot {
+            if self.spec.load.replay.is_none() {
+                return Err(DraftError::SnapshotWithoutCapture);
+            }
+            self.spec.data.source = DataSource::Snapshot { name };
+            return Ok(Cell {
+                levels: self.levels,
+                spec: Arc::new(self.spec),
+                probe: None,
+            });
         }
         let transactions = self.transactions.ok_or(missing("data", "workload"))?;
         let (workload, source) = match transactions {
@@ -242,6 +321,11 @@ impl Draft {
                 (workload, DataSource::OrderEntry { sizes })
             }
         };
+        let is_sysbench = matches!(source, DataSource::Sysbench { .. });
+        if !is_sysbench && !self.spec.data.table_options.is_empty() {
+            let workload = workload.to_string();
+            return Err(DraftError::TableOptions { workload });
+        }
         self.spec.workload = workload;
         self.spec.data.source = source;
         Ok(Cell {

@@ -1,8 +1,8 @@
 //! The profiles of the drives that a study names.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use weir_model::{Cell, DriveProfile, Plan};
+use weir_model::{DriveProfile, DriveSpec, Plan};
 
 use crate::StudyError;
 
@@ -11,28 +11,29 @@ use crate::StudyError;
 /// # Errors
 /// If a drive has no profile, or its profile no such setting or value.
 pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
-    cells_by_drive(plan).try_for_each(|cell| drive_profile(cell).map(drop))
+    drives(plan)
+        .into_iter()
+        .try_for_each(|drive| drive_profile(drive).map(drop))
 }
 
 /// The profiles of the drives of `plan`; one that cannot be read is told by [`check_drives`].
 pub fn drive_profiles(plan: &Plan) -> Vec<DriveProfile> {
-    let profile = |cell: &Cell| drive_profile(cell).ok().flatten();
-    cells_by_drive(plan).filter_map(profile).collect()
+    let profile = |drive| drive_profile(drive).ok();
+    drives(plan).into_iter().filter_map(profile).collect()
 }
 
-/// One cell of `plan` for each drive with its settings: what is asked of drives need not be asked of all cells.
-fn cells_by_drive(plan: &Plan) -> impl Iterator<Item = &Cell> {
-    let cells = plan.cells.iter();
-    let by_drive = cells.map(|cell| (&cell.spec.primary().drive, cell));
-    by_drive.collect::<BTreeMap<_, _>>().into_values()
+/// The drives of all servers of `plan`, each once.
+fn drives(plan: &Plan) -> BTreeSet<&DriveSpec> {
+    let nodes = plan
+        .cells
+        .iter()
+        .flat_map(|cell| cell.spec.topology.nodes());
+    nodes.filter_map(|node| node.drive.as_ref()).collect()
 }
 
-/// The profile of the drive of `cell`, called as the cell calls it, also one that was given by its path; `None`:
-/// the cell lies on the host's own storage.
-fn drive_profile(cell: &Cell) -> Result<Option<DriveProfile>, StudyError> {
-    let Some(name) = cell.spec.drive_name() else {
-        return Ok(None);
-    };
+/// The profile of a drive, called as the plan calls it, also one that was given by its path.
+fn drive_profile(drive: &DriveSpec) -> Result<DriveProfile, StudyError> {
+    let name = drive.name();
     let profile = weir_drive::profiles::load(&name, None)?;
-    Ok(Some(DriveProfile { name, ..profile }))
+    Ok(DriveProfile { name, ..profile })
 }

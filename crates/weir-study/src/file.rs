@@ -104,6 +104,10 @@ pub(crate) struct ServerSection {
     pub(crate) replicas: u32,
     #[serde(default)]
     pub(crate) replication: Replication,
+    /// The profile of the emulated drive that each replica has for itself.
+    pub(crate) replica_drive: Option<String>,
+    #[serde(default)]
+    pub(crate) heartbeat: bool,
 }
 
 impl Default for ServerSection {
@@ -116,6 +120,8 @@ impl Default for ServerSection {
             pool: PoolStart::default(),
             replicas: 0,
             replication: Replication::default(),
+            replica_drive: None,
+            heartbeat: false,
         }
     }
 }
@@ -139,6 +145,9 @@ pub(crate) struct DataSection {
     /// A workload, several with weights, or the path of a workload's own file or of a Lua script.
     #[serde(default)]
     pub(crate) workload: Option<String>,
+    /// A snapshot of a private server's data, for a replay.
+    #[serde(default)]
+    pub(crate) snapshot: Option<String>,
     /// Of sysbench's workloads; 1 if it is not said.
     #[serde(default)]
     pub(crate) tables: Option<u32>,
@@ -148,6 +157,9 @@ pub(crate) struct DataSection {
     /// A book for the text workloads.
     #[serde(default)]
     pub(crate) text_file: Option<String>,
+    /// Appended to the `CREATE TABLE` of sysbench's tables.
+    #[serde(default)]
+    pub(crate) table_options: Option<String>,
     /// Of order entry, as the three that follow.
     #[serde(default)]
     pub(crate) warehouses: Option<Setting>,

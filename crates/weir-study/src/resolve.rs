@@ -13,8 +13,9 @@ use std::fmt::Display;
 use std::path::Path;
 
 use weir_model::{
-    Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan, Repetition,
-    RunSpec, SysbenchOptions, TimelineEvent, Topology, WorkloadSpec, option_spelling,
+    Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan,
+    REPLAY_OPTIONS, Repetition, RunSpec, SysbenchOptions, TimelineEvent, Topology, WorkloadSpec,
+    option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection, texts};
@@ -96,6 +97,10 @@ impl Resolver<'_> {
     }
 
     fn check(&self) -> Result<(), StudyError> {
+        if let (Some(name), Some(_)) = (&self.file.data.snapshot, &self.file.data.workload) {
+            let why = "stands for the tables that `workload` would make; leave one of both out";
+            return Err(self.error("data.snapshot", name, why));
+        }
         let counts = [
             ("data.tables", u64::from(self.file.data.tables.unwrap_or(1))),
             ("data.rows", self.file.data.rows.unwrap_or(1)),
@@ -199,7 +204,9 @@ impl Resolver<'_> {
             spec,
             drive: None,
             drive_settings: BTreeMap::new(),
+            replica_drive: self.file.server.replica_drive.clone(),
             missing: self.missing(),
+            snapshot: data.snapshot.clone(),
             transactions: None,
             options: self.options(),
             distribution: self.file.load.distribution,
@@ -211,6 +218,7 @@ impl Resolver<'_> {
             events: None,
             event_settings: BTreeMap::new(),
             order_entry: OrderEntryWorkload::default(),
+            capture: None,
         };
         for (section, name, value) in self.written() {
             let target = Target::of(name);
@@ -238,7 +246,11 @@ impl Resolver<'_> {
     /// Settings of all cells that are written as levels of factors are.
     fn written(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
         let (data, load) = (&self.file.data, &self.file.load);
-        let of_data = [("workload", &data.workload), ("text_file", &data.text_file)];
+        let of_data = [
+            ("workload", &data.workload),
+            ("text_file", &data.text_file),
+            ("table_options", &data.table_options),
+        ];
         let of_data = of_data.into_iter().filter_map(|(name, value)| {
             let value = value.clone()?;
             Some(("data", name, value))
@@ -247,7 +259,17 @@ impl Resolver<'_> {
             let value = load.of_table.get(option.name)?;
             Some(("load", option.name, value.text()))
         });
-        of_data.chain(of_load).chain(self.of_order_entry())
+        let replay = load.replay.iter();
+        let replay = replay.map(|path| ("load", "replay", path.clone()));
+        let of_replay = REPLAY_OPTIONS.iter().filter_map(|option| {
+            let value = load.of_replay.get(option.name)?;
+            Some(("load", option.name, value.text()))
+        });
+        of_data
+            .chain(of_load)
+            .chain(replay)
+            .chain(of_replay)
+            .chain(self.of_order_entry())
     }
 
     /// What is said of order entry.
@@ -281,6 +303,7 @@ impl Resolver<'_> {
         });
         topology.set_replicas(server.replicas);
         topology.replication = server.replication;
+        topology.heartbeat = server.heartbeat;
         Ok(topology)
     }
 

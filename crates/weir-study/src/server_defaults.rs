@@ -39,7 +39,7 @@ fn largest(plan: &Plan) -> (u32, u32) {
         load.connections.saturating_add(load.idle_connections)
     });
     let tables = specs.map(|spec| match spec.data.source {
-        DataSource::Lua => TABLES_OF_SCRIPTS,
+        DataSource::Lua | DataSource::Snapshot { .. } => TABLES_OF_SCRIPTS,
         _ => spec.data.table_count() as u32,
     });
     let threads = threads.chain(searched).max();

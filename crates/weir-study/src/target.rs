@@ -7,8 +7,9 @@ use weir_lua::ScriptFiles;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
-    OrderEntryWorkload, PoolStart, Scale, ServerChoice, ServerUrl, SysbenchOptions, TimelineEvent,
-    UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest, option_spelling, set_options,
+    OrderEntryWorkload, PoolStart, REPLAY_OPTIONS, ReplayOption, Scale, ServerChoice, ServerUrl,
+    SysbenchOptions, TimelineEvent, UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest,
+    option_spelling, set_options,
 };
 use weir_workload::{Workload, read_spec};
 
@@ -17,9 +18,12 @@ use crate::draft::{Draft, Transactions};
 use crate::file::{AutoWord, Warmup};
 
 /// Names that are not server variables, and not options of a load or a workload.
-const OWN_NAMES: [&str; 13] = [
+const OWN_NAMES: [&str; 16] = [
+    "replay",
     "event",
+    "replica_drive",
     "text_file",
+    "table_options",
     "pool",
     "replicas",
     "drive",
@@ -72,9 +76,13 @@ pub(crate) enum Target {
     Server,
     Pool,
     Replicas,
+    ReplicaDrive,
     Threads,
+    Replay,
+    ReplayOption(&'static ReplayOption),
     Load(&'static LoadOption),
     TextFile,
+    TableOptions,
     Workload,
     Distribution,
     Tables,
@@ -100,8 +108,11 @@ impl Target {
             "server" => Self::Server,
             "pool" => Self::Pool,
             "replicas" => Self::Replicas,
+            "replica_drive" => Self::ReplicaDrive,
+            "replay" => Self::Replay,
             "threads" => Self::Threads,
             "text_file" => Self::TextFile,
+            "table_options" => Self::TableOptions,
             "workload" => Self::Workload,
             "distribution" => Self::Distribution,
             "tables" => Self::Tables,
@@ -109,6 +120,7 @@ impl Target {
             "warmup" => Self::Warmup,
             "measure" => Self::Measure,
             _ if let Some(option) = LoadOption::of(name) => Self::Load(option),
+            _ if let Some(option) = ReplayOption::of(name) => Self::ReplayOption(option),
             _ if OrderEntryWorkload::NAMES.contains(&name) => {
                 Self::OrderEntryOption(name.to_owned())
             }
@@ -151,7 +163,9 @@ impl Target {
                 | Self::Server
                 | Self::Pool
                 | Self::Replicas
+                | Self::ReplicaDrive
                 | Self::TextFile
+                | Self::TableOptions
                 | Self::Workload
                 | Self::Tables
                 | Self::Rows
@@ -190,14 +204,20 @@ impl Target {
                 let number = value.parse().map_err(|_| "must be a number of replicas");
                 topology.set_replicas(number?);
             }
+            Self::ReplicaDrive => cell.replica_drive = Some(value.to_owned()),
             Self::Threads => load.connections = positive(value, "number of connections")?,
             Self::Warmup => load.warmup = warmup(value)?,
             Self::Measure => load.measure = measure(value)?,
             Self::Tables => cell.tables = positive(value, "number of tables")?,
             Self::Rows => cell.rows = Some(scale.apply(positive(value, "number of rows")?)),
             Self::TextFile => cell.text_file = Some(text_file(value, context.folder)?),
+            Self::TableOptions => value.trim().clone_into(&mut cell.spec.data.table_options),
             Self::Workload => cell.transactions = Some(workload(value, context)?),
             Self::Load(option) => option.set(load, value)?,
+            Self::Replay => cell.take_capture(&context.folder.join(value))?,
+            Self::ReplayOption(option) => {
+                option.set(load.replay.get_or_insert_default(), value)?;
+            }
             Self::Distribution => cell.distribution = value.parse()?,
             Self::WorkloadOption(name) => {
                 // A script judges its values itself.
@@ -239,9 +259,11 @@ impl Target {
 /// Names of factors that are no server variables, for suggestions.
 pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
     let of_load = LOAD_OPTIONS.iter().map(|option| option.name);
+    let of_replay = REPLAY_OPTIONS.iter().map(|option| option.name);
     OWN_NAMES
         .into_iter()
         .chain(of_load)
+        .chain(of_replay)
         .chain(SysbenchOptions::NAMES)
         .chain(OrderEntryWorkload::NAMES)
 }

@@ -54,6 +54,8 @@ pub fn help(compat: Compat, all: bool) -> String {
     for option in GENERAL {
         general(&mut text, option);
     }
+    text.push_str("\ncommands that sysbench does not have:\n");
+    general(&mut text, PROFILE);
     text
 }
 
@@ -67,6 +69,12 @@ pub fn option_help(name: &str) -> &'static str {
 const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
                            specification of TPC-C and not comparable with audited results; its \
                            command `check` looks whether the tables hold together";
+
+/// What the help says of a script's profile.
+const PROFILE: (&str, &str) = (
+    "SCRIPT.lua profile",
+    "run, and tell in which lines of the script the time went",
+);
 
 /// Beside the command line, as in sysbench.
 const CONFIG_FILE: (&str, &str) = (

@@ -34,5 +34,6 @@ pub use script::{
     LuaThreads, Options, ScriptLine, module_of, parse_script, script_line, script_sees,
     script_version,
 };
+pub use shell_word::shell_word;
 pub use value::UsageError;
 pub use written::command_line;

@@ -211,7 +211,7 @@ impl Today {
         match (name, value) {
             ("oltp-reconnect-mode", Some("session")) => {}
             ("oltp-reconnect-mode", Some("transaction")) => self.put("reconnect", Some("1")),
-            // Whoever reads the answer may not be the one who knows it.
+            // The reader of the answer may not be the one who knows it.
             ("mysql-password", Some(password)) if !password.is_empty() => {
                 self.put(name, Some("-"));
             }

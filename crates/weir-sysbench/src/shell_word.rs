@@ -1,7 +1,7 @@
 //! Words of command lines that are printed for a shell.
 
 /// A word as a shell takes it for one.
-pub(super) fn shell_word(word: &str) -> String {
+pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

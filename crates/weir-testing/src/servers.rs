@@ -12,9 +12,8 @@ use weir_model::{Endpoint, Flavor, Replication};
 use weir_mysql::{Connection, Connector, Gate, Patience};
 
 use weir_server::{
-    PrivateServer, Role, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, attach,
-    cache_directory, choose, find, forget_identity, free_port, initialise, loopback_variables,
-    replication_variables,
+    PrivateServer, Role, ServerBinary, StartOptions, attach, choose, find, forget_identity,
+    free_port, loopback_variables, make_empty_data, replication_variables,
 };
 
 /// Starts a small server of `flavor` on empty data.
@@ -149,24 +148,5 @@ pub fn data_directory(binary: &ServerBinary, target: &Path) {
     // One at a time within a process, so that the first test makes what the others copy.
     static MAKING: Mutex<()> = Mutex::new(());
     let _making = MAKING.lock();
-    restore_or_initialise(binary, target).unwrap_or_else(|error| panic!("{error}"));
-}
-
-fn restore_or_initialise(binary: &ServerBinary, target: &Path) -> Result<(), ServerError> {
-    let cache = Snapshots::open(&cache_directory())?;
-    let key = SnapshotKey {
-        flavor: binary.flavor,
-        version: binary.version,
-        workload: "empty-for-tests".to_owned(),
-        tables: 0,
-        rows: 0,
-        seed: 0,
-        page_bytes: 16384,
-        format: 1,
-    };
-    if cache.find(&key).is_none() {
-        initialise(binary, target, &BTreeMap::new())?;
-        return cache.store(&key, target);
-    }
-    cache.restore(&key, target)
+    make_empty_data(binary, target, &BTreeMap::new()).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -68,6 +68,10 @@ impl fmt::Display for Workload {
 /// The workload that a user names, with default options: a workload's name, names with weights as in
 /// `oltp_point_select:80,oltp_write_only:20`, `order_entry`, or the path of a workload file that ends in
 /// `.toml`, which is read.
+///
+/// # Errors
+///
+/// An unknown name, or the error of the file, in words.
 pub fn read_spec(name: &str) -> Result<WorkloadSpec, String> {
     if name == OrderEntryWorkload::NAME {
         return Ok(WorkloadSpec::OrderEntry(OrderEntryWorkload::default()));
@@ -92,6 +96,10 @@ pub fn read_spec(name: &str) -> Result<WorkloadSpec, String> {
 
 impl Workload {
     /// Reads the workload that a user names, see [`read_spec`].
+    ///
+    /// # Errors
+    ///
+    /// As [`read_spec`].
     pub fn read(name: &str) -> Result<Self, String> {
         Self::try_from(&read_spec(name)?)
     }
@@ -163,6 +171,10 @@ impl Workload {
     }
 
     /// What its connections do.
+    ///
+    /// # Errors
+    ///
+    /// Settings that do not fit the workload, and a Lua script: it runs in another engine.
     pub fn script(&self, inputs: &ScriptInputs) -> Result<Script, WorkloadError> {
         match &self.0 {
             Kind::Sysbench(sysbench) => oltp::script(sysbench, inputs),
@@ -173,6 +185,10 @@ impl Workload {
     }
 
     /// The tables to be made and filled; those of a file or of order entry are as these say, whatever `options` are.
+    ///
+    /// # Errors
+    ///
+    /// Options that do not fit the workload, and a Lua script, which makes its tables itself.
     pub fn tables(&self, options: &TableOptions) -> Result<Vec<Table>, WorkloadError> {
         match &self.0 {
             Kind::Sysbench(sysbench) => sbtest::tables(sysbench, options),

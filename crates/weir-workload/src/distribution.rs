@@ -27,6 +27,10 @@ pub struct KeyStream {
 
 impl KeyStream {
     /// Keys over `rows` rows; the same for the same seed.
+    ///
+    /// # Errors
+    ///
+    /// Parameters that the distribution does not allow, or no rows.
     pub fn new(distribution: Distribution, rows: u64, seed: u64) -> Result<Self, WorkloadError> {
         Ok(Self {
             keys: Keys::new(distribution, rows)?,
@@ -87,6 +91,10 @@ impl HotRows {
 
 impl Keys {
     /// Keys over `rows` rows.
+    ///
+    /// # Errors
+    ///
+    /// Parameters that the distribution does not allow, or no rows.
     pub fn new(distribution: Distribution, rows: u64) -> Result<Self, WorkloadError> {
         if rows == 0 || rows > i32::MAX as u64 {
             return Err(WorkloadError::Setting {

@@ -19,6 +19,10 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of the book in `file`, or generated ones without it.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, is not UTF-8, or has no line.
     pub fn open(file: Option<&Path>) -> Result<Arc<Self>, WorkloadError> {
         let Some(path) = file else {
             let lines = english::lines();

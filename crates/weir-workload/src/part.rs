@@ -21,6 +21,10 @@ pub struct Parts {
 
 impl Parts {
     /// Shares `rows` rows out among `connections`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Keys::new`].
     pub fn new(
         distribution: Distribution,
         rows: u64,

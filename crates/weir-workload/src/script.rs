@@ -51,6 +51,10 @@ pub struct Execution {
 
 impl Script {
     /// A script of these transactions.
+    ///
+    /// # Errors
+    ///
+    /// Transactions that together weigh nothing, or one without statements.
     pub fn new(
         transactions: Vec<Transaction>,
         statements: Vec<Statement>,

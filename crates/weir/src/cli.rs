@@ -1,7 +1,9 @@
 //! Every command and option, declared once; the comments are the help.
 
+mod agents;
 mod capture;
 mod crash_test;
+mod ddl;
 mod drive;
 mod flashback;
 mod init;
@@ -14,11 +16,16 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+pub(crate) use agents::{
+    AgentArguments, AgentsArguments, AgentsCommand, AgentsUpArguments, BusCommand, BusUpArguments,
+    ManifestArguments,
+};
 pub(crate) use capture::{
     CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
 };
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
-pub(crate) use drive::{DriveCommand, MountArguments, TraceArguments};
+pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};
+pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
 pub(crate) use flashback::{
     FlashbackArguments, FlashbackCommand, FlashbackCommon, FlashbackLogArguments,
 };
@@ -28,8 +35,8 @@ pub(crate) use predict::{
     PredictStudyArguments, PredictTraceArguments, VerifyArguments,
 };
 pub(crate) use server::{
-    AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, ServerCommand,
-    SnapshotCommand, SwitchArguments, UpArguments,
+    AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, PoolCommand,
+    ServerCommand, ShipArguments, ShipMode, SnapshotCommand, SwitchArguments, UpArguments,
 };
 
 /// Measure which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper.
@@ -92,6 +99,18 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CaptureCommand,
     },
+    /// Start the bus that load hosts join, to share the load of a run
+    Bus {
+        #[command(subcommand)]
+        command: BusCommand,
+    },
+    /// Take a share of the load of runs, as a bus says, until Ctrl-C
+    Agent(AgentArguments),
+    /// Start, list, check and end agents on load hosts
+    Agents {
+        #[command(subcommand)]
+        command: AgentsCommand,
+    },
     /// Mount, watch and break emulated drives
     Drive {
         #[command(subcommand)]
@@ -101,6 +120,16 @@ pub(crate) enum Command {
     Server {
         #[command(subcommand)]
         command: ServerCommand,
+    },
+    /// Learn what an ALTER TABLE would do to a table of yours, before it runs
+    Ddl {
+        #[command(subcommand)]
+        command: DdlCommand,
+    },
+    /// Check what Weir knows of servers on those of this machine
+    Facts {
+        #[command(subcommand)]
+        command: FactsCommand,
     },
     /// Query tables of a server of yours as they were, see what changed since, and take it back
     Flashback(Box<FlashbackArguments>),

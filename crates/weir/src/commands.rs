@@ -1,14 +1,19 @@
 //! One file per command.
 
+pub(crate) mod agent;
+pub(crate) mod agents;
+pub(crate) mod bus;
 pub(crate) mod capture;
 pub(crate) mod claims;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod crash_test;
+pub(crate) mod ddl;
 pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod explain;
 pub(crate) mod external_server;
+pub(crate) mod facts;
 pub(crate) mod flashback;
 pub(crate) mod init;
 pub(crate) mod left_changed;

@@ -4,6 +4,9 @@
     reason = "progress and errors of a program go to standard error"
 )]
 
+#[macro_use]
+mod stderr;
+
 mod argv;
 mod cli;
 mod commands;
@@ -111,8 +114,13 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Capture { command } => commands::capture::execute(&command),
+        Command::Bus { command } => commands::bus::execute(&command),
+        Command::Agent(arguments) => commands::agent::execute(&arguments),
+        Command::Agents { command } => commands::agents::execute(&command),
         Command::Drive { command } => commands::drive::execute(&command),
         Command::Server { command } => commands::server::execute(&command),
+        Command::Ddl { command } => commands::ddl::execute(&command),
+        Command::Facts { command } => commands::facts::execute(&command),
         Command::Flashback(arguments) => commands::flashback::execute(&arguments),
         Command::CrashTest { command } => commands::crash_test::execute(&command),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),

@@ -80,6 +80,11 @@ impl Lines {
                 weir_report::bottleneck_name(record.bottleneck),
                 weir_report::bottleneck_evidence(record.bottleneck, &record.utilization)
             ),
+            Event::RunFailed {
+                position,
+                total,
+                why,
+            } => eprintln!("run {position} of {total} failed: {why}"),
         }
     }
 }

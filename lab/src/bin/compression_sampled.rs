@@ -12,6 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
 use weir_drive::{BlockCompressor, CompressionSampler};
+use weir_model::BlockCost;
 use weir_model::FileKind;
 
 const PAGE: usize = 16_384;
@@ -56,7 +57,7 @@ fn exact_fraction(written: &[&[u8]]) -> f64 {
 
 /// The mean of what the sampler said of each write, and the processor seconds of all that it does.
 fn sampled_fraction(written: &[&[u8]]) -> std::io::Result<(f64, f64)> {
-    let sampler = CompressionSampler::start()?;
+    let sampler = CompressionSampler::start(BlockCost::default())?;
     let (all, own) = (
         cpu_s(ClockId::ProcessCPUTime),
         cpu_s(ClockId::ThreadCPUTime),

@@ -5,6 +5,7 @@ import { figure } from "../figure";
 import { h } from "../dom";
 import { number } from "../format";
 import type { Page, RunView } from "../page";
+import { hosts } from "./hosts";
 import { runsOf } from "../series";
 import { show, table, type Column } from "../table";
 import { timelines } from "../timeline";
@@ -29,6 +30,7 @@ export function time(page: Page): HTMLElement | null {
       download: () => everySecond(page),
     }),
     ...events(page),
+    ...hosts(page),
   );
 }
 

@@ -3,6 +3,7 @@
 import { h } from "../dom";
 import { count, moment } from "../format";
 import { api, reportAddress, type Summary } from "./api";
+import { trendFigures } from "./trends";
 
 /** Rows that are drawn at once; more on demand, so that thousands of results stay quick. */
 const ROWS = 50;
@@ -18,6 +19,7 @@ export async function history(): Promise<{ element: HTMLElement; refresh: () => 
     "aria-label": "Search results",
   });
   const total = h("p", { class: "note", role: "status" });
+  const trends = h("div", { class: "trends" });
   const rows = h("div", { class: "results" });
   const more = h("button", { type: "button", class: "download" }, "Show more");
   const compare = h("button", { type: "button", class: "action", disabled: true }, "Compare two results");
@@ -35,6 +37,7 @@ export async function history(): Promise<{ element: HTMLElement; refresh: () => 
     const found = matching(results, search.value);
     rows.replaceChildren(...found.slice(0, shown).map((result) => row(result, chosen, choose)));
     more.hidden = found.length <= shown;
+    trends.replaceChildren(...trendFigures(found));
     total.textContent =
       results.length === 0
         ? "No results in this folder yet. Start a study above, or with `weir run` in a terminal."
@@ -66,6 +69,7 @@ export async function history(): Promise<{ element: HTMLElement; refresh: () => 
     h("h2", { id: "history-title" }, "Results"),
     h("div", { class: "bar" }, search, compare),
     total,
+    trends,
     rows,
     more,
   );

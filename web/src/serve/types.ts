@@ -86,6 +86,14 @@ name: string, title: string, question: string, server: string, drives: Array<str
  */
 headline: string, verdict: Verdict | null, 
 /**
+ * What the first comparison compares; the same in all results of one study.
+ */
+comparison: string, 
+/**
+ * Its ratio, and the ends of the 95 % interval.
+ */
+ratio: number | null, ratio_low: number | null, ratio_high: number | null, 
+/**
  * Why it cannot be read.
  */
 problem: string | null, };

@@ -11,6 +11,7 @@
 
 mod accuracy;
 mod bare;
+mod compression;
 mod fio;
 mod machine;
 #[path = "../../tests/support/mod.rs"]
@@ -28,6 +29,7 @@ fn main() {
     let model = throughput::cost_of_the_model();
     let trace = throughput::cost_of_a_trace();
     let accuracy = accuracy::measure();
+    let compression = compression::measure();
     println!("load at the end: {}", load());
     let result = json!({
         "machine": machine,
@@ -35,6 +37,7 @@ fn main() {
         "cost_of_the_model": model,
         "cost_of_a_trace": trace,
         "accuracy": accuracy,
+        "compression": compression,
         "fio": fio::version(),
         "kernel": std::fs::read_to_string("/proc/version").unwrap().trim(),
     });

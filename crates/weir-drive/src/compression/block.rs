@@ -8,11 +8,10 @@
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, TDEFLStatus, compress, create_comp_flags_from_zip_params,
 };
+use weir_model::{BlockCost, COMPRESSED_BLOCK_BYTES};
 
 /// What the drive compresses on its own.
-pub(super) const BLOCK_BYTES: usize = 4096;
-/// No kind of data shrinks further: the drive keeps a map entry and a header for each block.
-pub(super) const FRACTION_MIN: f64 = 1.0 / 64.0;
+pub(super) const BLOCK_BYTES: usize = COMPRESSED_BLOCK_BYTES;
 
 /// A block of which nothing was written.
 static EMPTY: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
@@ -26,6 +25,7 @@ const DEFAULT_STRATEGY: i32 = 0;
 pub struct BlockCompressor {
     zlib: Box<CompressorOxide>,
     output: Box<[u8; BLOCK_BYTES]>,
+    cost: BlockCost,
 }
 
 impl std::fmt::Debug for BlockCompressor {
@@ -36,15 +36,21 @@ impl std::fmt::Debug for BlockCompressor {
 
 impl Default for BlockCompressor {
     fn default() -> Self {
-        let flags = create_comp_flags_from_zip_params(LEVEL, WINDOW_BITS, DEFAULT_STRATEGY);
-        Self {
-            zlib: Box::new(CompressorOxide::new(flags)),
-            output: Box::new([0; BLOCK_BYTES]),
-        }
+        Self::new(BlockCost::default())
     }
 }
 
 impl BlockCompressor {
+    /// For a drive that stores its blocks at `cost`.
+    pub fn new(cost: BlockCost) -> Self {
+        let flags = create_comp_flags_from_zip_params(LEVEL, WINDOW_BITS, DEFAULT_STRATEGY);
+        Self {
+            zlib: Box::new(CompressorOxide::new(flags)),
+            output: Box::new([0; BLOCK_BYTES]),
+            cost,
+        }
+    }
+
     /// Stored bytes / bytes of `data`, in (0, 1]: each block of 4 KiB on its own.
     pub fn fraction(&mut self, data: &[u8]) -> f64 {
         if data.is_empty() {
@@ -59,14 +65,14 @@ impl BlockCompressor {
 
     fn block_fraction(&mut self, block: &[u8]) -> f64 {
         if is_empty(block) {
-            return FRACTION_MIN;
+            return self.cost.empty_fraction();
         }
         self.zlib.reset();
         // What does not get smaller does not fit, and is stored as it is.
         let output = &mut self.output[..block.len()];
         match compress(&mut self.zlib, block, output, TDEFLFlush::Finish) {
             (TDEFLStatus::Done, _, stored) => {
-                (stored as f64 / block.len() as f64).clamp(FRACTION_MIN, 1.0)
+                self.cost.fraction(stored as f64 / block.len() as f64)
             }
             _ => 1.0,
         }
@@ -95,12 +101,12 @@ mod tests {
         Xoshiro256PlusPlus::seed_from_u64(2).fill_bytes(&mut noise);
         assert!((compressor.fraction(&noise) - 1.0).abs() < f64::EPSILON);
         let zeroes = compressor.fraction(&[0; BLOCK_BYTES]);
-        assert!((zeroes - FRACTION_MIN).abs() < f64::EPSILON);
+        assert!((zeroes - BlockCost::default().empty_fraction()).abs() < f64::EPSILON);
         // Each block on its own: half of it noise, half of it nothing.
         noise.resize(2 * BLOCK_BYTES, 0);
         let mixed = compressor.fraction(&noise);
         assert!(
-            (mixed - f64::midpoint(1.0, FRACTION_MIN)).abs() < 1e-9,
+            (mixed - f64::midpoint(1.0, BlockCost::default().empty_fraction())).abs() < 1e-9,
             "{mixed}"
         );
         // The second time as the first.

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
-use weir_model::{FileKind, Nanoseconds};
+use weir_model::{BlockCost, FileKind, Nanoseconds};
 
-use super::block::{BLOCK_BYTES, BlockCompressor, FRACTION_MIN, is_empty};
+use super::block::{BLOCK_BYTES, BlockCompressor, is_empty};
 
 /// Shortest time between two samples: 200 a second.
 const INTERVAL_NS: Nanoseconds = 5_000_000;
@@ -22,6 +22,8 @@ pub struct Sampler {
     next_at: AtomicU64,
     /// Changes the block within a write that is sampled.
     turn: AtomicU64,
+    /// Stored / written bytes of an empty block.
+    empty_fraction: f64,
     worker: Thread,
     handle: Option<JoinHandle<()>>,
 }
@@ -38,7 +40,11 @@ struct Shared {
 
 impl Sampler {
     /// Starts the thread that compresses.
-    pub fn start() -> std::io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// A thread that cannot be started.
+    pub fn start(cost: BlockCost) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             fractions: Default::default(),
             samples: Default::default(),
@@ -48,11 +54,12 @@ impl Sampler {
         let of_worker = Arc::clone(&shared);
         let handle = std::thread::Builder::new()
             .name("drive-compress".to_owned())
-            .spawn(move || of_worker.work())?;
+            .spawn(move || of_worker.work(cost))?;
         Ok(Self {
             shared,
             next_at: AtomicU64::new(0),
             turn: AtomicU64::new(0),
+            empty_fraction: cost.empty_fraction(),
             worker: handle.thread().clone(),
             handle: Some(handle),
         })
@@ -65,7 +72,7 @@ impl Sampler {
         let blocks = data.chunks(BLOCK_BYTES);
         let all = blocks.len().max(1) as f64;
         let empty = blocks.filter(|block| is_empty(block)).count() as f64;
-        of_others + (FRACTION_MIN - of_others) * empty / all
+        of_others + (self.empty_fraction - of_others) * empty / all
     }
 
     /// Looks at a write, if it is time for a sample.
@@ -100,8 +107,8 @@ impl Drop for Sampler {
 }
 
 impl Shared {
-    fn work(&self) {
-        let mut compressor = BlockCompressor::default();
+    fn work(&self, cost: BlockCost) {
+        let mut compressor = BlockCompressor::new(cost);
         while !self.ended.load(Ordering::Relaxed) {
             let sample = self.lock().take();
             match sample {
@@ -153,7 +160,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_file_learns_its_own_fraction() {
-        let sampler = Sampler::start().unwrap();
+        let sampler = Sampler::start(BlockCost::default()).unwrap();
         let mut page = digits(16_384);
         assert!((sampler.fraction(FileKind::Data, &page) - 1.0).abs() < f64::EPSILON);
         let patience = Instant::now() + Duration::from_secs(10);
@@ -168,6 +175,6 @@ mod tests {
         let full = sampler.fraction(FileKind::Data, &page);
         page[..8192].fill(0);
         let half_empty = sampler.fraction(FileKind::Data, &page);
-        assert!((half_empty - f64::midpoint(full, FRACTION_MIN)).abs() < 1e-9);
+        assert!((half_empty - f64::midpoint(full, sampler.empty_fraction)).abs() < 1e-9);
     }
 }

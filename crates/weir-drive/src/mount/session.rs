@@ -63,6 +63,10 @@ fn mount_as_root(source: &str, mountpoint: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Whether drives can be mounted here; if not, the error says in one line what is missing.
+///
+/// # Errors
+///
+/// The part that is missing.
 pub fn check_fuse() -> Result<(), DriveError> {
     match OpenOptions::new().read(true).write(true).open(DEVICE) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {

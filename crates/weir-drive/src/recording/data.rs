@@ -45,6 +45,10 @@ impl Data {
     }
 
     /// The bytes.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that is too short.
     pub fn read(&self) -> Result<Vec<u8>, DriveError> {
         let mut bytes = Vec::new();
         self.read_into(&mut bytes)?;
@@ -52,6 +56,10 @@ impl Data {
     }
 
     /// Replaces the contents of `buffer` with the bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
     pub fn read_into(&self, buffer: &mut Vec<u8>) -> Result<(), DriveError> {
         buffer.clear();
         buffer.resize(self.bytes as usize, 0);

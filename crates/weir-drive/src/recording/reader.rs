@@ -48,6 +48,10 @@ pub struct Recording {
 
 impl Recording {
     /// Reads the recording in `directory` once from its beginning to its end.
+    ///
+    /// # Errors
+    ///
+    /// A folder that holds no recording.
     pub fn open(directory: &Path) -> Result<Self, DriveError> {
         let open = |name| {
             let path = directory.join(name);

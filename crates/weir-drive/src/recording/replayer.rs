@@ -63,6 +63,10 @@ impl Replayer {
     }
 
     /// Applies the whole operation.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written, or an operation that does not fit those before it.
     pub fn apply(&mut self, event: &Event) -> Result<(), DriveError> {
         match &event.operation {
             Operation::Write {
@@ -90,6 +94,10 @@ impl Replayer {
     }
 
     /// Writes `data`, a write's or a part of them, into `file` from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     pub fn write_part(&mut self, file: u64, offset: u64, data: &Data) -> Result<(), DriveError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         data.read_into(&mut buffer)?;

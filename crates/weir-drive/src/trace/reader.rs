@@ -51,6 +51,10 @@ impl TraceReader {
     }
 
     /// Opens the trace in the file `path`.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that is no trace.
     pub fn open(path: &Path) -> Result<Self, DriveError> {
         let file = File::open(path).map_err(DriveError::path("read", path))?;
         let file_bytes = file

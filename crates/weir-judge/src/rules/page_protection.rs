@@ -17,9 +17,10 @@ pub(super) const RULE: Rule = Rule {
     checked: "Cells with doublewrite off, or with DETECT_ONLY, which cannot repair. Unsafe: the drive's profile \
               does not promise atomic writes of a page. Untested: the study names no crash test in \
               `[[crash_tests]]` of that drive without a lost page, for the same server, page size and flush \
-              method. Both are warnings. A note says that a crash test cuts an emulated drive: that a real one \
-              keeps its profile stays a vendor claim. Of storage without a profile the rule knows nothing; `weir \
-              crash-test inspect` prints its promises (NVMe's AWUPF).",
+              method. Both are warnings. A comparison of which only one side hangs on an untested promise has a \
+              note. A note also says that a crash test cuts an emulated drive: that a real one keeps its profile \
+              stays a vendor claim. Of storage without a profile the rule knows nothing; `weir crash-test inspect` \
+              prints its promises (NVMe's AWUPF).",
     reason: "InnoDB cannot recover a page of which a power cut left half. All published gains of doublewrite off \
              (up to +48 %) rest on a vendor claim; none showed a power cut.",
     remedy: "Keep doublewrite on. Or choose a drive with atomic writes of innodb_page_size, and test the server \
@@ -36,17 +37,26 @@ pub(super) const RULE: Rule = Rule {
     },
 };
 
+/// A warning that one side is unsafe, or a note that only the level trusts a drive that was not tested.
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
-    let unsafe_cell = [comparison.baseline_cell, comparison.level_cell]
-        .into_iter()
-        .find_map(|cell| match pages::of_result(evidence, cell)? {
-            Protection::None(why) => Some(why),
-            _ => None,
-        })?;
-    Some(RULE.warning(format!(
-        "unsafe: {unsafe_cell}; this is the cost of doublewrite, not advice to turn it off; rank drives at \
-         equal safety"
-    )))
+    let baseline = pages::of_result(evidence, comparison.baseline_cell);
+    let level = pages::of_result(evidence, comparison.level_cell);
+    match (baseline, level) {
+        (Some(Protection::None(why)), _) | (_, Some(Protection::None(why))) => {
+            Some(RULE.warning(format!(
+                "unsafe: {why}; this is the cost of doublewrite, not advice to turn it off; rank drives at equal \
+                 safety"
+            )))
+        }
+        (
+            Some(Protection::Doublewrite | Protection::Tested(_)),
+            Some(Protection::Promised(drive, _)),
+        ) => Some(RULE.note(format!(
+            "no power-cut test of {}: test before you choose this level",
+            drive.name
+        ))),
+        _ => None,
+    }
 }
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {

@@ -127,9 +127,11 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         commands: vec![],
         server_log: String::new(),
         kinds: vec![],
+        replay: None,
         events: vec![],
         short_intervals: Vec::new(),
         losses: weir_model::ConnectionLosses::default(),
+        hosts: vec![],
         histogram: vec![1],
     }
 }

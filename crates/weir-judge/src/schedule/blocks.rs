@@ -9,8 +9,12 @@ use super::Next;
 use crate::compare::{Contrast, contrasts};
 use crate::{JudgeError, order};
 
-pub(super) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, JudgeError> {
-    if let Some(run) = first_missing(&plan.runs, records) {
+pub(super) fn next(
+    plan: &Plan,
+    records: &[RunRecord],
+    failed: &[PlannedRun],
+) -> Result<Next, JudgeError> {
+    if let Some(run) = first_missing(&plan.runs, records, failed) {
         return Ok(Next::Run(run));
     }
     let Some(until) = plan.repeat.until else {
@@ -27,7 +31,7 @@ pub(super) fn next(plan: &Plan, records: &[RunRecord]) -> Result<Next, JudgeErro
         if block.is_empty() || is_over_budget(plan, &before, &block) {
             return Ok(Next::Done);
         }
-        if let Some(run) = first_missing(&block, records) {
+        if let Some(run) = first_missing(&block, records, failed) {
             return Ok(Next::Run(run));
         }
     }
@@ -79,11 +83,15 @@ fn pairs(records: &[&RunRecord], contrast: &Contrast) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn first_missing(runs: &[PlannedRun], records: &[RunRecord]) -> Option<PlannedRun> {
+fn first_missing(
+    runs: &[PlannedRun],
+    records: &[RunRecord],
+    failed: &[PlannedRun],
+) -> Option<PlannedRun> {
     let is_there = |run: &PlannedRun| {
         let same =
             |record: &RunRecord| (record.cell, record.repetition) == (run.cell, run.repetition);
-        records.iter().any(same)
+        records.iter().any(same) || failed.contains(run)
     };
     runs.iter().find(|run| !is_there(run)).copied()
 }

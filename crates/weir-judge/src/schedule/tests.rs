@@ -57,7 +57,7 @@ fn run(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> (f64, f64)) -> Vec<RunRe
     let mut records = Vec::new();
     loop {
         assert!(records.len() < 1_000, "endless");
-        let (cell, repetition) = match next(plan, &records).unwrap() {
+        let (cell, repetition) = match next(plan, &records, &[]).unwrap() {
             Next::Done => return records,
             Next::Run(planned) => (planned.cell, planned.repetition),
             Next::Probe(probe) => {
@@ -140,10 +140,12 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         drive: None,
         commands: Vec::new(),
         server_log: String::new(),
+        hosts: Vec::new(),
         kinds: Vec::new(),
         events: Vec::new(),
         short_intervals: Vec::new(),
         losses: weir_model::ConnectionLosses::default(),
+        replay: None,
         histogram: Vec::new(),
     };
     weir_model::StudyResult {
@@ -248,8 +250,8 @@ fn a_search_resumes_anywhere() {
         resumed
             .cells
             .truncate(1 + kept.iter().map(|record| record.cell).max().unwrap());
-        let expected = next(&whole, kept).unwrap();
-        match next(&resumed, kept).unwrap() {
+        let expected = next(&whole, kept, &[]).unwrap();
+        match next(&resumed, kept, &[]).unwrap() {
             Next::Probe(probe) => {
                 let Next::Run(planned) = expected else {
                     panic!("{expected:?}");

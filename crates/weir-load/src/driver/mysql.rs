@@ -11,7 +11,7 @@ mod transit;
 
 use std::io;
 
-use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
+use super::{Cause, Driven as _, Driver, Fresh, Next, OwnSocket, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
 use crate::plan::Tolerated;
@@ -46,6 +46,8 @@ enum Doing {
     Parting,
     /// None: the session joins the server.
     Joining,
+    /// None: the session waits for a socket of its own.
+    Awaiting(OwnSocket),
 }
 
 /// One connection under load.
@@ -221,6 +223,12 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        if let (Doing::Awaiting(socket), Cause::Received(..) | Cause::Broken(_)) =
+            (self.doing, &cause)
+        {
+            // If the connection is broken, its next request will tell.
+            return Ok(Next::Socket(socket));
+        }
         match cause {
             Cause::Start => {
                 meter.now();
@@ -230,6 +238,7 @@ impl MysqlDriver {
             Cause::Received(..) | Cause::Broken(_) if self.doing == Doing::Waiting => {
                 Ok(Next::Due(self.timing.intended_start_ns))
             }
+            Cause::Ready => self.ready(shared, meter),
             Cause::Received(..) if self.doing == Doing::Sleeping => Ok(Next::Due(self.wake_ns)),
             Cause::Received(..) | Cause::Broken(_)
                 if matches!(self.doing, Doing::Lost | Doing::Renewing | Doing::Joining) =>

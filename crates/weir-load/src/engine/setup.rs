@@ -12,7 +12,7 @@ use weir_workload::seeded;
 /// First stream of random numbers for schedules: above those of connections and tables.
 const SCHEDULE_STREAM: u64 = 1 << 63;
 
-/// The part of the schedule for reactor `index`, which drives `part` of all connections.
+/// The part of the schedule for reactor `index` of the run, which drives `part` of all connections.
 pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrivals> {
     let rate = plan.load.pace.rate()?;
     let part = f64::from(part) / f64::from(plan.load.connections);

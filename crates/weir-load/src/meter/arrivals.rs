@@ -15,7 +15,7 @@ use weir_workload::Rng;
 /// The part of a schedule that one reactor serves.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrivals {
-    /// The next transaction that nobody has taken.
+    /// The next transaction that no connection has taken.
     taken: Stream,
     /// The next transaction that is not due yet, as far as anybody has asked.
     due: Stream,
@@ -131,7 +131,7 @@ impl Arrivals {
         self.taken.advance()
     }
 
-    /// Transactions that were due until `at_ns`, and of these how many nobody has taken. Times
+    /// Transactions that were due until `at_ns`, and of these how many were not taken. Times
     /// must not go back.
     pub(crate) fn until(&mut self, at_ns: u64) -> (u64, u64) {
         while self.due.next_ns <= at_ns as f64 {

@@ -1,7 +1,7 @@
 //! Where a null server listens: a Unix socket, or TCP on this machine.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use mio::Token;
@@ -25,9 +25,8 @@ impl Listener {
         Ok(Self::Unix(UnixListener::bind(path)?, path.to_owned()))
     }
 
-    /// Listens on loopback; 0 for a port of the kernel's choice.
-    pub(super) fn tcp(port: u16) -> io::Result<Self> {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    /// Listens there; port 0 for one of the kernel's choice.
+    pub(super) fn tcp(address: SocketAddr) -> io::Result<Self> {
         Ok(Self::Tcp(TcpListener::bind(address)?))
     }
 

@@ -8,6 +8,10 @@ use weir_workload::Workload;
 impl LoadPlan {
     /// The load of a run in one of its repetitions, on the server at `endpoint`; with the least of its
     /// warm-up. An error says what is wrong with the workload's file.
+    ///
+    /// # Errors
+    ///
+    /// The error of the workload's file, in words.
     pub fn of_spec(spec: &RunSpec, repetition: u32, endpoint: Endpoint) -> Result<Self, String> {
         let load = &spec.load;
         let mut plan = Self::new(endpoint, Workload::try_from(&spec.workload)?);
@@ -35,11 +39,18 @@ impl LoadPlan {
 impl PreparePlan {
     /// The tables of a run, on the server at `endpoint`. An error says what is wrong with the workload's
     /// file.
+    ///
+    /// # Errors
+    ///
+    /// The error of the workload's file, in words.
     pub fn of_spec(spec: &RunSpec, endpoint: Endpoint) -> Result<Self, String> {
         let mut plan = Self::new(endpoint, Workload::try_from(&spec.workload)?);
         // Rows are the same whichever of them are asked for.
         if let DataSource::Sysbench { tables, rows } = spec.data.source {
             (plan.tables.tables, plan.tables.rows) = (tables, rows);
+            plan.tables
+                .table_options
+                .clone_from(&spec.data.table_options);
         }
         Ok(plan)
     }

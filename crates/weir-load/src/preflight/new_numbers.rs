@@ -1,7 +1,7 @@
 //! Where the numbers of new rows go on, so that those of different runs do not meet.
 //!
 //! A sequence goes on after the greatest number that is there. Numbers in no order come in one order for all
-//! runs, and a run begins at one of some places in it ([`Unique`]): at one whose first numbers nobody has, or,
+//! runs, and a run begins at one of some places in it ([`Unique`]): at one whose first numbers are free, or,
 //! if all are taken, after the last numbers that somebody has.
 
 use std::collections::BTreeSet;
@@ -11,8 +11,10 @@ use weir_mysql::{Connection, identifier, text_literal};
 use weir_workload::{NewNumber, NumberSource, Script, Unique};
 
 use crate::LoadError;
+use crate::plan::LoadPlan;
+use crate::share::Share;
 
-/// Numbers in a row of which none is there where nobody has been: a few of a run's may be missing, as rows
+/// Numbers in a row of which none is there where no run has been: a few of a run's may be missing, as rows
 /// whose transaction failed.
 const LOOKED_FOR: u64 = 4;
 /// Numbers that are left out after the last that was found: those that others had under way.
@@ -51,6 +53,23 @@ pub(super) fn go_on(script: &Script, controls: &mut [Connection]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Refuses a share of a run whose numbers others have, too: one counter counts for one process.
+///
+/// Numbers in no order are another matter: each process begins at a place of its own.
+pub(super) fn check_share(script: &Script, plan: &LoadPlan) -> Result<(), LoadError> {
+    let is_all = plan.share() == Share::whole(plan);
+    let mut numbers = script.new_numbers().into_iter();
+    if is_all || !numbers.any(|number| matches!(number.source, NumberSource::Sequence(_))) {
+        return Ok(());
+    }
+    Err(LoadError::Setting {
+        setting: "agents",
+        value: "several".to_owned(),
+        why: "the workload numbers new rows in sequence, and agents share no counter; use `unique` in place of \
+              `sequence`, or one process",
+    })
 }
 
 /// Those of the columns that hold whole numbers of which none may be there twice, and by which rows are found.
@@ -106,7 +125,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// An index from which on nobody has numbers, for as long as possible.
+    /// An index from which on numbers are free, for as long as possible.
     fn free_index(mut self) -> Result<u64, LoadError> {
         let unique = self.unique;
         // Runs that begin at the same time have different numbers.

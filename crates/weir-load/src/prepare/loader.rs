@@ -125,7 +125,7 @@ impl<'a> Loader<'a> {
     /// Does a part of what makes its table what it is to be.
     pub(super) fn load(&mut self, part: &Part<'_>) -> Result<(), LoadError> {
         let rows_before = {
-            // Whoever comes first opens it; the others wait.
+            // The first connection opens it; the others wait.
             let mut state = part.table.state();
             if let State::New = *state {
                 *state = self.open(part.table.table())?;

@@ -33,7 +33,7 @@ pub(super) struct PartedTable {
 /// How far a table is.
 #[derive(Debug)]
 pub(super) enum State {
-    /// Nobody has looked.
+    /// Not looked at yet.
     New,
     /// It is being filled.
     Open {
@@ -74,7 +74,7 @@ impl Parts {
         self.all.len()
     }
 
-    /// The next one, for whoever asks first.
+    /// The next one that no connection has taken.
     pub(super) fn next(&self) -> Option<Part<'_>> {
         let (number, slice) = *self.all.get(self.next.fetch_add(1, Ordering::Relaxed))?;
         let table = &self.tables[number];

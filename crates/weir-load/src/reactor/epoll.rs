@@ -5,15 +5,18 @@
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 
-use mio::event::Event;
+use mio::event::{Event, Source as _};
+use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
 use super::timer::Timer;
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{Driven as _, OwnSocket, Transport};
 
 /// The timer's events belong to no connection.
 const TIMER: Token = Token(usize::MAX);
+/// Marks events of a socket that is no connection's.
+const WATCHED: usize = 1 << (usize::BITS - 2);
 /// Events taken from the kernel at once.
 const EVENTS_MAX: usize = 1024;
 /// Bytes read at once. A reply of a hundred rows of sysbench's table is 13 KiB.
@@ -163,6 +166,24 @@ impl Sockets for EpollSockets {
         stream.watch(&self.poll, index, Interest::READABLE | Interest::WRITABLE)
     }
 
+    fn watch(&mut self, index: usize, socket: OwnSocket) -> io::Result<()> {
+        let interest = if socket.writes {
+            Interest::WRITABLE
+        } else {
+            Interest::READABLE
+        };
+        let (registry, token) = (self.poll.registry(), Token(WATCHED | index));
+        let mut source = SourceFd(&socket.descriptor);
+        // Each call tells anew what the socket is ready for already.
+        match source.reregister(registry, token, interest) {
+            // It is new, or another one has its number since.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                source.register(registry, token, interest)
+            }
+            done => done,
+        }
+    }
+
     fn wait(&mut self, wait: Wait) -> io::Result<()> {
         if let Some(at_ns) = wait.timer_ns {
             self.set_timer(at_ns, wait.now_ns)?;
@@ -185,6 +206,10 @@ impl Sockets for EpollSockets {
     fn next(&mut self) -> Option<Arrival> {
         loop {
             let Ready { index, is_ending } = *self.ready.get(self.done)?;
+            if index < TIMER.0 && index & WATCHED != 0 {
+                self.done += 1;
+                return Some(Arrival::Ready(index & !WATCHED));
+            }
             let Some(chunk) = self.read(index) else {
                 self.done += 1;
                 continue;
@@ -199,7 +224,7 @@ impl Sockets for EpollSockets {
                 _ => true,
             };
             self.done += usize::from(is_last);
-            return Some(Arrival { index, chunk });
+            return Some(Arrival::Chunk(index, chunk));
         }
     }
 

@@ -19,7 +19,7 @@ use io_uring::cqueue;
 
 use self::queues::{Patience, Queues};
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{Driven as _, OwnSocket, Transport};
 
 /// Replies worth waiting for, of this many connections.
 const BATCH_SHARE: usize = 8;
@@ -31,6 +31,8 @@ const BATCH_WAIT_US: u32 = 50;
 const RECEIVE: u64 = 0;
 const SEND: u64 = 1 << 62;
 const CANCEL: u64 = 2 << 62;
+/// Of a socket that is no connection's; the same as [`KIND`].
+const WATCH: u64 = 3 << 62;
 const KIND: u64 = 3 << 62;
 
 /// Sockets of one `io_uring`.
@@ -113,6 +115,9 @@ impl RingSockets {
         let (token, result) = (entry.user_data(), entry.result());
         let index = (token & u64::from(u32::MAX)) as usize;
         let kind = token & KIND;
+        if kind == WATCH {
+            return Some(Arrival::Ready(index));
+        }
         let is_sent = kind == SEND && self.queues.sent(token, result);
         let is_current = token == self.token(kind, index);
         let buffer = cqueue::buffer_select(entry.flags());
@@ -151,7 +156,7 @@ impl RingSockets {
                 })
             }
         };
-        Some(Arrival { index, chunk })
+        Some(Arrival::Chunk(index, chunk))
     }
 }
 
@@ -183,6 +188,10 @@ impl Sockets for RingSockets {
             return Ok(());
         }
         self.queues.submit()
+    }
+
+    fn watch(&mut self, index: usize, socket: OwnSocket) -> io::Result<()> {
+        self.queues.watch(socket, WATCH | index as u64)
     }
 
     fn wait(&mut self, wait: Wait) -> io::Result<()> {

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::driver::Transport;
+use crate::driver::{OwnSocket, Transport};
 use crate::stamp::Stamp;
 
 /// All sockets of one reactor, by the number of their driver.
@@ -16,6 +16,9 @@ pub(crate) trait Sockets {
     /// Sends bytes, now or as soon as the kernel has room for them. An error says that the
     /// connection is broken.
     fn send(&mut self, index: usize, bytes: &[u8]) -> io::Result<()>;
+
+    /// Tells once when a socket of the driver's own can be read or written.
+    fn watch(&mut self, index: usize, socket: OwnSocket) -> io::Result<()>;
 
     /// Waits until a socket has received something or `wait` is over.
     fn wait(&mut self, wait: Wait) -> io::Result<()>;
@@ -41,12 +44,13 @@ pub(crate) struct Wait {
     pub(crate) timer_ns: Option<u64>,
 }
 
-/// What has come on a connection.
+/// What has come, and for which driver.
 #[derive(Debug)]
-pub(crate) struct Arrival {
-    pub(crate) index: usize,
-    /// Bytes, or why the connection is broken; an end of file is an `UnexpectedEof`.
-    pub(crate) chunk: io::Result<Chunk>,
+pub(crate) enum Arrival {
+    /// Bytes of its connection, or why that is broken; an end of file is an `UnexpectedEof`.
+    Chunk(usize, io::Result<Chunk>),
+    /// A socket of its own is ready.
+    Ready(usize),
 }
 
 /// Received bytes, in memory of the sockets.

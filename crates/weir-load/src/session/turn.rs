@@ -1,7 +1,7 @@
 //! What a session is given when it is its turn: where its request goes, random numbers, the time.
 
 use weir_model::Address;
-use weir_mysql::{Expected, Gate, Passage, Request, Value, WireRows};
+use weir_mysql::{Expected, Gate, Passage, Request, ServerError, Value, WireRows};
 use weir_workload::Rng;
 
 use crate::LoadError;
@@ -29,6 +29,10 @@ pub struct Turn<'a> {
     pub(crate) counted: Counts,
     /// The session has waited by itself.
     pub(crate) has_waited: bool,
+    /// Statements that were answered on sockets of the session's own, and when they were asked.
+    pub(crate) completed: Vec<(usize, u64)>,
+    /// Errors that came on such sockets.
+    pub(crate) failed: Vec<ServerError>,
 }
 
 impl<'a> Turn<'a> {
@@ -54,6 +58,8 @@ impl<'a> Turn<'a> {
             refusal: None,
             counted: Counts::default(),
             has_waited: false,
+            completed: Vec::new(),
+            failed: Vec::new(),
         }
     }
 
@@ -155,6 +161,17 @@ impl<'a> Turn<'a> {
     /// The session has waited within this turn: a transaction that ends with it ends now.
     pub fn waited(&mut self) {
         self.has_waited = true;
+    }
+
+    /// A statement of this kind was answered on a socket of the session's own; it was asked then, nanoseconds since
+    /// the run began.
+    pub fn completed(&mut self, kind: usize, asked_ns: u64) {
+        self.completed.push((kind, asked_ns));
+    }
+
+    /// A try has failed with this error on a socket of the session's own.
+    pub fn failed(&mut self, error: ServerError) {
+        self.failed.push(error);
     }
 
     /// Lets the server forget a prepared statement. It is not answered: a request has to follow.

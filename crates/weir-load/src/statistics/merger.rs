@@ -1,7 +1,7 @@
 //! Merges the frames of all reporters into intervals and a whole.
 //!
 //! An interval closes when every reporter has sent its frame of it, or when one of them is
-//! [`LATENESS`] intervals ahead: a reporter that is silent holds nobody up. A frame that comes after its
+//! [`LATENESS`] intervals ahead: a reporter that is silent holds no other up. A frame that comes after its
 //! interval was closed counts in the totals and in no interval, and that is told.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::meter::{
     Timeline, add_histogram, join_outages, new_histogram,
 };
 
-/// How many intervals the first reporter may be ahead of the last before nobody waits any more.
+/// How many intervals the first reporter may be ahead of the last before the last is not waited for any more.
 const LATENESS: u64 = 2;
 
 /// What has come to its end.
@@ -213,7 +213,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Whether nobody is waited for any more.
+    /// Whether no reporter is waited for any more.
     fn may_close(&self, index: u64) -> bool {
         let ahead = self.reporters.iter().map(|reporter| reporter.next).max();
         let mut reporters = self.reporters.iter();

@@ -88,7 +88,7 @@ impl Shared {
         self.shards.get().map_or(&[], Vec::as_slice)
     }
 
-    /// A thread has failed: nobody begins another event.
+    /// A thread has failed: none begins another event.
     pub(super) fn give_up(&self) {
         let _state = lock(&self.state);
         self.is_given_up.store(true, Ordering::Relaxed);
@@ -313,7 +313,7 @@ impl ThreadMeter {
         self.with((), |meter, _| meter.renewed());
     }
 
-    /// The thread has failed: nobody begins another event.
+    /// The thread has failed: none begins another event.
     pub fn fail(self) {
         self.shared.give_up();
     }

@@ -1,4 +1,4 @@
-//! The beginning of a run of threads: nobody begins before all are ready.
+//! The beginning of a run of threads: none begins before all are ready.
 
 use std::sync::Arc;
 

@@ -67,11 +67,11 @@ local function words(why) return type(why) == "string" and why or "(not a string
 -- The events of a thread; each ends with a word to the engine.
 function core.events(tid)
   core.note_running()
-  local restart = sysbench.error.RESTART_EVENT
+  local restart, protected = sysbench.error.RESTART_EVENT, core.protected or pcall
   while true do
     local ok, result
     repeat
-      ok, result = pcall(event, tid)
+      ok, result = protected(event, tid)
       if not ok then
         if type(result) ~= "table" or result.errcode ~= restart then yield(engine, "failed", words(result)) end
         local hook = sysbench.hooks.before_restart_event

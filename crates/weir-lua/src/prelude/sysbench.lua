@@ -9,18 +9,26 @@ typedef enum {
   SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_TRX, SB_CNT_ERROR, SB_CNT_RECONNECT,
   SB_CNT_BYTES_READ, SB_CNT_BYTES_WRITTEN, SB_CNT_MAX
 } sb_counter_type;
-typedef int sql_bind_type_t;
-typedef int sql_error_t;
+typedef enum {
+  SQL_TYPE_NONE, SQL_TYPE_TINYINT, SQL_TYPE_SMALLINT, SQL_TYPE_INT, SQL_TYPE_BIGINT, SQL_TYPE_FLOAT, SQL_TYPE_DOUBLE,
+  SQL_TYPE_TIME, SQL_TYPE_DATE, SQL_TYPE_DATETIME, SQL_TYPE_TIMESTAMP, SQL_TYPE_CHAR, SQL_TYPE_VARCHAR
+} sql_bind_type_t;
+typedef enum { DB_ERROR_NONE, DB_ERROR_IGNORABLE, DB_ERROR_FATAL } sql_error_t;
 typedef struct { const char *sname; const char *lname; } sql_driver;
-typedef struct sql_statement sql_statement;
-typedef struct sql_bind sql_bind;
 typedef struct no_result no_result;
 typedef struct {
   sql_error_t error; int sql_errno; const char *sql_state; const char *sql_errmsg; const sql_driver *driver; void *own;
 } sql_connection;
 typedef struct { uint32_t len; const char *ptr; } sql_value;
 typedef struct { void *ptr; const sql_value *values; } sql_row;
-typedef struct { uint32_t nrows; uint32_t nfields; sql_connection *connection; sql_row row; void *own; } sql_result;
+typedef struct { sql_connection *connection; void *own; } sql_statement;
+typedef struct {
+  sql_bind_type_t type; void *buffer; unsigned long *data_len; unsigned long max_len; char *is_null;
+} sql_bind;
+typedef struct {
+  uint32_t nrows; uint32_t nfields; sql_connection *connection; sql_statement *statement; sql_row row; void *own;
+} sql_result;
+typedef struct histogram sb_histogram_t;
 const sql_driver *db_create(const char *name);
 int db_destroy(const sql_driver *driver);
 sql_connection *db_connection_create(const sql_driver *driver);
@@ -33,6 +41,16 @@ int db_free_results(sql_result *result);
 int db_bulk_insert_init(sql_connection *con, const char *text, size_t length);
 int db_bulk_insert_next(sql_connection *con, const char *text, size_t length);
 int db_bulk_insert_done(sql_connection *con);
+sql_statement *db_prepare(sql_connection *con, const char *text, size_t length);
+int db_bind_param(sql_statement *statement, sql_bind *values, size_t count);
+int db_bind_result(sql_statement *statement, sql_bind *values, size_t count);
+sql_result *db_execute(sql_statement *statement);
+int db_close(sql_statement *statement);
+sb_histogram_t *sb_histogram_new(size_t size, double min, double max);
+void sb_histogram_delete(sb_histogram_t *histogram);
+void sb_histogram_update(sb_histogram_t *histogram, double value);
+void sb_histogram_print(sb_histogram_t *histogram);
+void sb_print_test_options(void);
 void sb_counter_inc(int thread, sb_counter_type counter);
 bool sb_more_events(int thread);
 void sb_event_start(int thread);
@@ -81,12 +99,12 @@ sysbench = {
 
 -- The loop of a thread; a script may replace it.
 function thread_run(tid)
-  local restart = sysbench.error.RESTART_EVENT
+  local restart, protected = sysbench.error.RESTART_EVENT, core.protected or pcall
   while core.wait(core.operation.MORE_EVENTS) do
     C.sb_event_start(tid)
     local ok, result
     repeat
-      ok, result = pcall(event, tid)
+      ok, result = protected(event, tid)
       if not ok then
         if type(result) ~= "table" or result.errcode ~= restart then error(result, 0) end
         local hook = sysbench.hooks.before_restart_event

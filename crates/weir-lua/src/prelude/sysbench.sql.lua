@@ -132,8 +132,8 @@ function Statement:bind_param(...)
   if count == 0 then return nil end
   if count ~= self.marks_ then
     -- No error: the next execution fails, as nothing is bound.
-    core.log("fatal", "wrong number of parameters to a prepared statement: " .. count)
-    return nil
+    core.log("fatal", "Wrong number of parameters to mysql_stmt_bind_param")
+    return 1
   end
   local told = {}
   self.bound_ = { ... }

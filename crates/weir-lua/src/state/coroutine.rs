@@ -14,7 +14,7 @@ pub(super) const CORE: &str = "weir.core";
 /// What a coroutine has come to.
 #[derive(Debug)]
 pub enum Turned {
-    /// It waits for a reply of the connection that the engine drives.
+    /// It waits for a reply.
     Asks(Pending),
     /// It waits for so many seconds.
     Sleeps(f64),
@@ -35,20 +35,11 @@ pub struct Events {
     coroutine: Thread,
     /// What its first call is given.
     first: Option<u32>,
-    /// Calls that were waited for in place.
-    waited_in_place: u64,
     function: &'static str,
 }
 
-impl Events {
-    /// Calls that were waited for in place although others had to wait with them.
-    pub fn waited_in_place(&self) -> u64 {
-        self.waited_in_place
-    }
-}
-
 impl State {
-    /// The thread's events; which connections the engine drives, the host says.
+    /// The thread's events.
     ///
     /// # Errors
     ///
@@ -77,7 +68,6 @@ impl State {
         Ok(Events {
             coroutine: self.lua.create_thread(body)?,
             first: Some(thread),
-            waited_in_place: 0,
             function,
         })
     }
@@ -87,7 +77,7 @@ impl State {
         self.asks_core("has_own_loop")
     }
 
-    /// Whether the script has loaded modules that are not Lua: what these wait for, nobody sees.
+    /// Whether the script has loaded modules that are not Lua: what these wait for cannot be seen.
     pub fn has_c_modules(&self) -> bool {
         self.asks_core("has_c_modules")
     }
@@ -170,14 +160,7 @@ impl State {
             }
             let next = match wait::begin(&self.lua, &self.core, yielded) {
                 Ok(Begun::Done(values)) => Ok(values),
-                Ok(Begun::Asks(pending)) => {
-                    if self.core.host.borrow().is_driven(pending.connection) {
-                        return Turned::Asks(pending);
-                    }
-                    events.waited_in_place += 1;
-                    let reply = wait::answer(&self.core, &pending);
-                    wait::finish(&self.lua, &self.core, pending, reply)
-                }
+                Ok(Begun::Asks(pending)) => return Turned::Asks(pending),
                 Err(error) => Err(error),
             };
             match next {

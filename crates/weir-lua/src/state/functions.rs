@@ -25,6 +25,9 @@ pub(super) fn table(lua: &Lua, core: &Rc<Core>, identity: &Identity) -> mlua::Re
     results(lua, &table, core)?;
     others(lua, &table, core)?;
     modules(lua, &table, identity)?;
+    if identity.is_profiled {
+        clock(lua, &table, core)?;
+    }
     Ok(table)
 }
 
@@ -33,6 +36,7 @@ fn describe(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
     table.set("version", identity.version.as_str())?;
     table.set("driver", "mysql")?;
     table.set("yields", identity.is_coroutine)?;
+    table.set("profiles", identity.is_profiled)?;
     table.set("command", identity.command.as_deref())?;
     table.set("script_path", identity.script_path.as_str())?;
     let argv = lua.create_table()?;
@@ -73,6 +77,20 @@ fn waiting(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
     let shared = Rc::clone(core);
     let wait = lua.create_function(move |lua, arguments| wait::call(lua, &shared, arguments))?;
     table.set("wait", wait)
+}
+
+/// What a profile needs.
+fn clock(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
+    let shared = Rc::clone(core);
+    let clock = lua.create_function(move |_, ()| Ok(shared.host.borrow_mut().clock_s()))?;
+    table.set("clock", clock)?;
+    let shared = Rc::clone(core);
+    let waited = lua.create_function(move |_, (place, call, seconds): (String, String, f64)| {
+        let mut host = shared.host.borrow_mut();
+        host.waited(&place, &call, seconds);
+        Ok(())
+    })?;
+    table.set("waited", waited)
 }
 
 fn results(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {

@@ -6,7 +6,8 @@ use super::{
     Answered, Ask, CLOSED, Call, Failed, First, Operation, Pending, Severity, answer, conclude,
 };
 use crate::core::Core;
-use crate::host::{Level, Refusal};
+use crate::host::{Level, Parameter, Refusal};
+use crate::statement::{ParameterKind, Prepared};
 
 /// Why a call from C failed: with an error that is ignored, another, or none of the server's.
 pub(crate) type Refused = Option<(bool, Refusal)>;
@@ -58,6 +59,63 @@ pub(crate) fn query(
         Ok(_) => Ok(None),
         Err(failed) => Err(refused(failed)),
     }
+}
+
+/// Prepares a text; number and parameters of the statement.
+pub(crate) fn prepare(
+    core: &Rc<Core>,
+    number: u32,
+    text: Vec<u8>,
+) -> Result<(u32, usize), Refused> {
+    let first = |call: &mut Call<'_>| {
+        if call.core.sends_text {
+            return Ok(First::Now(call.keep(Prepared::of_text(&text))));
+        }
+        Ok(First::Ask(Ask::Prepare(text)))
+    };
+    match in_place(core, number, Operation::Prepare, first) {
+        Ok(Answered::Prepared(number, parameters)) => Ok((number, parameters)),
+        Ok(_) => Err(None),
+        Err(failed) => Err(refused(failed)),
+    }
+}
+
+/// Says of which kinds the values of a statement are; whether there are as many as it takes.
+pub(crate) fn bind(core: &Core, number: u32, statement: u32, kinds: Vec<ParameterKind>) -> bool {
+    let bound = Call::on(core, number, |call| {
+        let prepared = call.connection.statements.get_mut(&statement);
+        let prepared = prepared.filter(|prepared| prepared.parameters == kinds.len());
+        prepared.map(|prepared| prepared.kinds = kinds)
+    });
+    bound.is_some()
+}
+
+/// Executes a statement with these values; number, rows and fields of its result set, if it has one.
+pub(crate) fn execute(
+    core: &Rc<Core>,
+    number: u32,
+    statement: u32,
+    values: Vec<Parameter>,
+) -> Result<Option<(u32, usize, usize)>, Refused> {
+    let ask = |call: &mut Call<'_>| {
+        let ask = call.execute_with(statement, |_| values);
+        ask.map(First::Ask)
+    };
+    match in_place(core, number, Operation::Execute, ask) {
+        Ok(Answered::Set(number, rows, fields)) => Ok(Some((number, rows, fields))),
+        Ok(_) => Ok(None),
+        Err(failed) => Err(refused(failed)),
+    }
+}
+
+/// Forgets a statement.
+pub(crate) fn close_statement(core: &Rc<Core>, number: u32, statement: u32) -> Result<(), Refused> {
+    let close = |call: &mut Call<'_>| {
+        call.close_statement(statement);
+        Ok(First::Now(Answered::Nothing))
+    };
+    let done = in_place(core, number, Operation::CloseStatement, close);
+    done.map(drop).map_err(refused)
 }
 
 /// Adds a row to a bulk insert, or sends the rest.

@@ -59,6 +59,9 @@ impl DriveProfile {
 
     fn section_checks(&self) -> Vec<Check> {
         let mut checks = self.atomicity.checks().to_vec();
+        if let Some(cost) = &self.block_cost {
+            checks.extend(cost.checks());
+        }
         if let Some(flash) = &self.flash {
             checks.extend(flash.checks(self.write.amplification_random));
         }
@@ -159,6 +162,7 @@ mod tests {
                 "disks.count",
             ),
             ("[atomicity]\nunit = 1000", "atomicity.unit"),
+            ("[block_cost]\nsaving_min = 1", "block_cost.saving_min"),
             (
                 "[slc]\ncapacity = 1\ncapacity_when_full = 2\nbandwidth_mb_per_s = 1\nfold_mb_per_s = 1",
                 "slc.capacity_when_full",

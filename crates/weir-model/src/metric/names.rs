@@ -173,6 +173,15 @@ pub mod metrics {
             REPLICATION_LAG = "replication.lag_s", "How far a replica is behind its source", "s", Gauge;
             REPLICATION_RUNNING = "replication.running", "Whether a replica's two threads run (1) or not (0)", "1", Gauge;
         }
+        per "replica" from "a row that the primary writes every 50 ms (`heartbeat` of a study)" {
+            REPLICATION_HEARTBEAT_LAG = "replication.heartbeat_lag_ms", "Age of the newest heartbeat that a replica has applied", "ms", Gauge;
+        }
+        per "replica" from "weir drive stat of the replica's own drive" {
+            REPLICA_DRIVE_READS = "replica_drive.reads", "Reads on a replica's drive", "operations", Counter;
+            REPLICA_DRIVE_READ_BYTES = "replica_drive.read_bytes", "Bytes read from a replica's drive", "bytes", Counter;
+            REPLICA_DRIVE_WRITES = "replica_drive.writes", "Writes on a replica's drive", "operations", Counter;
+            REPLICA_DRIVE_WRITE_BYTES = "replica_drive.write_bytes", "Bytes written to a replica's drive", "bytes", Counter;
+        }
         per "" from "weir drive stat" {
             DRIVE_READS = "drive.reads", "Reads on the drive", "operations", Counter;
             DRIVE_WRITES = "drive.writes", "Writes on the drive", "operations", Counter;

@@ -15,6 +15,9 @@ pub struct DataSpec {
     pub data_scale: Scale,
     /// By how much drive throughput was shrunk; latency is never scaled.
     pub drive_scale: Scale,
+    /// What is appended to the `CREATE TABLE` of sysbench's tables, such as `ROW_FORMAT=COMPRESSED`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub table_options: String,
 }
 
 /// Where tables come from.
@@ -36,6 +39,11 @@ pub enum DataSource {
     },
     /// What the `prepare` of a Lua script makes; nobody knows it before.
     Lua,
+    /// A snapshot of a private server's data, whatever is in it.
+    Snapshot {
+        /// Its name in `weir server snapshot list`.
+        name: String,
+    },
     /// The tables of order entry, whose sizes are options of the workload.
     OrderEntry {
         /// All of them.
@@ -59,7 +67,7 @@ impl DataSpec {
         match &self.source {
             DataSource::Sysbench { tables, .. } => *tables as usize,
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => sizes.len(),
-            DataSource::Lua => 0,
+            DataSource::Lua | DataSource::Snapshot { .. } => 0,
         }
     }
 
@@ -70,7 +78,7 @@ impl DataSpec {
             DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
                 sizes.iter().map(|table| table.rows).sum()
             }
-            DataSource::Lua => 0,
+            DataSource::Lua | DataSource::Snapshot { .. } => 0,
         }
     }
 }
@@ -85,6 +93,7 @@ impl Default for DataSpec {
             },
             data_scale: Scale::FULL,
             drive_scale: Scale::FULL,
+            table_options: String::new(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ReplaySpec;
 use crate::{Duration, TlsMode};
 
 /// The load of a run.
@@ -27,6 +28,19 @@ pub struct LoadSpec {
     /// How connections are encrypted; those to a server that the user gives no less than its URL and
     /// option file say.
     pub tls: TlsMode,
+    /// Load hosts that share the connections; 0: the process that leads the run does it all. Results of earlier
+    /// versions have none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub agents: u32,
+    /// A capture whose statements are sent in place of the workload's transactions; the workload's tables stay the
+    /// data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplaySpec>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Default for LoadSpec {
@@ -44,6 +58,8 @@ impl Default for LoadSpec {
             idle_connections: 0,
             compression: ProtocolCompression::default(),
             tls: TlsMode::default(),
+            agents: 0,
+            replay: None,
         }
     }
 }

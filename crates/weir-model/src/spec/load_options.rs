@@ -211,6 +211,19 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
             Ok(())
         },
     },
+    LoadOption {
+        name: "agents",
+        kind: LoadOptionKind::Count,
+        default: "0",
+        help: "load hosts that share the connections, of those that `weir agents list` shows; 0: this process",
+        told: "load hosts: {}",
+        has_flag: true,
+        get: |load| load.agents.to_string(),
+        set: |load, value| {
+            load.agents = value.parse().map_err(|_| "must be a whole number")?;
+            Ok(())
+        },
+    },
 ];
 
 impl LoadOption {

@@ -13,7 +13,8 @@ use crate::ServerVariables;
 
 use super::{
     DataSource, DataSpec, DriveSpec, FileWorkload, LOAD_OPTIONS, LoadSpec, LuaWorkload, Mix, Node,
-    RateRamp, RunSpec, SysbenchWorkload, TimelineEvent, Topology, Warmup, WorkloadSpec,
+    REPLAY_OPTIONS, RateRamp, RunSpec, SysbenchWorkload, TimelineEvent, Topology, Warmup,
+    WorkloadSpec,
 };
 
 /// Names of a run's events.
@@ -98,6 +99,16 @@ impl Writer {
         self.node(primary);
         self.put("replicas", &topology.replicas().len());
         self.put_text("replication", &topology.replication);
+        if topology.heartbeat {
+            self.put("heartbeat", &true);
+        }
+        if let Some(drive) = topology
+            .replicas()
+            .iter()
+            .find_map(|node| node.drive.as_ref())
+        {
+            self.put("replica_drive", &drive.name());
+        }
         for replica in topology.replicas() {
             self.replica(primary, replica);
         }
@@ -145,6 +156,7 @@ impl Writer {
             own.node(node);
             own.0
         };
+        usual.set_replica_drive(replica.drive.as_ref());
         let (usual, own) = (of(&usual.replicas()[0]), of(replica));
         for name in differing(&usual, &own) {
             let value = own.get(&name).cloned().unwrap_or_default();
@@ -157,6 +169,7 @@ impl Writer {
             source,
             data_scale,
             drive_scale,
+            table_options,
         } = data;
         match source {
             DataSource::Sysbench { tables, rows } => {
@@ -164,11 +177,16 @@ impl Writer {
                 self.put("rows", rows);
             }
             DataSource::File { sizes } => self.put_text("tables", sizes),
+            DataSource::Snapshot { name } => self.put("snapshot", name),
             // They follow from the script or the workload's options, which are settings of their own.
             DataSource::Lua | DataSource::OrderEntry { sizes: _ } => {}
         }
         self.put("data_scale", data_scale);
         self.put("drive_scale", drive_scale);
+        // Tables as usual have none, as those of earlier results.
+        if !table_options.is_empty() {
+            self.put("table_options", table_options);
+        }
     }
 
     fn workload(&mut self, workload: &WorkloadSpec) {
@@ -251,6 +269,15 @@ impl Writer {
         for option in LOAD_OPTIONS {
             if let Some(value) = option.written(load) {
                 self.put(option.name, &value);
+            }
+        }
+        if let Some(replay) = &load.replay {
+            // Where the capture lies makes no difference.
+            self.put("replay", &replay.digest);
+            for option in REPLAY_OPTIONS {
+                if let Some(value) = option.written(replay) {
+                    self.put(option.name, &value);
+                }
             }
         }
         // Its end is the rate, so that another rate is one difference.

@@ -136,6 +136,43 @@ pub struct EventStatement {
     /// How often it is tried again when it waited too long for a lock.
     #[serde(default)]
     pub retries: u32,
+    /// The table is copied in chunks and swapped, in place of the server's own ALTER.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyWay>,
+    /// The command line of a tool that makes the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+/// How changes of the load reach the copy of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CopyWay {
+    /// Three triggers, within the transactions of the load.
+    Triggers,
+    /// Rows events of the binary log: their keys are read again from the table.
+    Log,
+}
+
+impl CopyWay {
+    /// Its word in a study file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Triggers => "triggers",
+            Self::Log => "log",
+        }
+    }
+}
+
+impl std::str::FromStr for CopyWay {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ways = [Self::Triggers, Self::Log];
+        let found = ways.into_iter().find(|way| way.name() == text);
+        found.ok_or_else(|| "must be `triggers` or `log`".to_owned())
+    }
 }
 
 impl EventStatement {

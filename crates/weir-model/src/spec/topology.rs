@@ -16,6 +16,9 @@ pub struct Topology {
     nodes: Vec<Node>,
     /// When a commit returns on the primary.
     pub replication: Replication,
+    /// Whether a row of the primary is written every 50 ms, by which the lag of replicas is measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub heartbeat: bool,
 }
 
 /// A topology as it is read, before it is known to have a primary.
@@ -24,6 +27,8 @@ pub struct Topology {
 struct TopologyParts {
     nodes: Vec<Node>,
     replication: Replication,
+    #[serde(default)]
+    heartbeat: bool,
 }
 
 impl TryFrom<TopologyParts> for Topology {
@@ -40,6 +45,7 @@ impl TryFrom<TopologyParts> for Topology {
         Ok(Self {
             nodes: parts.nodes,
             replication: parts.replication,
+            heartbeat: parts.heartbeat,
         })
     }
 }
@@ -178,6 +184,7 @@ impl Topology {
         Self {
             nodes: vec![primary],
             replication: Replication::Async,
+            heartbeat: false,
         }
     }
 
@@ -194,6 +201,18 @@ impl Topology {
     /// The servers that follow it.
     pub fn replicas(&self) -> &[Node] {
         &self.nodes[1..]
+    }
+
+    /// All servers, the primary first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Puts each replica on a drive of its own, or on the host's own storage.
+    pub fn set_replica_drive(&mut self, drive: Option<&DriveSpec>) {
+        for node in &mut self.nodes[1..] {
+            node.drive = drive.cloned();
+        }
     }
 
     /// All servers, the primary first, for settings that are the same on all of them.
@@ -244,6 +263,9 @@ mod tests {
         let replica = &topology.replicas()[1];
         assert_eq!(replica.variables, topology.primary().variables);
         assert_eq!(replica.drive, None);
+        let drive = topology.primary().drive.clone();
+        topology.set_replica_drive(drive.as_ref());
+        assert!(topology.nodes().iter().all(|node| node.drive == drive));
     }
 
     #[test]

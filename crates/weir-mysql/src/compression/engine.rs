@@ -9,7 +9,7 @@ use zstd::stream::raw::{DParameter, Decoder, Operation as _};
 use super::Compression;
 use crate::packet::Malformed;
 
-/// The most that a packet can hold is 2^24 bytes: whoever wants a longer memory of them lies.
+/// The most that a packet can hold is 2^24 bytes: a longer memory of them is a lie.
 const ZSTD_WINDOW_BITS_MAX: u32 = 24;
 
 /// Plain bytes that are made at once, so that no server's word decides about memory. Servers compress

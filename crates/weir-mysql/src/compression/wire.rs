@@ -6,7 +6,7 @@ use crate::packet::{Malformed, payload_length};
 /// The place in the exchange, and a compressed packet of which a part has come.
 #[derive(Debug, Default)]
 pub struct Wire {
-    /// Number of the next compressed packet, whoever sends it.
+    /// Number of the next compressed packet of either side.
     number: u8,
     part: Vec<u8>,
 }

@@ -27,6 +27,10 @@ impl Connection {
 
 impl BinaryLog {
     /// Puts the next event, with its header and checksum, into `event`; false at the log's end.
+    ///
+    /// # Errors
+    ///
+    /// A log that the server cannot read, or a server that is gone.
     pub fn next_event(&mut self, event: &mut Vec<u8>) -> Result<bool, ClientError> {
         self.0.wait();
         let next = self.0.session.next_event(event);

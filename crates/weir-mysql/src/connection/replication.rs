@@ -70,7 +70,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Why nobody but a replication should write here.
+    /// Why only a replication should write here.
     fn obstacle(&mut self) -> Result<Option<String>, ClientError> {
         match self.source() {
             Ok(Some(source)) => return Ok(Some(format!("it is a replica of {source}"))),

@@ -261,7 +261,7 @@ fn of_schema(words: &[Token<'_>], rest: &[Token<'_>]) -> Effect {
     Effect::Write(vec![name.to_owned()])
 }
 
-/// What a procedure does inside, nobody can see from here; the user wrote the call.
+/// A procedure's statements cannot be seen from here; the user wrote the call.
 fn of_call(words: &[Token<'_>]) -> Effect {
     match words {
         [name, Token::Sign('.'), ..] => {

@@ -16,6 +16,10 @@ const WINDOW_BYTES: usize = 16 << 10;
 
 impl<S: Read + Write> Session<S> {
     /// Prepares statements; each one's answer, in their order.
+    ///
+    /// # Errors
+    ///
+    /// A connection that is lost or silent, and bytes that are not the protocol.
     pub fn prepare_all(
         &mut self,
         statements: &[impl AsRef<str>],
@@ -27,6 +31,10 @@ impl<S: Read + Write> Session<S> {
 
     /// Runs statements as text; each one's refusal, in their order. The rows of their results go to `on_row`
     /// with the statement's number.
+    ///
+    /// # Errors
+    ///
+    /// A connection that is lost or silent, and bytes that are not the protocol.
     pub fn query_all(
         &mut self,
         statements: &[impl AsRef<str>],

@@ -126,6 +126,10 @@ impl LeafCapacity {
 }
 
 /// The popularity of the pages that `workload` asks for.
+///
+/// # Errors
+///
+/// A workload or a distribution whose pages are not known.
 pub fn popularity_of(
     workload: WorkloadName,
     mix: &Mix,

@@ -8,9 +8,10 @@ use std::thread::JoinHandle;
 use tempfile::TempDir;
 use weir_capture::{CaptureError, CaptureProxy, CaptureTail, Literals, ProxyCertificate};
 use weir_load::{LoadPlan, PreparePlan, TableOptions, Workload, prepare};
-use weir_model::{Address, Endpoint, Flavor, LoadSpec, Secret};
+use weir_model::{Address, Endpoint, Flavor, LoadSpec, ReplayPace, Secret};
 use weir_mysql::{Connection, Gate, Permissions};
-use weir_replay::{Pace, ReplayOptions, ReplayOutcome, Survey, replay};
+
+use weir_replay::{ReplayOptions, ReplayOutcome, Survey, replay};
 use weir_testing::PrivateServer;
 
 const USER: &str = "shop";
@@ -85,7 +86,12 @@ impl Shop {
     }
 
     /// Sends a capture to it.
-    pub(crate) fn replay(&self, path: &Path, pace: Pace, allows_writes: bool) -> ReplayOutcome {
+    pub(crate) fn replay(
+        &self,
+        path: &Path,
+        pace: ReplayPace,
+        allows_writes: bool,
+    ) -> ReplayOutcome {
         let options = ReplayOptions {
             pace,
             ..ReplayOptions::default()

@@ -10,10 +10,14 @@ use weir_mysql::Gate;
 use weir_replay::{ReplayOptions, Survey};
 
 use crate::bench::{Proxy, Shop, load};
+use crate::null::capture as capture_of_log;
 
 weir_testing::on_both_flavors! {
     lost_connections_and_refused_logins_are_counted
 }
+
+/// Sessions of which one is not let in.
+const MANY: u64 = 500;
 
 fn capture(shop: &Shop, flavor: Flavor) -> PathBuf {
     let proxy = Proxy::start(shop, flavor);
@@ -41,7 +45,7 @@ fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
         is_over.store(true, Ordering::SeqCst);
         outcome
     });
-    let told = &outcome.fidelity;
+    let told = &outcome.record.fidelity;
     assert!(told.connections_lost > 0, "{told:?}");
     assert_eq!(told.sessions_joined, told.sessions);
     assert_eq!(told.sent + told.not_sent.all(), survey.statements);
@@ -56,13 +60,45 @@ fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
     // There is no room for the last of them.
     let _other = shop.client();
     let outcome = shop.replay_as(&path, &slow, false);
-    let told = &outcome.fidelity;
+    let told = &outcome.record.fidelity;
     assert!(told.sessions_joined < told.sessions, "{told:?}");
     assert!(
         told.not_joined_why.is_some() && told.not_sent.no_connection > 0,
         "{told:?}"
     );
     assert_eq!(told.sent + told.not_sent.all(), survey.statements);
+    one_of_many(&shop);
+}
+
+/// One of 500 sessions finds no room: it is counted with its statements, and all others are sent.
+fn one_of_many(shop: &Shop) {
+    let mut root = shop.oracle();
+    // The account has a connection beside them.
+    root.run("SET GLOBAL max_connections = 600").unwrap();
+    root.run(format!(
+        "ALTER USER shop@'%' WITH MAX_USER_CONNECTIONS {MANY}"
+    ))
+    .unwrap();
+    let folder = shop.directory.path().join("many");
+    std::fs::create_dir(&folder).unwrap();
+    let path = capture_of_log(&folder, MANY, 2 * MANY);
+    let options = ReplayOptions {
+        schema: Some("sbtest".to_owned()),
+        speed: 0.33,
+        ..ReplayOptions::default()
+    };
+    let told = shop.replay_as(&path, &options, false).record.fidelity;
+    assert_eq!(
+        (told.sessions, told.sessions_joined),
+        (MANY, MANY - 1),
+        "{told:?}"
+    );
+    assert!(told.not_joined_why.is_some());
+    assert_eq!(
+        (told.sent, told.not_sent.no_connection),
+        (2 * MANY - 2, 2),
+        "{told:?}"
+    );
 }
 
 /// Ends the account's connections when there are several.

@@ -4,4 +4,6 @@
 
 mod bench;
 mod losses;
+mod null;
+mod order;
 mod shop;

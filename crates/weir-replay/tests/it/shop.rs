@@ -4,8 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use weir_load::{Counts, LoadPlan, run};
 use weir_model::Flavor;
+use weir_model::{ReplayFidelity, ReplayPace};
 use weir_mysql::Gate;
-use weir_replay::{Fidelity, Pace, ReplayOptions, Survey};
+use weir_replay::{ReplayOptions, Survey};
 
 use crate::bench::{Proxy, Shop, load};
 
@@ -35,7 +36,7 @@ fn produce(shop: &Shop, proxy: &Proxy) -> Counts {
     all
 }
 
-fn assert_same(fidelity: &Fidelity) {
+fn assert_same(fidelity: &ReplayFidelity) {
     assert_eq!(fidelity.not_joined_why, None);
     assert_eq!(fidelity.sessions_joined, fidelity.sessions);
     assert_eq!(fidelity.connections_lost, 0);
@@ -66,8 +67,8 @@ fn a_capture_of_production_is_the_same_load_on_another_server(flavor: Flavor) {
     );
 
     let other = Shop::start(flavor);
-    let outcome = other.replay(&path, Pace::Captured, true);
-    let fidelity = &outcome.fidelity;
+    let outcome = other.replay(&path, ReplayPace::Captured, true);
+    let fidelity = &outcome.record.fidelity;
     assert_eq!(fidelity.sent + fidelity.not_sent.all(), survey.statements);
     assert_eq!(
         fidelity.not_sent.all(),
@@ -86,6 +87,7 @@ fn a_capture_of_production_is_the_same_load_on_another_server(flavor: Flavor) {
     assert!(outcome.load.measured_s * 1e6 >= survey.length_us as f64 * 0.5);
     let look = "select name, price_cents, stock from product where id = ?";
     let looked = outcome
+        .record
         .fingerprints
         .iter()
         .find(|found| found.fingerprint == look)
@@ -96,21 +98,21 @@ fn a_capture_of_production_is_the_same_load_on_another_server(flavor: Flavor) {
 
     // Only read, as fast as it goes: nothing is changed.
     let purchases = other.purchases();
-    let outcome = other.replay(&path, Pace::Fast, false);
+    let outcome = other.replay(&path, ReplayPace::Fast, false);
     assert_eq!(other.purchases(), purchases);
-    let fidelity = &outcome.fidelity;
+    let fidelity = &outcome.record.fidelity;
     assert!(fidelity.not_sent.not_allowed > 0, "{fidelity:?}");
     assert_eq!(fidelity.sent + fidelity.not_sent.all(), survey.statements);
 
     // A part of it: its transactions are whole.
     let part = ReplayOptions {
-        pace: Pace::Fast,
+        pace: ReplayPace::Fast,
         from_us: survey.length_us / 4,
         length_us: Some(survey.length_us / 2),
         ..ReplayOptions::default()
     };
     let outcome = other.replay_as(&path, &part, true);
-    let fidelity = &outcome.fidelity;
+    let fidelity = &outcome.record.fidelity;
     assert_eq!(fidelity.sent + fidelity.not_sent.all(), fidelity.captured);
     assert!(
         fidelity.captured > 0 && fidelity.captured < survey.statements,
@@ -119,6 +121,7 @@ fn a_capture_of_production_is_the_same_load_on_another_server(flavor: Flavor) {
     assert_eq!(fidelity.errors_differ, 0, "{fidelity:?}");
     let sent = |text: &str| {
         let found = outcome
+            .record
             .fingerprints
             .iter()
             .filter(|found| found.fingerprint.starts_with(text));

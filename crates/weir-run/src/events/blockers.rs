@@ -11,7 +11,7 @@ const STATEMENT_CHARS: usize = 200;
 /// Number, command, seconds in it, statement.
 type Row = (u64, Option<String>, Option<f64>, Option<String>);
 
-/// Who holds the metadata lock that connection `id` waits for. A look that fails sees nobody.
+/// Who holds the metadata lock that connection `id` waits for. A look that fails sees none.
 pub(super) fn blockers(watcher: &mut Connection, id: u32, names: &Names) -> Vec<Blocker> {
     let known = watcher.rows::<Row>(by_locks(id)).unwrap_or_default();
     let rows = if known.is_empty() {

@@ -5,17 +5,21 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use weir_model::{Bytes, EventDetail, EventEnding, EventKind, TimelineEvent};
-use weir_mysql::{ClientError, Value, identifier};
+use weir_model::{Bytes, Endpoint, EventDetail, EventEnding, EventKind, TimelineEvent};
+use weir_mysql::{ClientError, Gate, Value, identifier};
 use weir_server::{ConfigChanges, literal};
 
 use super::clock::Clock;
 use super::connections::Connections;
+use super::copying::Copying;
 use crate::target::{Ending, OwnServer};
 
 /// An event that waits for its time.
 pub(super) struct Prepared {
     pub(super) event: TimelineEvent,
+    /// For what opens connections of its own.
+    pub(super) endpoint: Endpoint,
+    pub(super) gate: Gate,
     pub(super) connections: Connections,
     /// What it may do beside statements.
     pub(super) own: Option<OwnServer>,
@@ -88,6 +92,14 @@ impl Prepared {
             // The load changes its rate by itself.
             EventKind::Mark | EventKind::Rate { .. } => Work::done(),
             EventKind::Statement(statement) | EventKind::Ddl(statement) => {
+                if let Some(copying) = Copying::of(&statement) {
+                    let server = (&self.endpoint, &self.gate);
+                    let told = &mut self.connections.session;
+                    return Work {
+                        ending: copying.run(&statement, server, told, clock),
+                        ..Work::done()
+                    };
+                }
                 self.run_statement(&statement, clock, measured_from)
             }
             EventKind::Hold { table, length } => {

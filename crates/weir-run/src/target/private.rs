@@ -1,6 +1,7 @@
 //! A private server with all that stands around it: data restored, drive mounted, replicas attached.
 
 mod handle;
+mod heartbeat;
 mod replicas;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use weir_drive::{DriveProcess, MountOptions};
 use weir_judge::without_directory;
 use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStart};
 use weir_mysql::Gate;
-use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ReplicaProbe, ServerProbe};
+use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{ConfigChanges, PrivateServer, StartOptions};
 use weir_workload::Workload;
@@ -23,12 +24,16 @@ use crate::context::StudyContext;
 use crate::data::PreparedData;
 use crate::{RunError, commands, working_directory};
 pub(crate) use handle::{Ending, ServerHandle};
+use heartbeat::Heartbeat;
+use replicas::Replica;
 
 /// In the order in which it must be taken down: the server, the drive that it writes to, the directory
 /// below both.
 pub(crate) struct PrivateTarget {
+    /// Before the replicas: a commit may wait for one.
+    heartbeat: Option<Heartbeat>,
     /// They follow the server.
-    replicas: Vec<PrivateServer>,
+    replicas: Vec<Replica>,
     server: ServerHandle,
     drive: Option<DriveProcess>,
     home: WorkDirectory,
@@ -45,6 +50,7 @@ impl PrivateTarget {
         data: &PreparedData,
         cancel: Cancel<'_>,
     ) -> Result<Self, RunError> {
+        let primary = cell.spec.primary();
         let work = context.options.work.as_deref();
         let place = working_directory::choose(work, data.directory)?;
         let home = WorkDirectory::create(&place, "run")?;
@@ -52,7 +58,7 @@ impl PrivateTarget {
         data.snapshots.restore(&data.key, &backing.join("data"))?;
         let mut data_root = backing.clone();
         let mut commands = Vec::new();
-        let drive = if let Some(drive) = context.drives.of_cell(cell) {
+        let drive = if let Some(drive) = context.drives.of_node(primary) {
             data_root = home.path().join("drive");
             let options = mount_options(context, cell, drive, backing, data_root.clone());
             commands.push(commands::mount(&options));
@@ -66,7 +72,6 @@ impl PrivateTarget {
         let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
         // What a sort or the build of an index writes there belongs to the drive, too.
         options.temporary_dir = Some(data_root.join("tmp"));
-        let primary = cell.spec.primary();
         options.variables.clone_from(&primary.variables);
         options.limits = primary.limits.clone();
         options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
@@ -85,6 +90,7 @@ impl PrivateTarget {
             server.session()?.load_pool()?;
         }
         let mut target = Self {
+            heartbeat: None,
             replicas: Vec::new(),
             server: ServerHandle::new(server, options),
             drive,
@@ -94,6 +100,9 @@ impl PrivateTarget {
         };
         if let Some(port) = port {
             target.start_replicas(context, cell, data, port, cancel)?;
+        }
+        if cell.spec.topology.heartbeat {
+            target.heartbeat = Some(Heartbeat::start(target.endpoint())?);
         }
         Ok(target)
     }
@@ -145,9 +154,8 @@ impl Target for PrivateTarget {
             Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
             Box::new(ProcessProbe::server_that_changes(self.server.pids())),
         ];
-        for (number, replica) in (1..).zip(&self.replicas) {
-            let name = format!("replica {number}");
-            probes.push(Box::new(ReplicaProbe::new(name, replica.endpoint())));
+        for replica in &self.replicas {
+            probes.extend(replica.probes(self.heartbeat.is_some()));
         }
         if let Some(drive) = &self.drive {
             let mountpoint = drive.mountpoint().to_owned();
@@ -203,6 +211,7 @@ fn settle(flavor: Flavor, cell: &Cell, cancel: Cancel<'_>) -> Result<(), RunErro
     const STEP: Duration = Duration::from_millis(50);
     let workload = Workload::try_from(&cell.spec.workload);
     let only_reads = workload.is_ok_and(|workload| workload.only_reads());
+    let only_reads = only_reads && cell.spec.load.replay.is_none();
     if flavor == Flavor::Mysql && only_reads {
         let began = Instant::now();
         while began.elapsed() < CLEANER_AWAKE && !cancel.is_set() {

@@ -16,6 +16,10 @@ const FORMAT: u32 = 1;
 impl Instances {
     /// Keeps the data of an instance as the snapshot called `label`; a running one is stopped for
     /// it and started again.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name, a label that is taken, or a server that does not start again.
     pub fn take_snapshot(
         &self,
         name: &str,
@@ -47,6 +51,10 @@ impl Instances {
 
     /// Brings an instance's data back to a snapshot; a running one is stopped for it and started
     /// again. If that fails, it keeps the data that it had.
+    ///
+    /// # Errors
+    ///
+    /// No such instance or snapshot, or a server that does not start.
     pub fn restore(
         &self,
         name: &str,
@@ -73,6 +81,10 @@ impl Instances {
 
     /// Gives an instance other variables; a running one is started again with them. If it does not
     /// start, it gets its former ones back.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name, a variable that the server does not know, or a server that does not start.
     pub fn set_variables(
         &self,
         name: &str,
@@ -97,6 +109,10 @@ impl Instances {
 
     /// Does `work` on a stopped instance, which runs again afterwards if it ran before, also when
     /// `work` failed.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name, the error of `work`, or a server that does not start again.
     pub fn while_stopped<T>(
         &self,
         name: &str,

@@ -137,6 +137,10 @@ impl Folder {
 }
 
 /// The account that may log in from 127.0.0.1, with the password of the one for the socket.
+///
+/// # Errors
+///
+/// A server that refuses or is gone.
 pub fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
     let action = "make the account for the loopback";
     let mut session = Session::open(endpoint, &Gate::own())?;

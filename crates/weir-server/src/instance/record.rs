@@ -80,6 +80,10 @@ impl Instance {
     }
 
     /// Its program, as it is now.
+    ///
+    /// # Errors
+    ///
+    /// As [`ServerBinary::at`].
     pub fn binary(&self) -> Result<ServerBinary, ServerError> {
         ServerBinary::at(&self.program)
     }

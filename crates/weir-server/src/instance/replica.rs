@@ -11,6 +11,10 @@ impl Instances {
     /// Makes `replica` a replica of the instance called `primary`, which is stopped while its data
     /// are copied, and listens on a port of the loopback from then on. The replica inherits the
     /// primary's variables, and its doublewrite buffer whatever else it is given.
+    ///
+    /// # Errors
+    ///
+    /// No such primary, a name that is taken, or a server that does not start or follow.
     pub fn create_replica(
         &self,
         primary: &str,

@@ -10,6 +10,10 @@ use crate::ServerError;
 
 /// Drops the files of `directory` from the host's page cache; pages that are not on the medium yet stay
 /// (`posix_fadvise(2)`).
+///
+/// # Errors
+///
+/// A file that cannot be opened.
 pub fn make_cold(directory: &Path) -> Result<(), ServerError> {
     let entries = fs::read_dir(directory).map_err(PathError::on("read", directory))?;
     for entry in entries.flatten() {

@@ -36,6 +36,10 @@ struct Job {
 ///
 /// On failure `to` is emptied. Links and special files (a socket) are passed over: data directories
 /// have none that matter.
+///
+/// # Errors
+///
+/// A file that cannot be read or written, or no room.
 pub fn copy_directory(from: &Path, to: &Path) -> Result<(), ServerError> {
     create_private_directory(to)?;
     copy_tree(from, to)

@@ -28,6 +28,10 @@ impl SnapshotHold {
 impl Snapshots {
     /// Keeps the snapshot of `key` from being removed, and marks it as used now; `None` if there is
     /// none.
+    ///
+    /// # Errors
+    ///
+    /// A snapshot that cannot be opened.
     pub fn hold(&self, key: &SnapshotKey) -> Result<Option<SnapshotHold>, ServerError> {
         let directory = self.directory.join(key.name());
         let path = directory.join(key::FILE);

@@ -11,6 +11,10 @@ use crate::ServerError;
 use weir_process::PathError;
 
 /// Bytes that the files of `directory` occupy: holes of sparse files do not count.
+///
+/// # Errors
+///
+/// A directory that cannot be read.
 pub fn space_occupied(directory: &Path) -> Result<Bytes, ServerError> {
     let mut total = 0;
     let entries = fs::read_dir(directory).map_err(PathError::on("read", directory))?;
@@ -28,6 +32,10 @@ pub fn space_occupied(directory: &Path) -> Result<Bytes, ServerError> {
 }
 
 /// Bytes that this user may still write to `directory`'s file system.
+///
+/// # Errors
+///
+/// A directory that is not there.
 pub fn space_available(directory: &Path) -> Result<Bytes, ServerError> {
     let found =
         statvfs(directory).map_err(|errno| PathError::on("look at", directory)(errno.into()))?;
@@ -42,6 +50,10 @@ pub(super) fn space_total(directory: &Path) -> Result<Bytes, ServerError> {
 }
 
 /// Fails if `directory`'s file system has less than `needed` left for this user.
+///
+/// # Errors
+///
+/// Too little room, or a directory that is not there.
 pub fn check_space(directory: &Path, needed: Bytes) -> Result<(), ServerError> {
     let available = space_available(directory)?;
     if available >= needed {

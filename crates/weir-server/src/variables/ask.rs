@@ -44,6 +44,10 @@ pub struct ServerAnswer {
 }
 
 /// Asks `server` what it makes of `variables`, in any flavour's names that [`translate`] knows.
+///
+/// # Errors
+///
+/// A variable that [`translate`] refuses, or a program that cannot be asked.
 pub fn ask(
     server: &ServerBinary,
     variables: &BTreeMap<String, String>,

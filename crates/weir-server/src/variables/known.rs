@@ -13,6 +13,10 @@ use crate::{ServerBinary, ServerError};
 ///
 /// `known` is what `SHOW GLOBAL VARIABLES` or [`known_variables`] gave. Options that are not
 /// variables (`skip_...`, `loose_...`, `disable_...`, `enable_...` forms) follow their variable.
+///
+/// # Errors
+///
+/// A variable that the server does not know, with the nearest that it knows.
 pub fn check_variables(
     known: &BTreeMap<String, String>,
     wanted: &[&str],
@@ -39,6 +43,10 @@ pub fn check_variables(
 /// All options that `server` takes, with their defaults, without starting it: 0.1 s.
 ///
 /// `--verbose --help` lists them in both flavours after a ruler; names come with dashes.
+///
+/// # Errors
+///
+/// A program that does not list its options.
 pub fn known_variables(server: &ServerBinary) -> Result<BTreeMap<String, String>, ServerError> {
     let not_a_server = |why: String| ServerError::NotAServer {
         path: server.path.clone(),

@@ -38,6 +38,10 @@ pub struct KneeSearch {
 
 impl KneeSearch {
     /// Searches where each of `shares` (between 0 and 1) of the plateau is reached.
+    ///
+    /// # Errors
+    ///
+    /// A range that is empty, or whose search would not end; shares that do not lie between 0 and 1.
     pub fn new(range: SearchRange, shares: &[f64]) -> Result<Self, StatsError> {
         range.check()?;
         if let Some(&value) = shares.iter().find(|share| !(0.0..1.0).contains(*share)) {
@@ -55,6 +59,10 @@ impl KneeSearch {
     }
 
     /// Records the result of a run, above zero, at a size.
+    ///
+    /// # Errors
+    ///
+    /// A result that is not above zero.
     pub fn record(&mut self, size: u64, result: f64) -> Result<(), StatsError> {
         self.runs.record(size, result)
     }

@@ -32,6 +32,10 @@ pub struct PeakSearch {
 
 impl PeakSearch {
     /// Searches all of `range`.
+    ///
+    /// # Errors
+    ///
+    /// A range that is empty, or whose search would not end.
     pub fn new(range: SearchRange) -> Result<Self, StatsError> {
         range.check()?;
         Ok(Self {
@@ -41,6 +45,10 @@ impl PeakSearch {
     }
 
     /// Records the result of a run, above zero, at a thread count.
+    ///
+    /// # Errors
+    ///
+    /// A result that is not above zero.
     pub fn record(&mut self, threads: u64, result: f64) -> Result<(), StatsError> {
         self.runs.record(threads, result)
     }

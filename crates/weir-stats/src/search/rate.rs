@@ -32,6 +32,10 @@ pub struct RateSearch {
 impl RateSearch {
     /// Starts at `start`, a rate expected to meet the objective. The majority of `repeats` runs
     /// decides; where more were recorded, a tie is a miss.
+    ///
+    /// # Errors
+    ///
+    /// A range that is empty, or whose search would not end.
     pub fn new(range: SearchRange, start: u64) -> Result<Self, StatsError> {
         range.check()?;
         Ok(Self {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use weir_model::{
-    Bytes, Duration, EventKind, EventStatement, Faults, PoolAction, TimelineEvent, nearest,
+    Bytes, CopyWay, Duration, EventKind, EventStatement, Faults, PoolAction, TimelineEvent, nearest,
 };
 
 use crate::setting::Setting;
@@ -34,6 +34,8 @@ pub(crate) struct EventSection {
     lock: Option<String>,
     session: Option<BTreeMap<String, Setting>>,
     retries: Option<u32>,
+    copy: Option<CopyWay>,
+    tool: Option<String>,
     table: Option<String>,
     #[serde(rename = "for")]
     length: Option<Duration>,
@@ -58,7 +60,15 @@ impl EventSection {
         let keys: &[&str] = match self.kind.as_str() {
             "mark" => &[],
             "statement" => &["statement", "session", "retries"],
-            "ddl" => &["statement", "algorithm", "lock", "session", "retries"],
+            "ddl" => &[
+                "statement",
+                "algorithm",
+                "lock",
+                "session",
+                "retries",
+                "copy",
+                "tool",
+            ],
             "hold" => &["table", "for"],
             "set" => &["variable", "value"],
             "kill" | "restart" => &["for"],
@@ -86,6 +96,8 @@ impl EventSection {
             ("lock", self.lock.is_some()),
             ("session", self.session.is_some()),
             ("retries", self.retries.is_some()),
+            ("copy", self.copy.is_some()),
+            ("tool", self.tool.is_some()),
             ("table", self.table.is_some()),
             ("for", self.length.is_some()),
             ("variable", self.variable.is_some()),
@@ -112,6 +124,7 @@ impl EventSection {
                     let why = "must be an ALTER TABLE; use the kind `statement` for others";
                     return Err(("statement", format!("`{}`", ddl.statement), why.to_owned()));
                 }
+                self.check_copy()?;
                 EventKind::Ddl(ddl)
             }
             "hold" => EventKind::Hold {
@@ -171,6 +184,24 @@ impl EventSection {
         }
     }
 
+    /// A copy is made in one way, and has no algorithm of the server's.
+    fn check_copy(&self) -> Result<(), Wrong> {
+        let key = match (&self.copy, &self.tool) {
+            (None, None) => return Ok(()),
+            (Some(_), Some(_)) => {
+                let why = "stands beside `copy`; leave one of them out";
+                return Err(("tool", "given".to_owned(), why.to_owned()));
+            }
+            (Some(_), None) => "copy",
+            (None, Some(_)) => "tool",
+        };
+        if self.algorithm.is_some() || self.lock.is_some() || self.retries.is_some() {
+            let why = "goes with neither `algorithm`, `lock` nor `retries`: the server alters an empty table";
+            return Err((key, "given".to_owned(), why.to_owned()));
+        }
+        Ok(())
+    }
+
     fn event_statement(&self) -> Result<EventStatement, Wrong> {
         let statement = self.statement.clone().ok_or_else(|| {
             let why = format!("an event of the kind `{}` needs it", self.kind);
@@ -185,6 +216,8 @@ impl EventSection {
                 .map(|(name, value)| (name.clone(), value.text()))
                 .collect(),
             retries: self.retries.unwrap_or(0),
+            copy: self.copy,
+            tool: self.tool.clone(),
         })
     }
 }

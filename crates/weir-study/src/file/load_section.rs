@@ -5,7 +5,9 @@ use std::fmt;
 
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use weir_model::{DistributionName, Duration, LOAD_OPTIONS, LoadOption};
+use weir_model::{
+    DistributionName, Duration, LOAD_OPTIONS, LoadOption, REPLAY_OPTIONS, ReplayOption,
+};
 
 use super::{Setting, Threads, Warmup};
 
@@ -21,12 +23,17 @@ pub(crate) struct LoadSection {
     /// Of order entry, as the next.
     pub(crate) keying_and_think_time: Option<Setting>,
     pub(crate) fixed_warehouses: Option<Setting>,
+    /// The path of a capture.
+    pub(crate) replay: Option<String>,
+    /// Options of its replay by the names in their table.
+    pub(crate) of_replay: BTreeMap<&'static str, Setting>,
     /// Options of the load by the names in their table.
     pub(crate) of_table: BTreeMap<&'static str, Setting>,
 }
 
 /// Keys that are not in the table.
-const OTHER_KEYS: [&str; 7] = [
+const OTHER_KEYS: [&str; 8] = [
+    "replay",
     "threads",
     "warmup",
     "measure",
@@ -55,6 +62,7 @@ impl<'de> Visitor<'de> for Section {
         let mut load = LoadSection::default();
         while let Some(key) = keys.next_key()? {
             match key {
+                Key::Other("replay") => load.replay = Some(keys.next_value()?),
                 Key::Other("threads") => load.threads = Some(keys.next_value()?),
                 Key::Other("warmup") => load.warmup = Some(keys.next_value()?),
                 Key::Other("measure") => load.measure = Some(keys.next_value()?),
@@ -66,6 +74,9 @@ impl<'de> Visitor<'de> for Section {
                     load.fixed_warehouses = Some(keys.next_value()?);
                 }
                 Key::Other(_) => load.options = keys.next_value()?,
+                Key::OfReplay(option) => {
+                    load.of_replay.insert(option.name, keys.next_value()?);
+                }
                 Key::OfTable(option) => {
                     load.of_table.insert(option.name, keys.next_value()?);
                 }
@@ -77,6 +88,7 @@ impl<'de> Visitor<'de> for Section {
 
 enum Key {
     Other(&'static str),
+    OfReplay(&'static ReplayOption),
     OfTable(&'static LoadOption),
 }
 
@@ -86,6 +98,9 @@ impl<'de> Deserialize<'de> for Key {
         if let Some(option) = LoadOption::of(&name) {
             return Ok(Self::OfTable(option));
         }
+        if let Some(option) = ReplayOption::of(&name) {
+            return Ok(Self::OfReplay(option));
+        }
         let other = OTHER_KEYS.into_iter().find(|key| *key == name);
         other.map(Self::Other).ok_or_else(|| unknown(&name))
     }
@@ -94,7 +109,12 @@ impl<'de> Deserialize<'de> for Key {
 /// In serde's words, from which the nearest name is suggested.
 fn unknown<E: Error>(name: &str) -> E {
     let of_table = LOAD_OPTIONS.iter().map(|option| option.name);
-    let known: Vec<_> = OTHER_KEYS.into_iter().chain(of_table).collect();
+    let of_replay = REPLAY_OPTIONS.iter().map(|option| option.name);
+    let known: Vec<_> = OTHER_KEYS
+        .into_iter()
+        .chain(of_table)
+        .chain(of_replay)
+        .collect();
     E::custom(format!(
         "unknown field `{name}`, expected one of `{}`",
         known.join("`, `")

@@ -94,8 +94,11 @@ impl Resolver<'_> {
         let Some(table) = event.kind.table() else {
             return Ok(());
         };
-        // A script's are known only when it runs; the server then says what is missing.
-        if cell.spec.data.source == DataSource::Lua {
+        // A script's and a snapshot's are known only when it runs; the server then says what is missing.
+        if matches!(
+            cell.spec.data.source,
+            DataSource::Lua | DataSource::Snapshot { .. }
+        ) {
             return Ok(());
         }
         let tables = tables(&cell.spec.data.source);
@@ -119,7 +122,7 @@ fn tables(source: &DataSource) -> Vec<String> {
         DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
             sizes.iter().map(|size| size.name.clone()).collect()
         }
-        DataSource::Lua => Vec::new(),
+        DataSource::Lua | DataSource::Snapshot { .. } => Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::*;
 
 mod events;
 mod loads;
+mod replays;
 
 const STUDY: &str = r#"
     [study]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use weir_drive::RecordingOptions;
-use weir_model::{Bytes, Scale};
+use weir_model::{Bytes, Duration, Scale};
 
 use super::JsonArguments;
 
@@ -17,6 +17,11 @@ pub(crate) enum DriveCommand {
         /// Drive: name or path of a profile; +KEY=VALUE replaces a figure
         profile: String,
     },
+    /// Measure your own drive and print its profile
+    ///
+    /// Reads and writes one new file, which is gone at the end. Prints beforehand how much it writes at most.
+    /// Ctrl-C ends it with what it has.
+    Measure(MeasureArguments),
     /// Mount an emulated drive until Ctrl-C or `weir drive unmount`
     Mount(MountArguments),
     /// Show the counters of a mounted drive, each second on a terminal
@@ -98,6 +103,22 @@ pub(crate) struct MountArguments {
     /// Started by a program: print a line to standard output when the drive is mounted
     #[arg(long, hide = true)]
     pub(crate) foreground: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MeasureArguments {
+    /// A folder on the drive, or a new file on it
+    #[arg(value_name = "DIR|FILE")]
+    pub(crate) target: PathBuf,
+    /// About how long it may take, such as 10m
+    #[arg(long, value_name = "TIME", default_value = "10m")]
+    pub(crate) budget: Duration,
+    /// Largest amount that it writes
+    #[arg(long, value_name = "SIZE", default_value_t = Bytes(32 << 30))]
+    pub(crate) write_limit: Bytes,
+    /// Largest size of its file; at most a quarter of the free space
+    #[arg(long, value_name = "SIZE", default_value_t = Bytes(8 << 30))]
+    pub(crate) size: Bytes,
 }
 
 #[derive(Debug, Args)]

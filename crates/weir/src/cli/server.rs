@@ -1,11 +1,14 @@
 //! `weir server`: its commands and options.
 
+mod pool;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use weir_model::{Bytes, CpuList, ServerUrl};
 
 use super::JsonArguments;
+pub(crate) use pool::{PoolArguments, PoolCommand, ShipArguments, ShipMode};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
@@ -20,7 +23,7 @@ pub(crate) enum ServerCommand {
         #[command(subcommand)]
         command: SnapshotCommand,
     },
-    /// Show, resize, dump or load the buffer pool of a server
+    /// Show, resize, dump or load the buffer pool of a server; compare it with another's, or ship it there
     Pool(PoolArguments),
     /// Turn the doublewrite buffer on or off, if the storage allows it
     Doublewrite {
@@ -85,24 +88,6 @@ pub(crate) enum PoolArgument {
     Cold,
     /// The pages of the pool's last dump; a snapshot keeps it
     Warm,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PoolArguments {
-    /// The server
-    pub(crate) name: String,
-    /// Change the size while the server runs, and read it back
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) resize: Option<Bytes>,
-    /// Write the list of its pages
-    #[arg(long)]
-    pub(crate) dump: bool,
-    /// Read the pages of this list, and wait
-    #[arg(long)]
-    pub(crate) load: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

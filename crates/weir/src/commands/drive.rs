@@ -1,6 +1,7 @@
 //! `weir drive`.
 
 mod cut;
+mod measure;
 mod show;
 mod stat;
 mod trace;
@@ -19,6 +20,7 @@ pub(crate) fn execute(command: &DriveCommand) -> anyhow::Result<Outcome> {
     match command {
         DriveCommand::List(arguments) => list(arguments)?,
         DriveCommand::Show { profile } => show::execute(&profiles::load(profile, None)?)?,
+        DriveCommand::Measure(arguments) => return measure::execute(arguments),
         DriveCommand::Mount(arguments) => mount(arguments)?,
         DriveCommand::Stat { dir, json, once } => stat::execute(dir, *json, *once)?,
         DriveCommand::Set { dir, settings } => set(dir, settings)?,

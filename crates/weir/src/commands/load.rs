@@ -1,5 +1,6 @@
 //! `weir load`: sysbench's command line, its report on standard output.
 
+mod agents;
 mod check;
 mod document;
 mod drop_in;
@@ -179,7 +180,7 @@ fn measure(
         }
         report(weir_sysbench::THREADS_STARTED.to_owned())
     };
-    let outcome = weir_load::run_observed(&invocation.plan, gate, stop, &mut |progress| {
+    let outcome = agents::run(invocation, gate, stop, &mut |progress| {
         if !matches!(progress, Progress::Warning(_) | Progress::Began(_)) {
             // A full disk shows again, as an error, when the report is written.
             let _ = start();

@@ -123,6 +123,10 @@ fn warms_up_by_rule(cell: &Cell) -> bool {
 /// Rows and size, and how the size compares with memory: the ratio decides what a study can show. Each from the
 /// least to the most of all cells.
 fn data(plan: &Plan) -> String {
+    let is_snapshot = |cell: &Cell| matches!(cell.spec.data.source, DataSource::Snapshot { .. });
+    if plan.designed().any(is_snapshot) {
+        return "a snapshot of a server's data".to_owned();
+    }
     let is_of_script = |cell: &Cell| matches!(cell.spec.data.source, DataSource::Lua);
     if plan.designed().any(is_of_script) {
         return "what a Lua script's prepare makes, which is known when it has run".to_owned();

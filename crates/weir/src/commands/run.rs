@@ -76,10 +76,20 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         eprintln!("note: {remark}");
     }
     write_and_print(&outcome, &out, arguments.json)?;
+    if let Some(first) = outcome.failed.first() {
+        eprintln!(
+            "{} runs failed and are not in the result ({first}); to make them again, {}",
+            outcome.failed.len(),
+            go_on(&out)
+        );
+    }
     if outcome.stopped || stop.load(Ordering::SeqCst) {
         let done = outcome.result.evidence.runs.len();
         eprintln!("stopped: {done} complete runs are kept, {}", go_on(&out));
         return Ok(Outcome::Stopped);
+    }
+    if !outcome.failed.is_empty() {
+        return Ok(Outcome::Failed);
     }
     Ok(of_verdicts(&outcome.result))
 }
@@ -104,6 +114,14 @@ pub(crate) fn watched(
             let _ = file.write(&progress);
         }
     })
+}
+
+/// The outcome, if no run of it failed.
+pub(crate) fn whole(outcome: RunOutcome) -> anyhow::Result<RunOutcome> {
+    match outcome.failed.first() {
+        Some(why) => anyhow::bail!("{why}"),
+        None => Ok(outcome),
+    }
 }
 
 /// How much there is to do, as far as it is known.

@@ -40,10 +40,15 @@ fn connection(users: &Users) -> Connection {
     connect(&users.server().endpoint())
 }
 
-/// A call that finds this machine's servers and empty data directories, though its home is the test's.
+/// A call of `weir flashback`.
 pub(crate) fn weir(users: &Users, arguments: &[&str]) -> Weir {
+    on_this_machine(users, &[&["flashback"], arguments].concat())
+}
+
+/// A call that finds this machine's servers and empty data directories, though its home is the test's.
+pub(crate) fn on_this_machine(users: &Users, arguments: &[&str]) -> Weir {
     let program = users.server().binary().path.clone();
-    let weir = users.weir(&[&["flashback"], arguments].concat());
+    let weir = users.weir(arguments);
     let weir = weir.env(
         "XDG_CACHE_HOME",
         cache_directory().ancestors().nth(2).unwrap(),

@@ -161,27 +161,80 @@ fn a_script_that_is_none_is_refused_by_the_plan_with_its_line() {
     }
 }
 
+/// One of five scripts prints without end and is measured; the others cost their runs, each with a line that says why.
 #[test]
-fn a_script_that_crashes_or_fails_costs_its_run_and_leaves_nothing() {
-    for (event, why) in [
+fn a_script_that_fails_costs_its_run_and_leaves_nothing() {
+    let world = World::new();
+    let fails = [
         (
+            "crash.lua",
             "ffi.cast('int *', 0)[0] = 1",
-            "its process crashed (signal 11",
+            "its process crashed (signal 11: memory that is not its own); it said last: the script has crashed the program \
+             (memory that is not its own) at crash.lua:4",
         ),
-        ("error('no stock')", "writes.lua:4: no stock"),
-        ("os.exit(5)", "its process left with exit code 5"),
-    ] {
-        let world = World::new();
-        let study = study(&world, "mysql", "\"writes.lua\"");
-        let text = format!(
-            "require('part')\nfunction event()\nif os.clock() > 0.01 then\n{event} end end"
-        );
-        world.write("writes.lua", &text);
-        let error = run(&world, &study).fails();
-        assert!(
-            error.contains("writes.lua") && error.contains(why),
-            "{error}"
-        );
-        world.assert_nothing_left();
+        (
+            "error.lua",
+            "error('no stock')",
+            "`thread_run' function failed: error.lua:4: no stock",
+        ),
+        (
+            "exit.lua",
+            "os.exit(5)",
+            "its process left with exit code 5",
+        ),
+        (
+            "loop.lua",
+            "while true do end",
+            "still in an event 23 s after the end of the run; a thread of the script is still at loop.lua:4",
+        ),
+    ];
+    let script = |event: &str| {
+        format!("require('part')\nfunction event()\nif os.clock() > 0.01 then\n{event} end end")
+    };
+    let mut names = "\"prints.lua\"".to_owned();
+    for (name, event, _) in fails {
+        world.write(name, &script(event));
+        names += &format!(", \"{name}\"");
     }
+    world.write(
+        "prints.lua",
+        "require('part') function event() con:query('DO 0') print(('x'):rep(2^20)) end",
+    );
+    let study = study(&world, "mysql", &names);
+    let output = run(&world, &study).output();
+    let told = &output.stderr;
+    assert_eq!(output.code, Some(1), "{}{told}", output.stdout);
+    for (name, _, why) in fails {
+        let mut lines = told
+            .lines()
+            .filter(|line| line.starts_with("run ") && line.contains(&format!("script {name}: ")));
+        let line = lines.next().unwrap_or_else(|| panic!("{name}: {told}"));
+        assert!(
+            line.contains(" of 5 failed: run of ") && line.contains(why),
+            "{told}"
+        );
+        assert!(lines.next().is_none(), "{told}");
+    }
+    assert!(
+        told.contains("4 runs failed and are not in the result (run of"),
+        "{told}"
+    );
+    let result = result(&world);
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 1);
+    assert!(runs[0]["record"]["queries_per_s"].as_f64().unwrap() > 1.0);
+    world.assert_nothing_left();
+}
+
+/// Where no run can be made, the study ends with the reason.
+#[test]
+fn a_study_whose_script_always_fails_ends_with_its_words() {
+    let world = World::new();
+    let text = "require('part')\nfunction event()\nerror('no stock') end";
+    let study = study(&world, "mysql", "\"writes.lua\"");
+    world.write("writes.lua", text);
+    let error = run(&world, &study).fails();
+    let why = "writes.lua: `thread_run' function failed: writes.lua:3: no stock";
+    assert!(error.contains(why), "{error}");
+    world.assert_nothing_left();
 }

@@ -348,15 +348,18 @@ fn a_study_deploys_its_servers(flavor: &str) {
             cpus = "0"
             replicas = 2
             replication = "semi_sync"
+            replica_drive = "intel-p4610"
+            heartbeat = true
             [server.config]
             innodb_buffer_pool_size = "64M"
             [data]
             workload = "oltp_write_only"
             rows = 20_000
+            scale = {{ drive = "1/25" }}
             [load]
             threads = 2
             warmup = "0s"
-            measure = "1s"
+            measure = "2s"
             [factors]
             pool = ["cold", "warm"]
             [repeat]
@@ -388,6 +391,14 @@ fn a_study_deploys_its_servers(flavor: &str) {
                 all.find(|one| one["metric"] == name && one["instance"] == replica)
             };
             assert!(of("replication.lag_s").is_some(), "{replica}");
+            let last = |name: &str| {
+                let values = of(name).unwrap()["values"].as_array().unwrap().clone();
+                values.last().unwrap().as_f64().unwrap()
+            };
+            // Each on a drive of its own, which counts what it writes; the server's row is young.
+            assert!(last("replica_drive.writes") > 0.0, "{replica}");
+            let lag_ms = last("replication.heartbeat_lag_ms");
+            assert!((0.0..10_000.0).contains(&lag_ms), "{replica}: {lag_ms}");
             let running = &of("replication.running").unwrap()["values"];
             assert_eq!(running[0], 1.0, "{replica}");
         }

@@ -5,19 +5,24 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use weir_model::Flavor;
+use weir_mysql::Connection;
 
 use crate::beside::{Bench, Output};
 
 const CONNECTS: &str = "function thread_init() con = sysbench.sql.driver():connect() end\n";
 
-/// Runs a script on a server, on which no connection stays.
+/// Runs a script both ways on a server, on which no connection stays.
 fn on_mysql(text: &str, words: &str) -> Vec<Output> {
     let (server, _directory) = weir_testing::start(Flavor::Mysql);
     let bench = Bench::on(&server.endpoint());
+    let mut control = weir_testing::connect(&server.endpoint());
+    both_ways(&bench, &mut control, text, words)
+}
+
+fn both_ways(bench: &Bench, control: &mut Connection, text: &str, words: &str) -> Vec<Output> {
     bench.script("x.lua", text);
     let runs = ["os", "reactor"]
         .map(|driving| bench.ours(&format!("{words} --lua-threads={driving} run")));
-    let mut control = weir_testing::connect(&server.endpoint());
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
         let left: Vec<(String, String)> = control
@@ -28,6 +33,58 @@ fn on_mysql(text: &str, words: &str) -> Vec<Output> {
         }
         assert!(Instant::now() < deadline, "{left:?}");
         std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Whatever is wrong, one line has the script and its line, and the exit code is sysbench's.
+#[test]
+fn a_failure_is_one_line_with_its_place_and_leaves_no_connection() {
+    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let bench = Bench::on(&server.endpoint());
+    let mut control = weir_testing::connect(&server.endpoint());
+    let in_one = |what: &str| {
+        format!(
+            "{CONNECTS}function event()\n con:query('SELECT 1')\n if sysbench.tid == 40 then {what} end\nend"
+        )
+    };
+    for (text, code, line) in [
+        (
+            format!("{CONNECTS}x = = 1"),
+            1,
+            "FATAL: x.lua:2: unexpected symbol near '='",
+        ),
+        (
+            format!("{CONNECTS}\nrequire('no_such_module')"),
+            1,
+            "FATAL: x.lua:3: module 'no_such_module' not found:",
+        ),
+        (
+            in_one("error('broken')"),
+            1,
+            "FATAL: `thread_run' function failed: x.lua:4: broken",
+        ),
+        (
+            in_one("local nothing nothing.field = 1"),
+            1,
+            "FATAL: `thread_run' function failed: x.lua:4: attempt to index local 'nothing' (a nil value)",
+        ),
+        (
+            in_one("con:query('SELEC')"),
+            1,
+            "FATAL: `thread_run' function failed: x.lua:4: SQL error, errno = 1064",
+        ),
+        (in_one("os.exit(5)"), 5, ""),
+    ] {
+        for run in both_ways(&bench, &mut control, &text, "x.lua --threads=64 --time=20") {
+            assert_eq!(run.code, Some(code), "{run:?}");
+            let lines = run.stdout.lines();
+            let told = lines.filter(|told| !line.is_empty() && told.starts_with(line));
+            assert_eq!(
+                told.count(),
+                usize::from(!line.is_empty()),
+                "{line} {run:?}"
+            );
+        }
     }
 }
 

@@ -105,6 +105,14 @@ impl Bench {
         command
     }
 
+    /// `weir load` with these words.
+    pub(crate) fn weir_load(&self, words: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.arg("load");
+        self.with_words(&mut command, words);
+        Output::from(command.output().unwrap())
+    }
+
     /// sysbench itself; nothing where it is not installed.
     pub(crate) fn theirs(&self, words: &str) -> Option<Output> {
         let installed = Command::new("sysbench").arg("--version").output();

@@ -24,7 +24,9 @@
 //! | counting of reads, writes, others | `modules::installed_tests_count_as_under_sysbench_*`, beside |
 //! | histogram | `runs::a_histogram_is_printed_as_sysbench_does`, beside |
 //! | C surface `sb_*` | `weir-lua tests::the_c_surface_is_found_by_its_names`, `runs::an_own_count_of_errors_*`, beside |
-//! | C surface `db_*` | `contract::the_database_is_reached_by_ffi` |
+//! | C surface `db_*` | `contract::the_database_is_reached_by_ffi`, `c_surface::*`, beside |
+//! | C surface `sb_histogram_*`, `sb_print_test_options` | `c_surface::prepared_statements_are_used_by_ffi_*`, beside |
+//! | several connections of a thread | `own_sockets::*`, `suites::*` |
 //! | `oltp_common` and the eleven tests | `modules::*`, beside |
 //! | the interface of 0.5 | `contract::a_script_of_0_5_runs`, beside |
 //! | `LuaJIT`'s limits: sort, gsub, own coroutines, sleeping | `reactors::*` |
@@ -36,7 +38,9 @@
 //! - 1.1's own words (`Threads initialization failed!`, byte counters, `warmup`): no distribution has that program.
 //! - A script from standard input with a text: the tests give none; the empty one is in `native`.
 //! - 30 s of `--thread-init-timeout` of a script: the native workloads' is tested in `it::load`.
-//! - Types as C scripts declare them for `db_prepare` and `db_bind_*`: these functions are not there.
+//! - `sb_lua_set_test_args`: not there. With it, sysbench's own Lua hands a script's options to its C part; Weir reads them
+//!   itself.
+//! - Times in `db_bind_param`: they lie in a struct of MySQL's client library, which Weir does not have; they are refused.
 
 use weir_model::Flavor;
 

@@ -4,12 +4,15 @@
 
 mod bad_input;
 mod beside;
+mod c_surface;
 mod commands;
 mod contract;
 mod database;
 mod losses;
 mod modules;
 mod native;
+mod own_sockets;
+mod profile;
 mod reactors;
 mod results;
 mod runs;

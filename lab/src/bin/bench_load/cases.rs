@@ -9,42 +9,58 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::child;
+use crate::others;
 use crate::server::{Commits, Server};
 
 /// Tables and rows of the cases that load them.
-const TABLES: u32 = 2;
+pub(crate) const TABLES: u32 = 2;
 const ROWS: u32 = 100_000;
 /// What `prepare` makes when it is the case.
 const PREPARED_TABLES: u32 = 4;
 const PREPARED_ROWS: u32 = 200_000;
 const PREPARE_THREADS: u32 = 2;
 
+/// Connections that each tool can have: a thread for each, or a goroutine.
+const OTHERS_CONNECTIONS_MAX: u32 = 512;
+
+/// One of the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tool {
+    Sysbench,
+    Weir,
+    /// `lab/go-client`: point selects only.
+    GoClient,
+    /// `mysqlslap`: point selects as texts only.
+    Slap,
+    /// Order entry only.
+    GoTpc,
+}
+
 /// A way to run one of the tools.
 #[derive(Debug, Clone)]
 pub(crate) struct Arm {
     pub(crate) name: String,
     /// Empty: the Weir that is measured.
-    program: PathBuf,
-    options: Vec<String>,
-    pub(crate) is_weir: bool,
+    pub(crate) program: PathBuf,
+    pub(crate) options: Vec<String>,
+    pub(crate) tool: Tool,
 }
 
 impl Arm {
-    pub(crate) fn sysbench(program: &Path) -> Self {
+    /// A tool as it is.
+    pub(crate) fn of(tool: Tool, name: &str, program: &Path) -> Self {
         Self {
-            name: "sysbench".to_owned(),
+            name: name.to_owned(),
             program: program.to_owned(),
             options: Vec::new(),
-            is_weir: false,
+            tool,
         }
     }
 
     pub(crate) fn weir(name: &str, program: &Path, options: &str) -> Self {
         Self {
-            name: name.to_owned(),
-            program: program.to_owned(),
             options: options.split_whitespace().map(str::to_owned).collect(),
-            is_weir: true,
+            ..Self::of(Tool::Weir, name, program)
         }
     }
 
@@ -66,7 +82,7 @@ impl Arm {
         options: &[String],
     ) -> Command {
         let mut command = Command::new(&self.program);
-        if self.is_weir {
+        if self.tool == Tool::Weir {
             command.arg("load");
         }
         command.arg(workload);
@@ -155,6 +171,17 @@ impl Case {
         cases
     }
 
+    /// Whether a tool can do this.
+    pub(crate) fn is_for(self, arm: &Arm) -> bool {
+        match arm.tool {
+            Tool::Sysbench | Tool::Weir => true,
+            Tool::GoClient | Tool::Slap => {
+                matches!(self, Self::Run("oltp_point_select", connections) if connections <= OTHERS_CONNECTIONS_MAX)
+            }
+            Tool::GoTpc => false,
+        }
+    }
+
     /// What server it wants.
     pub(crate) fn commits(self) -> Commits {
         match self {
@@ -183,6 +210,15 @@ impl Case {
     }
 
     fn sample(self, arm: &Arm, server: &Server, time_s: u32) -> anyhow::Result<Sample> {
+        match (arm.tool, self) {
+            (Tool::GoClient, Self::Run(_, connections)) => {
+                return others::go_client(arm, server, (ROWS, connections, time_s));
+            }
+            (Tool::Slap, Self::Run(_, connections)) => {
+                return others::slap(arm, server, (ROWS, connections, time_s));
+            }
+            _ => {}
+        }
         let (done, count, seconds) = match self {
             Self::Run(workload, connections) => {
                 let mut options = table_options(TABLES, ROWS, connections);

@@ -3,13 +3,15 @@
 //! `make bench-load` runs it. Every case is run by each tool in turn, several times (A B A B), so
 //! that whatever else this machine does falls on both; ratios are those of neighbours in time, and
 //! their median and range are printed. CPU and memory are the whole process's, from start to end
-//! (`wait4(2)`), connecting included. `make bench-order` compares order entry instead.
+//! (`wait4(2)`), connecting included. A client in Go and `mysqlslap` come beside in the cases of point selects.
+//! `make bench-order` compares order entry instead, with go-tpc beside.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program
 
 mod cases;
 mod child;
 mod order_entry;
+mod others;
 mod processors;
 mod server;
 mod table;
@@ -22,7 +24,7 @@ use anyhow::Context as _;
 use clap::Parser;
 use serde::Serialize;
 
-use cases::{Arm, Case, Sample};
+use cases::{Arm, Case, Sample, Tool};
 use order_entry::OrderEntryCase;
 
 /// Compares `weir load` with sysbench on a private MySQL server.
@@ -49,6 +51,15 @@ struct Options {
     /// Compare order entry instead, sysbench with this script
     #[arg(long, value_name = "SCRIPT")]
     order_entry: Option<PathBuf>,
+    /// A client in Go, made of `lab/go-client`, for point selects
+    #[arg(long, value_name = "PROGRAM")]
+    go_client: Option<PathBuf>,
+    /// `mysqlslap`, for point selects
+    #[arg(long, value_name = "PROGRAM")]
+    slap: Option<PathBuf>,
+    /// go-tpc, for order entry
+    #[arg(long, value_name = "PROGRAM")]
+    go_tpc: Option<PathBuf>,
     /// Where the results go, as JSON
     #[arg(long, default_value = "target/bench-load.json")]
     json: PathBuf,
@@ -78,10 +89,32 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     child::raise_file_limit()?;
     let mut arms = vec![
-        Arm::sysbench(&options.sysbench),
+        Arm::of(Tool::Sysbench, "sysbench", &options.sysbench),
         Arm::weir("weir", &options.weir, ""),
     ];
     arms.extend(options.arm.iter().map(|arm| arm.or_program(&options.weir)));
+    let is_order_entry = options.order_entry.is_some();
+    arms.extend(
+        [
+            (
+                Tool::GoClient,
+                "go",
+                options.go_client.as_deref().filter(|_| !is_order_entry),
+            ),
+            (
+                Tool::Slap,
+                "mysqlslap",
+                options.slap.as_deref().filter(|_| !is_order_entry),
+            ),
+            (
+                Tool::GoTpc,
+                "go-tpc",
+                options.go_tpc.as_deref().filter(|_| is_order_entry),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(tool, name, program)| Some(Arm::of(tool, name, program?))),
+    );
     let cases: Vec<_> = Case::all()
         .into_iter()
         .filter(|case| {
@@ -136,9 +169,14 @@ fn compare(
         version = server.version();
         for case in cases {
             eprintln!("{case}");
-            let samples = case.measure(arms, &server, options.turns, options.time)?;
+            let arms: Vec<_> = arms
+                .iter()
+                .filter(|arm| case.is_for(arm))
+                .cloned()
+                .collect();
+            let samples = case.measure(&arms, &server, options.turns, options.time)?;
             let is_first = results.is_empty();
-            results.push(printed(case.to_string(), arms, samples, is_first));
+            results.push(printed(case.to_string(), &arms, samples, is_first));
         }
     }
     Ok((version, results))

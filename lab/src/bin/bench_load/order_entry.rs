@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::cases::{Arm, Sample, in_turns, number_after};
-use crate::child;
+use crate::cases::{Arm, Sample, Tool, in_turns, number_after};
 use crate::server::Server;
+use crate::{child, others};
 
 const WAREHOUSES: u32 = 4;
 /// Warehouses that are loaded when loading is the case, and the connections that do it.
@@ -15,7 +15,7 @@ const PREPARED_WAREHOUSES: u32 = 2;
 const PREPARE_THREADS: u32 = 2;
 /// What the native workload is called, and its tables, those that others need last.
 const NATIVE: &str = "order_entry";
-const TABLES: [&str; 9] = [
+pub(crate) const TABLES: [&str; 9] = [
     "order_line",
     "new_order",
     "orders",
@@ -58,6 +58,9 @@ impl OrderEntryCase {
     ) -> anyhow::Result<Vec<Sample>> {
         if let Self::Run(_) = self {
             prepare(weir, server, script, WAREHOUSES)?;
+            for arm in arms.iter().filter(|arm| arm.tool == Tool::GoTpc) {
+                others::go_tpc_prepare(arm, server, WAREHOUSES, PREPARE_THREADS)?;
+            }
             self.sample(&arms[0], server, script, 2)?;
         }
         let samples = in_turns(arms, turns, |arm| {
@@ -78,6 +81,9 @@ impl OrderEntryCase {
         script: &Path,
         time_s: u32,
     ) -> anyhow::Result<Sample> {
+        if arm.tool == Tool::GoTpc {
+            return self.sample_of_go_tpc(arm, server, time_s);
+        }
         let (done, count, seconds) = match self {
             Self::Run(connections) => {
                 let mut options = options(WAREHOUSES, connections);
@@ -95,6 +101,21 @@ impl OrderEntryCase {
             }
         };
         Ok(Sample::new(arm, &done, count, seconds))
+    }
+
+    fn sample_of_go_tpc(self, arm: &Arm, server: &Server, time_s: u32) -> anyhow::Result<Sample> {
+        match self {
+            Self::Run(connections) => {
+                others::go_tpc_run(arm, server, WAREHOUSES, (connections, time_s))
+            }
+            Self::Prepare => {
+                let made =
+                    others::go_tpc_prepare(arm, server, PREPARED_WAREHOUSES, PREPARE_THREADS)?;
+                let (done, rows) = made;
+                let wall_s = done.wall_s;
+                Ok(Sample::new(arm, &done, rows as f64, wall_s))
+            }
+        }
     }
 }
 
@@ -118,7 +139,7 @@ fn rows(server: &Server) -> anyhow::Result<u64> {
 }
 
 fn workload<'a>(arm: &Arm, script: &'a Path) -> anyhow::Result<&'a str> {
-    if arm.is_weir {
+    if arm.tool == Tool::Weir {
         return Ok(NATIVE);
     }
     script.to_str().context("the path of the script is no text")

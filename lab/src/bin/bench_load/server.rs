@@ -11,9 +11,9 @@ use weir_server::PrivateServer;
 const CONNECTIONS_MAX: &str = "4000";
 /// All tables and their indexes stay cached.
 const POOL_BYTES: &str = "1073741824";
-/// An account without a password: both tools can then be told everything on their command lines,
-/// and the socket's directory is closed to other users.
-const ACCOUNT: &str = "bench";
+/// An account without a password: all tools can then be told everything on their command lines. The socket's directory
+/// is closed to other users. The port of 127.0.0.1 is not, for as long as the comparison takes.
+pub(crate) const ACCOUNT: &str = "bench";
 
 /// How the server takes commits, all else being the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,8 @@ impl Commits {
 #[derive(Debug)]
 pub(crate) struct Server {
     server: PrivateServer,
+    /// Of 127.0.0.1, for tools that know no sockets.
+    port: u16,
     _directory: TempDir,
 }
 
@@ -58,13 +60,16 @@ impl Server {
             ("innodb_redo_log_capacity", "1073741824"),
         ];
         variables.extend(commits.variables());
-        let (server, directory) = weir_testing::start_with(Flavor::Mysql, &variables);
+        let (server, directory, port) = weir_testing::start_on_tcp(Flavor::Mysql, &variables);
         let started = Self {
             server,
+            port,
             _directory: directory,
         };
-        started.query(&format!("CREATE USER {ACCOUNT}@localhost"))?;
-        started.query(&format!("GRANT ALL ON *.* TO {ACCOUNT}@localhost"))?;
+        for host in ["localhost", "'127.0.0.1'"] {
+            started.query(&format!("CREATE USER {ACCOUNT}@{host}"))?;
+            started.query(&format!("GRANT ALL ON *.* TO {ACCOUNT}@{host}"))?;
+        }
         Ok(started)
     }
 
@@ -88,6 +93,20 @@ impl Server {
     pub(crate) fn version(&self) -> String {
         let binary = self.server.binary();
         format!("{:?} {}", binary.flavor, binary.version)
+    }
+
+    /// Its port of 127.0.0.1.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its socket and the schema.
+    pub(crate) fn place(&self) -> anyhow::Result<(String, String)> {
+        let endpoint = self.server.endpoint();
+        let Address::Socket(path) = &endpoint.address else {
+            anyhow::bail!("the server has no socket")
+        };
+        Ok((path.display().to_string(), endpoint.database))
     }
 
     /// Tells a tool with sysbench's options where to connect.

@@ -399,3 +399,48 @@ fn read_for(drive: &mut DriveStatistics, modelled_s: f64) {
     };
     drive.by_kind = [(FileKind::Data, reads)].into();
 }
+
+#[test]
+fn profile_recalled_figures_are_named_where_two_drives_are_compared() {
+    use weir_model::{Grade, PublishedFigure, PublishedOperation, PublishedPoint};
+
+    let said = |grade: Option<Grade>, published: Vec<PublishedPoint>, name: &'static str| {
+        let (rules, _) = spoiled(|result| {
+            let mut other = result.drives[0].clone();
+            name.clone_into(&mut other.name);
+            (other.grade, other.published) = (grade, published);
+            result.drives.push(other);
+            let spec = result.plan.cells[1].spec_mut();
+            spec.primary_mut().drive.as_mut().unwrap().profile = name.into();
+        });
+        let mut of_profile = rules.into_iter().filter(|(rule, _)| rule == "profile");
+        of_profile.next().map(|(_, severity)| severity)
+    };
+    assert_eq!(
+        said(Some(Grade::Recalled), vec![], "e"),
+        Some(Severity::Warning)
+    );
+    assert_eq!(
+        said(Some(Grade::DataSheet), vec![], "e"),
+        Some(Severity::Note)
+    );
+    assert_eq!(said(Some(Grade::Measured), vec![], "e"), None);
+    assert_eq!(said(None, vec![], "e"), None);
+    // The same drive at both levels: its figures are the same for both.
+    assert_eq!(said(Some(Grade::Recalled), vec![], "d"), None);
+    let point = PublishedPoint {
+        source: "a review".to_owned(),
+        operation: PublishedOperation::Read,
+        bytes: Bytes(4096),
+        depth: 1,
+        sequential: false,
+        figure: PublishedFigure::LatencyUs,
+        measured: 100.0,
+        emulated: 60.0,
+        caveat: String::new(),
+    };
+    assert_eq!(
+        said(Some(Grade::DataSheet), vec![point], "e"),
+        Some(Severity::Warning)
+    );
+}

@@ -17,6 +17,8 @@ pub(super) enum Call<'a> {
     Wake,
     Replied(&'a Reply),
     Refused(&'a ServerError),
+    /// A socket of the session's own is ready.
+    Ready,
     /// There are no more transactions.
     Finish,
 }
@@ -129,6 +131,16 @@ impl MysqlDriver {
         self.turn(Call::Wake, shared, meter)
     }
 
+    /// Lets the session look at its own socket.
+    pub(super) fn ready(
+        &mut self,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        meter.reply_received(None);
+        self.turn(Call::Ready, shared, meter)
+    }
+
     /// Lets the session act and does what it says.
     pub(super) fn turn(
         &mut self,
@@ -138,6 +150,9 @@ impl MysqlDriver {
     ) -> Result<Next, LoadError> {
         if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
             self.session.results(self.parser.take_results());
+        }
+        if let Call::Replied(_) = call {
+            self.session.digested(self.parser.rows_digest());
         }
         let turn = &mut Turn::new(
             &mut shared.outgoing,
@@ -155,19 +170,35 @@ impl MysqlDriver {
             Call::Wake => session.woken(turn),
             Call::Replied(reply) => session.replied(reply, self.parser.rows(), turn),
             Call::Refused(error) => session.refused(error, turn),
+            Call::Ready => session.ready(turn),
         };
         if let Some(refusal) = turn.refusal.take() {
             return Err(refusal);
         }
         let (expected, counted, has_waited) = (turn.expected, turn.counted, turn.has_waited);
+        let beside = (
+            std::mem::take(&mut turn.completed),
+            std::mem::take(&mut turn.failed),
+        );
+        for (kind, asked_ns) in beside.0 {
+            meter.completed(Kind::Statement(kind), asked_ns);
+        }
+        for error in &beside.1 {
+            meter.failed_try(error);
+        }
         if counted != Counts::default() {
             meter.add(&counted);
         }
-        if self.is_finishing && !matches!(step, Step::Request { .. } | Step::Sleep { .. }) {
+        let goes_on = matches!(
+            step,
+            Step::Request { .. } | Step::Sleep { .. } | Step::Await(_)
+        );
+        if self.is_finishing && !goes_on {
             return Ok(self.quit(shared));
         }
         match step {
             Step::Request { kind } => {
+                self.parser.digest_rows(self.session.digests_rows());
                 let skips = expected != Expected::Statement && !self.session.needs_rows();
                 self.parser
                     .expect(if skips { Expected::Outcome } else { expected });
@@ -180,8 +211,13 @@ impl MysqlDriver {
                 self.wake_ns = until_ns;
                 Ok(Next::Due(until_ns))
             }
+            Step::Await(socket) => {
+                self.doing = Doing::Awaiting(socket);
+                Ok(Next::Socket(socket))
+            }
             Step::Done { transactions, kind } => {
-                self.asks_nothing = !matches!(call, Call::Replied(_) | Call::Refused(_));
+                let has_asked = matches!(call, Call::Replied(_) | Call::Refused(_) | Call::Ready);
+                self.asks_nothing = !has_asked;
                 if self.asks_nothing || has_waited {
                     meter.reply_received_at(u64::MAX);
                 }
@@ -203,7 +239,7 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        if std::mem::replace(&mut self.is_finishing, true) || self.is_away {
+        if std::mem::replace(&mut self.is_finishing, true) {
             return Ok(self.quit(shared));
         }
         self.turn(Call::Finish, shared, meter)

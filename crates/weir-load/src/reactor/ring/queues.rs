@@ -8,6 +8,7 @@ use io_uring::{IoUring, cqueue, opcode, squeue, types};
 
 use super::buffers::{Buffers, GROUP};
 use super::memory::Memory;
+use crate::driver::OwnSocket;
 use crate::reactor::sockets::Chunk;
 use crate::stamp::{CONTROL_BYTES, Stamp};
 
@@ -126,6 +127,20 @@ impl Queues {
             length: payload,
             came: parts.and_then(|parts| Stamp::of_control(parts.control_data())),
         }
+    }
+
+    /// Completes once when a socket is ready that is no connection's.
+    pub(super) fn watch(&mut self, socket: OwnSocket, token: u64) -> io::Result<()> {
+        let events = if socket.writes {
+            libc::POLLOUT
+        } else {
+            libc::POLLIN
+        };
+        let entry = opcode::PollAdd::new(types::Fd(socket.descriptor), events as u32)
+            .build()
+            .user_data(token);
+        // SAFETY: it refers to no memory.
+        unsafe { self.push(&entry) }
     }
 
     /// Ends what was begun with `token`.

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::super::sockets::{Sockets, Wait};
+use super::super::sockets::{Arrival, Sockets, Wait};
 use super::super::{EpollSockets, RingSockets};
 use crate::driver::NonBlocking;
 use crate::stamp::Stamp;
@@ -33,8 +33,10 @@ fn receive(sockets: &mut impl Sockets) -> (Vec<u8>, Option<u64>, bool) {
     sockets.wait(wait).unwrap();
     let (mut bytes, mut age_ns, mut is_over) = (Vec::new(), None, false);
     while let Some(arrival) = sockets.next() {
-        assert_eq!(arrival.index, 1);
-        let Ok(chunk) = arrival.chunk else {
+        let Arrival::Chunk(1, chunk) = arrival else {
+            panic!("{arrival:?}")
+        };
+        let Ok(chunk) = chunk else {
             is_over = true;
             continue;
         };

@@ -22,7 +22,7 @@ use weir_model::{
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
-use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Transport};
+use crate::driver::{Fresh, MysqlDriver, NonBlocking, OwnSocket, Shared, Transport};
 use crate::engine::setup;
 use crate::meter::{Clock, FrameSender, Meter, ReporterEnd, new_histogram};
 use crate::plan::LoadPlan;
@@ -68,6 +68,10 @@ impl Sockets for Server {
         Ok(())
     }
 
+    fn watch(&mut self, _: usize, _: OwnSocket) -> io::Result<()> {
+        Ok(())
+    }
+
     fn wait(&mut self, wait: Wait) -> io::Result<()> {
         let reply_ns = self.due.peek().map(|Reverse((at_ns, _))| *at_ns);
         let ends = [Some(wait.until_ns), wait.timer_ns, reply_ns];
@@ -90,7 +94,7 @@ impl Sockets for Server {
             length,
             came: None,
         });
-        Some(Arrival { index, chunk })
+        Some(Arrival::Chunk(index, chunk))
     }
 
     fn bytes(&self, chunk: &Chunk) -> &[u8] {

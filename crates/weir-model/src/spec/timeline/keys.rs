@@ -22,6 +22,8 @@ impl TimelineEvent {
                 "statement" => value.clone_into(&mut statement.statement),
                 "algorithm" => statement.algorithm = Some(value.to_owned()),
                 "lock" => statement.lock = Some(value.to_owned()),
+                "copy" => statement.copy = Some(value.parse()?),
+                "tool" => statement.tool = Some(value.to_owned()),
                 "retries" => {
                     let number = value.parse();
                     statement.retries = number.map_err(|_| "must be a number of tries")?;
@@ -90,6 +92,12 @@ impl TimelineEvent {
                     }
                 }
                 put("retries", &statement.retries.to_string());
+                if let Some(way) = statement.copy {
+                    put("copy", way.name());
+                }
+                if let Some(tool) = &statement.tool {
+                    put("tool", tool);
+                }
                 for (variable, value) in &statement.session {
                     put(variable, value);
                 }

@@ -171,7 +171,10 @@ panels! {
         "major faults" = Metric(SERVER_MAJOR_FAULTS, 1.0),
     }
     SERVER, "How far replicas are behind", "s": { "" = Metric(REPLICATION_LAG, 1.0) }
+    SERVER, "Age of the newest heartbeat on replicas", "ms": { "" = Metric(REPLICATION_HEARTBEAT_LAG, 1.0) }
     SERVER, "Whether replicas run", "1: yes": { "" = Metric(REPLICATION_RUNNING, 1.0) }
+    SERVER, "Reads of replicas from their drives", "per s": { "" = Metric(REPLICA_DRIVE_READS, 1.0) }
+    SERVER, "Writes of replicas to their drives", "per s": { "" = Metric(REPLICA_DRIVE_WRITES, 1.0) }
 
     FILES, "Reads of files", "per s": { "" = Metric(FILE_READS, 1.0) }
     FILES, "Writes of files", "per s": { "" = Metric(FILE_WRITES, 1.0) }

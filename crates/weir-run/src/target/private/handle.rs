@@ -155,7 +155,7 @@ impl ServerHandle {
                     ControlFlow::Continue(())
                 }
             });
-            // Whoever asked waits for it.
+            // The event waits for it.
             let _ = tell.send(server);
         }))?;
         loop {

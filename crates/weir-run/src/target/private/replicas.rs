@@ -1,19 +1,47 @@
 //! The replicas of a run's server: copies of the same data that follow it.
 //!
-//! They lie on the host's own storage, also where the primary is on an emulated drive: the drive is
-//! what is measured.
+//! Each is on the host's own storage, or on an emulated drive of its own.
 
 use std::fs;
 
+use weir_drive::DriveProcess;
 use weir_model::Cell;
+use weir_probe::{Probe, ReplicaDriveProbe, ReplicaProbe};
 use weir_process::PathError;
 use weir_server::{PrivateServer, Role, StartOptions};
 
-use super::PrivateTarget;
+use super::{PrivateTarget, mount_options};
 use crate::cancel::Cancel;
 use crate::context::StudyContext;
 use crate::data::PreparedData;
 use crate::{RunError, commands};
+
+/// A replica; its server ends before the drive that it writes to.
+pub(super) struct Replica {
+    pub(super) server: PrivateServer,
+    drive: Option<DriveProcess>,
+    /// What series call it.
+    name: String,
+}
+
+impl Replica {
+    /// What can be looked at of it.
+    pub(super) fn probes(&self, has_heartbeat: bool) -> Vec<Box<dyn Probe>> {
+        let name = &self.name;
+        let mut replica = ReplicaProbe::new(name, self.server.endpoint());
+        if has_heartbeat {
+            replica = replica.with_heartbeat(name);
+        }
+        let mut probes: Vec<Box<dyn Probe>> = vec![Box::new(replica)];
+        if let Some(drive) = &self.drive {
+            let mountpoint = drive.mountpoint().to_owned();
+            probes.push(Box::new(ReplicaDriveProbe::new(name, move || {
+                weir_drive::statistics(&mountpoint).ok()
+            })));
+        }
+        probes
+    }
+}
 
 /// Prepares `options` of a run's server for the replicas that its cell wants; the port on which they
 /// reach it, if there are any.
@@ -48,15 +76,31 @@ impl PrivateTarget {
         for (number, node) in (1..).zip(cell.spec.topology.replicas()) {
             let home = self.home.path().join(&node.name);
             fs::create_dir_all(&home).map_err(PathError::on("create", &home))?;
-            let mut options = StartOptions::new(home.join("data"), home.join("server"));
-            data.snapshots.restore(&data.key, &options.data_dir)?;
-            weir_server::forget_identity(&options.data_dir)?;
+            let backing = home.join("backing");
+            data.snapshots.restore(&data.key, &backing.join("data"))?;
+            weir_server::forget_identity(&backing.join("data"))?;
+            let mut root = backing.clone();
+            let mut drive = None;
+            if let Some(profile) = context.drives.of_node(node) {
+                root = home.join("drive");
+                let options = mount_options(context, cell, profile, backing, root.clone());
+                self.commands.push(commands::mount(&options));
+                drive = Some(DriveProcess::mount(&context.options.weir, &options)?);
+            }
+            let mut options = StartOptions::new(root.join("data"), home.join("server"));
+            options.temporary_dir = Some(root.join("tmp"));
+            options.flushes_beside_writes =
+                drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
             options.variables.clone_from(&node.variables);
             take_part(context, cell, Role::Replica(number), &mut options);
             self.commands.push(commands::server(binary, &options)?);
-            let replica = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
-            weir_server::attach(binary, &primary, port, &replica.endpoint())?;
-            self.replicas.push(replica);
+            let server = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
+            weir_server::attach(binary, &primary, port, &server.endpoint())?;
+            self.replicas.push(Replica {
+                server,
+                drive,
+                name: format!("replica {number}"),
+            });
         }
         Ok(())
     }

@@ -92,6 +92,17 @@ fn a_file_is_a_workload_with_its_own_tables() {
 }
 
 #[test]
+fn options_of_tables_are_a_factor() {
+    let options = "ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8";
+    let factor = format!("table_options = [\"\", \"{options}\"]");
+    let specs = specs(SYSBENCH, "", &factor);
+    let found = specs.iter().map(|spec| spec.data.table_options.as_str());
+    assert_eq!(found.collect::<Vec<_>>(), ["", options]);
+    let differing = specs[0].differences(&specs[1]);
+    assert_eq!(differing, ["table_options".to_owned()].into());
+}
+
+#[test]
 fn a_file_that_cannot_be_used_says_why() {
     let file = format!("workload = \"{SHOP}\"");
     for (data, why) in [
@@ -100,6 +111,10 @@ fn a_file_that_cannot_be_used_says_why() {
         (
             format!("{file}\nscale = {{ data = \"1/2\" }}"),
             "does not shrink it",
+        ),
+        (
+            format!("{file}\ntable_options = \"ROW_FORMAT=COMPRESSED\""),
+            "makes its own",
         ),
         ("workload = \"oltp_read_only\"".to_owned(), "add `rows`"),
         (

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use weir_load::{HdrLog, Interval, LoadOutcome, Totals};
@@ -115,6 +116,7 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
     ScriptPlan {
         script,
         command: line.command,
+        offers_profile: !manner.is_drop_in,
         argv,
         given: line.given,
         version: weir_sysbench::script_sees(invocation.compat).to_owned(),
@@ -132,7 +134,7 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
             || invocation.form == Form::Json,
         modules: None,
         verbosity: invocation.verbosity,
-        forced_shutdown: invocation.forced_shutdown,
+        patience: invocation.forced_shutdown.then_some(Duration::ZERO),
         abandon,
         load: invocation.plan,
         gate,

@@ -48,7 +48,7 @@ pub(super) fn execute(
     };
     let ran = match run::watched(verifying.plan(), &options, stop) {
         Err(RunError::Interrupted) => return Ok(Outcome::Stopped),
-        ran => ran?.result.evidence,
+        ran => run::whole(ran?)?.result.evidence,
     };
     if stop.load(Ordering::SeqCst) {
         eprintln!(

@@ -59,7 +59,7 @@ pub(super) fn execute(
     };
     let outcome = run::watched(&plan, &options, stop);
     let _ = std::fs::remove_dir_all(&work);
-    let outcome = outcome?;
+    let outcome = run::whole(outcome?)?;
     if outcome.stopped {
         return Ok(Outcome::Stopped);
     }

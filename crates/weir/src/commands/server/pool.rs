@@ -1,15 +1,28 @@
 //! `weir server pool`.
 
+mod compare;
+mod ship;
+
 use serde_json::json;
 use weir_model::Bytes;
 use weir_mysql::Gate;
 use weir_server::{Instances, Session};
 
-use crate::cli::PoolArguments;
+use crate::cli::{PoolArguments, PoolCommand};
 use crate::output;
 
 pub(super) fn execute(arguments: &PoolArguments) -> anyhow::Result<()> {
-    let endpoint = Instances::open()?.endpoint(&arguments.name)?;
+    match &arguments.command {
+        Some(PoolCommand::Compare { from, to, json }) => compare::execute(from, to, *json),
+        Some(PoolCommand::Ship(arguments)) => ship::execute(arguments),
+        None => one(arguments),
+    }
+}
+
+/// Looks at the pool of one server, or changes it.
+fn one(arguments: &PoolArguments) -> anyhow::Result<()> {
+    let name = arguments.name.as_deref().unwrap_or_default();
+    let endpoint = Instances::open()?.endpoint(name)?;
     let mut session = Session::open(&endpoint, &Gate::own())?;
     if arguments.dump {
         session.dump_pool()?;
@@ -40,11 +53,10 @@ pub(super) fn execute(arguments: &PoolArguments) -> anyhow::Result<()> {
         ),
     ];
     for (_, what) in done.iter().filter(|(is_done, _)| *is_done) {
-        output::line(format_args!("{}: {what}", arguments.name))?;
+        output::line(format_args!("{name}: {what}"))?;
     }
     output::line(format_args!(
-        "{}: buffer pool {}: {} of data, {} of it not yet written",
-        arguments.name,
+        "{name}: buffer pool {}: {} of data, {} of it not yet written",
         pool.size,
         bytes(pool.pages_data),
         bytes(pool.pages_dirty)

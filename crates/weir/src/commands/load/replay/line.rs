@@ -21,6 +21,10 @@ Sends a capture of `weir capture` to a server: mysql://USER@HOST:PORT/SCHEMA, ma
   --pace=captured|think|fast  statements are due when they were, as long after the last answer as it
                               was, or at once [captured]
   --speed=N                   divide times by N, 0.01 to 100 [1]
+  --order=session|commit      between sessions, only the clock orders statements; or a statement also
+                              waits, 2 s at most, for the writing transactions that ended before it
+                              in the capture [session]
+  --filter=all|reads|writes   only transactions that read, or only those that write [all]
   --from=TIME                 begin so far into the capture, as in 10m [0s]
   --length=TIME               send what begins within this time after it [all]
   --sessions=N%               only this share of the sessions, each whole [100%]
@@ -33,7 +37,8 @@ Sends a capture of `weir capture` to a server: mysql://USER@HOST:PORT/SCHEMA, ma
 Each transaction is sent whole, with --from, --length and --sessions, too.
 
 Never sent: statements about accounts and secrets, those that were cut in a log, LOAD DATA, KILL,
-replication, SET GLOBAL, and whatever names another schema. The report counts them.
+replication, SET GLOBAL, and whatever names another schema. The report counts them. Comments that a
+server executes (/*! ... */) are sent as the text that this server reads.
 ";
 /// A workload whose options are those of a run. Nothing else of it counts.
 const STAND_IN: &str = "oltp_read_only";
@@ -67,6 +72,12 @@ impl ReplayLine {
             match name {
                 "--pace" => {
                     options.pace = value.parse().map_err(|why: String| wrong(word, &why))?;
+                }
+                "--order" => {
+                    options.order = value.parse().map_err(|why: String| wrong(word, &why))?;
+                }
+                "--filter" => {
+                    options.filter = value.parse().map_err(|why: String| wrong(word, &why))?;
                 }
                 "--speed" => options.speed = speed(word, value)?,
                 "--from" => options.from_us = time_us(word, value)?,
@@ -137,6 +148,8 @@ fn share(word: &str, value: &str) -> anyhow::Result<f64> {
 
 #[cfg(test)]
 mod tests {
+    use weir_model::{ReplayFilter, ReplayOrder, ReplayPace};
+
     use super::*;
 
     fn read(words: &[&str]) -> anyhow::Result<Option<ReplayLine>> {
@@ -150,6 +163,8 @@ mod tests {
             "a.weircap",
             "run",
             "--pace=think",
+            "--order=commit",
+            "--filter=reads",
             "--speed=2",
             "--from=10m",
             "--length=30s",
@@ -159,7 +174,9 @@ mod tests {
             "--allow-write",
         ]);
         let line = line.unwrap().unwrap();
-        assert_eq!(line.options.pace, weir_replay::Pace::Think);
+        assert_eq!(line.options.pace, ReplayPace::Think);
+        assert_eq!(line.options.order, ReplayOrder::Commit);
+        assert_eq!(line.options.filter, ReplayFilter::Reads);
         assert_eq!((line.options.speed, line.options.sessions), (2.0, 0.25));
         assert_eq!(line.options.from_us, 600_000_000);
         assert_eq!(line.options.length_us, Some(30_000_000));

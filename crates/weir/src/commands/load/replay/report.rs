@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use weir_replay::{FingerprintOutcome, ReplayOutcome, Survey};
+use weir_model::{FingerprintRecord, ReplayOrder};
+use weir_replay::{ReplayOutcome, Survey};
 
 use super::line::ReplayLine;
 
@@ -24,8 +25,8 @@ pub(super) fn document(
         "guarantees": survey.head.guarantees,
         "pace": line.options.pace.name(),
         "speed": line.options.speed,
-        "fidelity": outcome.fidelity,
-        "fingerprints": outcome.fingerprints,
+        "fidelity": outcome.record.fidelity,
+        "fingerprints": outcome.record.fingerprints,
         "measured_s": load.measured_s,
         "queries": load.counts_whole_run.queries,
         "transactions": load.counts_whole_run.transactions,
@@ -47,7 +48,7 @@ fn write(
     survey: &Survey,
     outcome: &ReplayOutcome,
 ) -> std::fmt::Result {
-    let told = &outcome.fidelity;
+    let told = &outcome.record.fidelity;
     let options = &line.options;
     writeln!(
         text,
@@ -104,6 +105,20 @@ fn write(
         "  affected    {} of {} differ",
         told.affected_differ, told.affected_compared
     )?;
+    if told.lock_errors_new > 0 {
+        writeln!(
+            text,
+            "  locks       {} lock errors that the capture does not have",
+            told.lock_errors_new
+        )?;
+    }
+    if options.order == ReplayOrder::Commit {
+        writeln!(
+            text,
+            "  order       {} statements waited for transactions of other sessions, {} of them in vain",
+            told.order_waits, told.order_given_up
+        )?;
+    }
     let load = &outcome.load;
     writeln!(
         text,
@@ -116,13 +131,13 @@ fn write(
         "\n{:>9} {:>12} {:>12} {:>12} {:>12} {:>8}  statement",
         "sent", "captured ms", "mean ms", "p50 ms", "p99 ms", "differ"
     )?;
-    for found in outcome.fingerprints.iter().take(TOP) {
+    for found in outcome.record.fingerprints.iter().take(TOP) {
         row(text, found)?;
     }
     Ok(())
 }
 
-fn row(text: &mut String, found: &FingerprintOutcome) -> std::fmt::Result {
+fn row(text: &mut String, found: &FingerprintRecord) -> std::fmt::Result {
     let ms = |us: Option<f64>| us.map_or_else(|| "-".to_owned(), |us| format!("{:.3}", us / 1e3));
     let latency = found.latency.as_ref();
     let statement: String = found.fingerprint.chars().take(TEXT_MAX).collect();

@@ -1,0 +1,298 @@
+//! One run of several agents: shares, a common start, and the merging of what comes back.
+
+mod collecting;
+mod liveness;
+mod results;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use nkeys::XKey;
+use weir_load::{LoadOutcome, LoadPlan, PartsMerger, Progress, Share};
+use weir_model::{LoadHost, WorkloadSpec};
+
+use self::collecting::Collecting;
+use self::results::Results;
+use crate::clock::{Offset, instant_at, now_ns};
+use crate::crew::{Crew, unexpected};
+use crate::error::AgentError;
+use crate::messages::{Answer, Assignment, Call, Order, json};
+use crate::plan_message::PlanMessage;
+
+/// Least time from the order to begin to the beginning.
+const START_AHEAD: Duration = Duration::from_millis(500);
+/// The same as a multiple of the longest round trip.
+const START_ROUND_TRIPS: u64 = 20;
+/// All must have answered so long before the start.
+const CONFIRMED_BEFORE: Duration = Duration::from_millis(100);
+/// Longest wait for an agent that ends an earlier run.
+const BUSY_PATIENCE: Duration = Duration::from_secs(15);
+/// What an agent may need beyond the time to connect.
+const GRACE: Duration = Duration::from_secs(5);
+/// Time between two signs of life of the conductor.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// A run of several agents.
+#[derive(Debug)]
+pub struct Conducted {
+    /// The whole, as of one process.
+    pub outcome: LoadOutcome,
+    /// Each agent's part.
+    pub shares: Vec<LoadHost>,
+}
+
+/// An agent of a run.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    host: String,
+    cores: u32,
+    share: Share,
+    sealing_key: String,
+    reporters: u32,
+    offset: Offset,
+}
+
+impl Crew {
+    /// Runs `plan` from `agents` agents, those with the first names. As [`weir_load::run_observed`] otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Too few agents, one that refuses, fails or is lost: the others stop then, and there is no result.
+    pub fn run(
+        &self,
+        plan: &LoadPlan,
+        agents: u32,
+        writes_replicas: bool,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Conducted, AgentError> {
+        check(plan)?;
+        self.runtime.block_on(async {
+            let run = format!("{:x}", now_ns());
+            let beats = tokio::spawn(beats(self.client.clone(), self.subjects.all(), run.clone()));
+            let done = self
+                .conduct(&run, plan, agents, writes_replicas, stop, on_progress)
+                .await;
+            beats.abort();
+            if done.is_err() {
+                self.stop(&run).await;
+            }
+            done
+        })
+    }
+
+    async fn conduct(
+        &self,
+        run: &str,
+        plan: &LoadPlan,
+        agents: u32,
+        writes_replicas: bool,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Conducted, AgentError> {
+        let mut parts = self.choose(plan, agents).await?;
+        let results = Results::of(self, run).await?;
+        let ready = parts
+            .iter()
+            .map(|part| self.assign(run, plan, part, writes_replicas, stop));
+        let ready = join_all(ready).await;
+        for (part, ready) in parts.iter_mut().zip(ready) {
+            let (reporters, warnings) = ready?;
+            part.reporters = reporters;
+            for warning in warnings {
+                on_progress(Progress::Warning(&format!("{}: {warning}", part.name)));
+            }
+        }
+        let offsets = parts.iter().map(|part| self.compare_clock(&part.name));
+        let offsets = join_all(offsets).await;
+        for (part, offset) in parts.iter_mut().zip(offsets) {
+            part.offset = offset?;
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(AgentError::Interrupted);
+        }
+        let reporters: Vec<u32> = parts.iter().map(|part| part.reporters).collect();
+        let start_ns = self.arm(run, &parts, &reporters).await?;
+        let merger = PartsMerger::new(plan, &reporters, instant_at(start_ns))?;
+        on_progress(Progress::Began(merger.measured_from()));
+        let mut collecting = Collecting::new(self, run, &parts, merger, instant_at(start_ns));
+        collecting.collect(&results, stop, on_progress).await?;
+        let conducted = collecting.finish(stop.load(Ordering::Relaxed), on_progress);
+        results.forget().await;
+        Ok(conducted)
+    }
+
+    /// The agents of a run, with their shares.
+    async fn choose(&self, plan: &LoadPlan, agents: u32) -> Result<Vec<Part>, AgentError> {
+        let present: Vec<String> = self.present().await?.into_keys().collect();
+        let mut shares = Share::deal(plan, agents);
+        if present.len() < agents as usize {
+            return Err(AgentError::TooFew {
+                wanted: agents,
+                found: present.len() as u32,
+            });
+        }
+        let mut parts = Vec::new();
+        for (name, share) in present.into_iter().zip(shares.drain(..)) {
+            let facts = self.facts(&name).await?;
+            if facts.version != self.version {
+                return Err(AgentError::Version {
+                    agent: name,
+                    theirs: facts.version,
+                    ours: self.version.clone(),
+                });
+            }
+            parts.push(Part {
+                name,
+                host: facts.host,
+                cores: facts.cores,
+                share,
+                sealing_key: facts.sealing_key,
+                reporters: 0,
+                offset: Offset {
+                    ahead_ns: 0,
+                    error_ns: 0,
+                },
+            });
+        }
+        Ok(parts)
+    }
+
+    /// Lets an agent make its connections; its reporters and its warnings.
+    async fn assign(
+        &self,
+        run: &str,
+        plan: &LoadPlan,
+        part: &Part,
+        writes_replicas: bool,
+        stop: &AtomicBool,
+    ) -> Result<(u32, Vec<String>), AgentError> {
+        let key = XKey::new();
+        let password = seal(&key, plan.endpoint.password.reveal(), &part.sealing_key);
+        let order = Order::Assign(Box::new(Assignment {
+            run: run.to_owned(),
+            version: self.version.clone(),
+            plan: PlanMessage::new(plan, part.share.clone(), writes_replicas),
+            password: password.map_err(|why| AgentError::Message {
+                agent: part.name.clone(),
+                why,
+            })?,
+            sealed_by: key.public_key(),
+        }));
+        let patience = plan.init_timeout + GRACE;
+        let until = Instant::now() + BUSY_PATIENCE;
+        loop {
+            let asked = self.ask(&part.name, "connect", &order, patience);
+            match until_stopped(asked, stop).await?? {
+                Answer::Ready {
+                    reporters,
+                    warnings,
+                } => return Ok((reporters, warnings)),
+                Answer::Busy if Instant::now() < until => {
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                }
+                answer => return Err(unexpected(&part.name, &answer)),
+            }
+        }
+    }
+
+    /// Tells all when to begin; the moment by this host's clock, nanoseconds. All must confirm it in time, or none
+    /// begins.
+    async fn arm(&self, run: &str, parts: &[Part], reporters: &[u32]) -> Result<u64, AgentError> {
+        let round_trips = parts.iter().map(|part| part.offset.round_trip_ns());
+        let longest = Duration::from_nanos(round_trips.max().unwrap_or(0) * START_ROUND_TRIPS);
+        let ahead = START_AHEAD.max(longest);
+        let mut silent = Vec::new();
+        for _ in 0..2 {
+            let start_ns = now_ns() + ahead.as_nanos() as u64;
+            let mut before = 0;
+            let orders = parts.iter().zip(reporters).map(|(part, count)| {
+                let order = Order::Arm {
+                    run: run.to_owned(),
+                    start_ns: part.offset.there(start_ns),
+                    reporters_before: before,
+                };
+                before += count;
+                async move {
+                    let patience = ahead.saturating_sub(CONFIRMED_BEFORE);
+                    self.ask(&part.name, "arm", &order, patience).await
+                }
+            });
+            let answers = join_all(orders.collect::<Vec<_>>()).await;
+            let in_time = now_ns() + CONFIRMED_BEFORE.as_nanos() as u64 <= start_ns + 50_000_000;
+            silent = parts
+                .iter()
+                .zip(&answers)
+                .filter(|(_, answer)| !matches!(answer, Ok(Answer::Done)))
+                .map(|(part, _)| part.name.clone())
+                .collect();
+            if silent.is_empty() && in_time {
+                return Ok(start_ns);
+            }
+            let disarm = Order::Disarm {
+                run: run.to_owned(),
+            };
+            let taken_back = parts
+                .iter()
+                .map(|part| self.ask(&part.name, "disarm", &disarm, CONFIRMED_BEFORE));
+            join_all(taken_back).await;
+        }
+        Err(AgentError::NotArmed {
+            agents: silent.join(", "),
+        })
+    }
+
+    /// Ends a run everywhere.
+    pub(crate) async fn stop(&self, run: &str) {
+        let call = Call::Stop {
+            run: run.to_owned(),
+        };
+        let _ = self
+            .client
+            .publish(self.subjects.all(), json(&call).into())
+            .await;
+        let _ = tokio::time::timeout(GRACE, self.client.flush()).await;
+    }
+}
+
+/// Refuses what agents cannot run.
+fn check(plan: &LoadPlan) -> Result<(), AgentError> {
+    match plan.workload.spec() {
+        WorkloadSpec::Lua(_) => Err(AgentError::Workload {
+            workload: plan.workload.to_string(),
+            why: "a script runs in one process",
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn seal(key: &XKey, password: &str, recipient: &str) -> Result<Vec<u8>, String> {
+    let failed = |error: nkeys::error::Error| format!("its key is none ({error})");
+    let recipient = XKey::from_public_key(recipient).map_err(failed)?;
+    key.seal(password.as_bytes(), &recipient).map_err(failed)
+}
+
+/// The work's result, unless the caller stops before.
+async fn until_stopped<T>(
+    work: impl Future<Output = T>,
+    stop: &AtomicBool,
+) -> Result<T, AgentError> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        match tokio::time::timeout(Duration::from_millis(100), &mut work).await {
+            Ok(done) => return Ok(done),
+            Err(_) if stop.load(Ordering::Relaxed) => return Err(AgentError::Interrupted),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Signs of life of a conductor, until the task is aborted.
+async fn beats(client: async_nats::Client, subject: String, run: String) {
+    loop {
+        let call = Call::Beat { run: run.clone() };
+        let _ = client.publish(subject.clone(), json(&call).into()).await;
+        tokio::time::sleep(BEAT).await;
+    }
+}

@@ -1,0 +1,240 @@
+//! Takes the reports of all agents until the last one, and watches that none is lost.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use async_nats::connection::State;
+use futures_util::{FutureExt as _, StreamExt as _};
+use weir_load::{Frame, PartsMerger, Progress};
+use weir_model::LoadHost;
+
+use super::liveness::Liveness;
+use super::results::{Results, id_of};
+use super::{Conducted, Part};
+use crate::crew::Crew;
+use crate::error::AgentError;
+use crate::messages::{Report, of_report_id, read_report};
+
+/// Pause between two looks at who is alive.
+const LOOK: Duration = Duration::from_millis(100);
+/// Longest wait for reports after the last agent was heard to have none.
+const AFTER_STOP: Duration = Duration::from_secs(30);
+
+/// What has come of an agent.
+#[derive(Default)]
+struct Received {
+    /// Number of the next report.
+    next: u64,
+    /// Reports that came before their turn.
+    early: BTreeMap<u64, Report<Frame>>,
+    transactions: u64,
+    idle_connections: u64,
+    began_late_ns: u64,
+    has_ended: bool,
+}
+
+/// A run whose reports come in.
+pub(super) struct Collecting<'a> {
+    crew: &'a Crew,
+    run: &'a str,
+    parts: &'a [Part],
+    merger: PartsMerger<'a>,
+    began: Instant,
+    received: Vec<Received>,
+    liveness: Liveness,
+}
+
+impl<'a> Collecting<'a> {
+    pub(super) fn new(
+        crew: &'a Crew,
+        run: &'a str,
+        parts: &'a [Part],
+        merger: PartsMerger<'a>,
+        began: Instant,
+    ) -> Self {
+        Self {
+            crew,
+            run,
+            parts,
+            merger,
+            began,
+            received: parts.iter().map(|_| Received::default()).collect(),
+            liveness: Liveness::new(parts.len(), Instant::now()),
+        }
+    }
+
+    /// Takes all reports.
+    pub(super) async fn collect(
+        &mut self,
+        results: &Results,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), AgentError> {
+        let mut beats = self.crew.listen(self.crew.subjects.beat("*")).await?;
+        let mut looks = tokio::time::interval(LOOK);
+        let mut messages = results.messages().await;
+        let mut stopping: Option<Instant> = None;
+        while !self.received.iter().all(|received| received.has_ended) {
+            tokio::select! {
+                message = next(&mut messages) => match message {
+                    Some(Ok(message)) => {
+                        self.take_message(&message, on_progress)?;
+                        let _ = message.ack().await;
+                    }
+                    _ => {
+                        tokio::time::sleep(LOOK).await;
+                        messages = results.messages().await;
+                    }
+                },
+                Some(beat) = beats.next() => self.hear(&beat.subject),
+                _ = looks.tick() => {
+                    // Signs of life that wait behind reports count.
+                    while let Some(Some(beat)) = beats.next().now_or_never() {
+                        self.hear(&beat.subject);
+                    }
+                    self.look()?;
+                    if stop.load(Ordering::Relaxed) {
+                        let since = *stopping.get_or_insert_with(Instant::now);
+                        // Again and again: one may not have heard it.
+                        self.crew.stop(self.run).await;
+                        if since.elapsed() > AFTER_STOP {
+                            return Err(AgentError::Interrupted);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, subject: &str) {
+        let name = subject.rsplit('.').next();
+        if let Some(agent) = self
+            .parts
+            .iter()
+            .position(|part| Some(part.name.as_str()) == name)
+        {
+            self.liveness.heard(agent, Instant::now());
+        }
+    }
+
+    /// Whether all that have something to tell are alive.
+    fn look(&mut self) -> Result<(), AgentError> {
+        let now = Instant::now();
+        let is_there = self.crew.client.connection_state() == State::Connected;
+        self.liveness.bus(is_there, now);
+        for (agent, part) in self.parts.iter().enumerate() {
+            if self.received[agent].has_ended {
+                continue;
+            }
+            if let Some(silent) = self.liveness.lost(agent, now) {
+                let since = now.saturating_duration_since(self.began);
+                return Err(AgentError::Lost {
+                    agent: part.name.clone(),
+                    second: since.saturating_sub(silent).as_secs_f64(),
+                    silent_s: silent.as_secs_f64(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn take_message(
+        &mut self,
+        message: &async_nats::jetstream::Message,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), AgentError> {
+        // The subject holds the name that the bus has checked; the id, the number.
+        let name = message.subject.rsplit('.').next().unwrap_or_default();
+        let number = id_of(message.headers.as_ref()).and_then(of_report_id);
+        let agent = self.parts.iter().position(|part| part.name == name);
+        let (Some(agent), Some((_, number))) = (agent, number) else {
+            return Ok(());
+        };
+        let report = read_report(&message.payload).map_err(|why| AgentError::Message {
+            agent: name.to_owned(),
+            why,
+        })?;
+        if number >= self.received[agent].next {
+            self.received[agent].early.insert(number, report);
+        }
+        loop {
+            let received = &mut self.received[agent];
+            let Some(report) = received.early.remove(&received.next) else {
+                return Ok(());
+            };
+            received.next += 1;
+            self.take(agent, report, on_progress)?;
+        }
+    }
+
+    fn take(
+        &mut self,
+        agent: usize,
+        report: Report<Frame>,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), AgentError> {
+        let received = &mut self.received[agent];
+        match report {
+            Report::Frame(frame) => {
+                received.transactions += frame.counts().0;
+                self.merger.take(agent, frame, on_progress);
+            }
+            Report::Ended {
+                idle_connections,
+                began_late_ns,
+            } => {
+                received.idle_connections = idle_connections;
+                received.began_late_ns = began_late_ns;
+                received.has_ended = true;
+            }
+            Report::Failed { why } => {
+                return Err(AgentError::Refused {
+                    agent: self.parts[agent].name.clone(),
+                    why,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole.
+    pub(super) fn finish(
+        self,
+        stopped_early: bool,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Conducted {
+        let idle = self
+            .received
+            .iter()
+            .map(|received| received.idle_connections);
+        let outcome = self.merger.finish(idle.sum(), stopped_early, on_progress);
+        let mut reactors = outcome.client_cpu_s.iter();
+        let mut shares = Vec::new();
+        for (agent, (part, received)) in self.parts.iter().zip(&self.received).enumerate() {
+            let cpu_s = reactors.by_ref().take(part.reporters as usize).sum();
+            shares.push(LoadHost {
+                name: part.name.clone(),
+                host: part.host.clone(),
+                cores: part.cores,
+                connections: part.share.count(),
+                clock_ahead_s: part.offset.ahead_ns as f64 / 1e9,
+                clock_error_us: part.offset.error_ns as f64 / 1e3,
+                began_late_us: received.began_late_ns as f64 / 1e3,
+                transactions: received.transactions,
+                cpu_s,
+                longest_silence_s: self.liveness.longest_silence(agent).as_secs_f64(),
+            });
+        }
+        Conducted { outcome, shares }
+    }
+}
+
+/// The next message of a stream; without a stream, none.
+async fn next(
+    messages: &mut Option<async_nats::jetstream::consumer::pull::Stream>,
+) -> Option<Result<async_nats::jetstream::Message, ()>> {
+    let message = messages.as_mut()?.next().await?;
+    Some(message.map_err(|_| ()))
+}

@@ -1,0 +1,108 @@
+//! What can go wrong between conductor and agents.
+
+use thiserror::Error;
+use weir_bus::BusError;
+use weir_load::LoadError;
+
+/// Why agents could not be led, or an agent could not serve.
+#[derive(Debug, Error)]
+pub enum AgentError {
+    /// The bus.
+    #[error(transparent)]
+    Bus(#[from] BusError),
+    /// The load, as this process knows it.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// Not as many agents are there as the run needs.
+    #[error(
+        "agents = {wanted}: {found} are there; start more with `weir agent --join FILE`, or use fewer"
+    )]
+    TooFew {
+        /// Asked for.
+        wanted: u32,
+        /// Present.
+        found: u32,
+    },
+    /// An agent is of another version.
+    #[error(
+        "agent {agent}: its version is {theirs}, the conductor's is {ours}; install the same on both hosts"
+    )]
+    Version {
+        /// Its name.
+        agent: String,
+        /// Its version and commit.
+        theirs: String,
+        /// This process's.
+        ours: String,
+    },
+    /// An agent refused an order or failed at it.
+    #[error("agent {agent}: {why}")]
+    Refused {
+        /// Its name.
+        agent: String,
+        /// Its words.
+        why: String,
+    },
+    /// An agent does not answer an order.
+    #[error(
+        "agent {agent}: no answer to `{order}` ({why}); look whether it runs, with `weir agents list`"
+    )]
+    Silent {
+        /// Its name.
+        agent: String,
+        /// What it was asked.
+        order: &'static str,
+        /// The bus's words.
+        why: String,
+    },
+    /// An agent was lost during a run.
+    #[error(
+        "agent {agent}: lost {second:.1} s after the start (no sign of life for {silent_s:.1} s); the run is not \
+         complete and is not counted; look at the host and start it again"
+    )]
+    Lost {
+        /// Its name.
+        agent: String,
+        /// When its last sign of life came, seconds after the start of the load.
+        second: f64,
+        /// How long ago that was.
+        silent_s: f64,
+    },
+    /// Not all agents said in time that they would begin.
+    #[error(
+        "start: {agents} did not confirm it in time, twice; look at the network between the hosts"
+    )]
+    NotArmed {
+        /// Their names.
+        agents: String,
+    },
+    /// A workload that agents cannot run.
+    #[error("workload {workload}: agents do not run it ({why}); leave out agents")]
+    Workload {
+        /// Its name.
+        workload: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// This host refused something.
+    #[error("{what}: {why}")]
+    Host {
+        /// What was tried.
+        what: &'static str,
+        /// The system's words.
+        why: String,
+    },
+    /// What came is not what this version understands.
+    #[error(
+        "agent {agent}: a message of it is not understood ({why}); install the same version on both hosts"
+    )]
+    Message {
+        /// Whose.
+        agent: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The caller stopped before the load began.
+    #[error("connecting was interrupted before its end")]
+    Interrupted,
+}

@@ -1,0 +1,22 @@
+//! Agents: load hosts that take a share of a run, and the conductor that leads them.
+//!
+//! An *agent* ([`serve`]) is a process on a load host. A *crew* is the agents of one bus; a [`Crew`] is what a conductor
+//! (`weir load`, `weir run`) leads them by. In a run each agent makes its connections and says that it is ready. The
+//! conductor compares clocks, names a start in each agent's own monotonic clock, and merges the frames that come back,
+//! as those of reactors of one process. A load that was not complete is an error, not a result.
+
+mod agent;
+mod allowance;
+mod clock;
+mod conductor;
+mod crew;
+mod error;
+mod messages;
+mod plan_message;
+
+pub use agent::{AgentOptions, serve};
+pub use allowance::{Allowance, Network};
+pub use conductor::Conducted;
+pub use crew::{Crew, Member};
+pub use error::AgentError;
+pub use messages::Facts;

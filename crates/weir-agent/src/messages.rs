@@ -1,0 +1,146 @@
+//! What travels between conductor and agents. Orders and answers are JSON; frames, which are many, `MessagePack`.
+
+use serde::{Deserialize, Serialize};
+use weir_load::Frame;
+
+use crate::plan_message::PlanMessage;
+
+/// What an agent is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Version and commit of its program.
+    pub version: String,
+    /// Name of its host.
+    pub host: String,
+    /// Processors that it may use.
+    pub cores: u32,
+    /// Memory of the host, bytes.
+    pub memory_bytes: u64,
+    /// Files that it may open.
+    pub files: u64,
+    /// The host's kernel.
+    pub kernel: String,
+    /// Connections that it makes at most.
+    pub max_connections: u32,
+    /// Where it may connect to, in its owner's words.
+    pub targets: String,
+    /// The key that passwords are sealed for.
+    pub sealing_key: String,
+}
+
+/// What a conductor asks of one agent.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Order {
+    /// Who are you?
+    Probe,
+    /// Make the connections of this share.
+    Assign(Box<Assignment>),
+    /// Begin at this moment of your monotonic clock, nanoseconds.
+    Arm {
+        run: String,
+        start_ns: u64,
+        reporters_before: u32,
+    },
+    /// Do not begin yet.
+    Disarm { run: String },
+    /// End the process.
+    Down,
+}
+
+/// A share of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Assignment {
+    pub(crate) run: String,
+    /// Version and commit of the conductor's program.
+    pub(crate) version: String,
+    pub(crate) plan: PlanMessage,
+    /// The password, sealed for the agent.
+    pub(crate) password: Vec<u8>,
+    /// The key that it was sealed with.
+    pub(crate) sealed_by: String,
+}
+
+/// What an agent answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    Facts(Facts),
+    /// The connections are there.
+    Ready {
+        reporters: u32,
+        warnings: Vec<String>,
+    },
+    /// Done as ordered.
+    Done,
+    /// Another run is not over yet.
+    Busy,
+    Refused {
+        why: String,
+    },
+}
+
+/// What all agents hear.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Call {
+    /// The conductor of this run is alive.
+    Beat { run: String },
+    /// End this run now.
+    Stop { run: String },
+}
+
+/// A sign of life.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Beat {
+    /// Of the process, so that a second one under the same name is told from the first.
+    pub(crate) process: String,
+    /// The run that it is busy with.
+    pub(crate) run: Option<String>,
+    /// Transactions of the run so far.
+    pub(crate) done: u64,
+}
+
+/// A part of an agent's result; its number in the order of all is in the message's id.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Report<F> {
+    Frame(F),
+    /// All frames have been sent.
+    Ended {
+        idle_connections: u64,
+        began_late_ns: u64,
+    },
+    Failed {
+        why: String,
+    },
+}
+
+impl<F: Serialize> Report<F> {
+    /// As bytes; an error says what cannot be written.
+    pub(crate) fn written(&self) -> Result<Vec<u8>, String> {
+        rmp_serde::to_vec_named(self).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads a report.
+pub(crate) fn read_report(bytes: &[u8]) -> Result<Report<Frame>, String> {
+    rmp_serde::from_slice(bytes).map_err(|error| error.to_string())
+}
+
+/// The id of a report: the server drops those that come twice.
+pub(crate) fn report_id(run: &str, agent: &str, number: u64) -> String {
+    format!("{run}/{agent}/{number}")
+}
+
+/// Whose report it is and which.
+pub(crate) fn of_report_id(id: &str) -> Option<(&str, u64)> {
+    let mut parts = id.rsplit('/');
+    let number = parts.next()?.parse().ok()?;
+    Some((parts.next()?, number))
+}
+
+/// As bytes.
+pub(crate) fn json(message: &impl Serialize) -> Vec<u8> {
+    // Into memory, without maps that have no text as keys: there is no error.
+    serde_json::to_vec(message).unwrap_or_default()
+}

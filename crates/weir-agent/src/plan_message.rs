@@ -1,0 +1,188 @@
+//! A plan on its way to an agent: all but the password, which travels sealed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use weir_load::{LoadPlan, ReactorKind, Share, Tolerated, Workload, reactors_for};
+use weir_model::{Address, Endpoint, LoadSpec, Secret, Tls, TlsMode, WorkloadSpec};
+
+/// A load plan as text.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // as in the plan
+pub(crate) struct PlanMessage {
+    workload: WorkloadSpec,
+    tables: u32,
+    rows: u64,
+    load: LoadSpec,
+    /// As many on each host; `None`: as suits the host.
+    reactors: Option<u32>,
+    reactor: ReactorKind,
+    interval_ms: u64,
+    checkpoints_ms: Vec<u64>,
+    max_events: Option<u64>,
+    seed: u64,
+    auto_increment: bool,
+    /// Codes of errors that do not end the run; `None`: all.
+    tolerated: Option<Vec<u16>>,
+    prepared_statements: bool,
+    reconnect: bool,
+    reconnect_every: Option<u64>,
+    short_intervals: bool,
+    /// Milliseconds after the beginning of the measurement, and transactions per second from then on.
+    rate_changes: Vec<(u64, f64)>,
+    init_timeout_ms: u64,
+    share: Share,
+    addresses: Vec<AddressMessage>,
+    user: String,
+    database: String,
+    tls_mode: TlsMode,
+    authority: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    ciphers: Vec<String>,
+    /// Whether to write also to a server that is a replica or read-only.
+    pub(crate) writes_replicas: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum AddressMessage {
+    Socket(PathBuf),
+    Tcp(String, u16),
+}
+
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl PlanMessage {
+    /// One share of `plan`.
+    pub(crate) fn new(plan: &LoadPlan, share: Share, writes_replicas: bool) -> Self {
+        let tls = plan.endpoint.tls.clone();
+        let usual = reactors_for(plan.load.connections);
+        let addresses = std::iter::once(&plan.endpoint.address).chain(&plan.more_addresses);
+        Self {
+            workload: plan.workload.spec(),
+            tables: plan.tables,
+            rows: plan.rows,
+            load: plan.load.clone(),
+            reactors: (plan.reactors != usual).then_some(plan.reactors),
+            reactor: plan.reactor,
+            interval_ms: ms(plan.interval),
+            checkpoints_ms: plan.checkpoints.iter().copied().map(ms).collect(),
+            max_events: plan.max_events,
+            seed: plan.seed,
+            auto_increment: plan.auto_increment,
+            tolerated: match &plan.tolerated {
+                Tolerated::Codes(codes) => Some(codes.clone()),
+                Tolerated::All => None,
+            },
+            prepared_statements: plan.prepared_statements,
+            reconnect: plan.reconnect,
+            reconnect_every: plan.reconnect_every,
+            short_intervals: plan.short_intervals,
+            rate_changes: {
+                let changes = plan.rate_changes.iter();
+                changes.map(|(at, per_s)| (ms(*at), *per_s)).collect()
+            },
+            init_timeout_ms: ms(plan.init_timeout),
+            share,
+            addresses: addresses
+                .map(|address| match address {
+                    Address::Socket(path) => AddressMessage::Socket(path.clone()),
+                    Address::Tcp(host, port) => AddressMessage::Tcp(host.clone(), *port),
+                })
+                .collect(),
+            user: plan.endpoint.user.clone(),
+            database: plan.endpoint.database.clone(),
+            tls_mode: tls.mode,
+            authority: tls.authority,
+            certificate: tls.certificate,
+            key: tls.key,
+            ciphers: tls.ciphers,
+            writes_replicas,
+        }
+    }
+
+    /// The plan; an error says what is wrong with it.
+    pub(crate) fn plan(self, password: Secret) -> Result<LoadPlan, String> {
+        let mut addresses = self.addresses.into_iter().map(|address| match address {
+            AddressMessage::Socket(path) => Address::Socket(path),
+            AddressMessage::Tcp(host, port) => Address::Tcp(host, port),
+        });
+        let endpoint = Endpoint {
+            address: addresses.next().ok_or("it names no server")?,
+            user: self.user,
+            password,
+            database: self.database,
+            tls: Tls {
+                mode: self.tls_mode,
+                authority: self.authority,
+                certificate: self.certificate,
+                key: self.key,
+                ciphers: self.ciphers,
+            },
+        };
+        let mut plan = LoadPlan::new(endpoint, Workload::try_from(&self.workload)?);
+        plan.more_addresses = addresses.collect();
+        (plan.tables, plan.rows) = (self.tables, self.rows);
+        plan.load = self.load;
+        let own = reactors_for(self.share.count());
+        plan.reactors = self.reactors.unwrap_or(own);
+        plan.reactor = self.reactor;
+        plan.interval = Duration::from_millis(self.interval_ms);
+        let checkpoints = self.checkpoints_ms.into_iter();
+        plan.checkpoints = checkpoints.map(Duration::from_millis).collect();
+        plan.max_events = self.max_events;
+        plan.seed = self.seed;
+        plan.auto_increment = self.auto_increment;
+        plan.tolerated = self.tolerated.map_or(Tolerated::All, Tolerated::Codes);
+        plan.prepared_statements = self.prepared_statements;
+        plan.reconnect = self.reconnect;
+        plan.reconnect_every = self.reconnect_every;
+        plan.short_intervals = self.short_intervals;
+        let changes = self.rate_changes.into_iter();
+        let change = |(at_ms, per_s)| (Duration::from_millis(at_ms), per_s);
+        plan.rate_changes = changes.map(change).collect();
+        plan.init_timeout = Duration::from_millis(self.init_timeout_ms);
+        plan.share = Some(self.share);
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_model::WorkloadName;
+
+    use super::*;
+
+    #[test]
+    fn a_plan_arrives_as_it_was_without_its_password() {
+        let endpoint = Endpoint {
+            address: Address::Tcp("db1".to_owned(), 3306),
+            user: "weir".to_owned(),
+            password: Secret::new("sesame-42"),
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+        };
+        let mut plan = LoadPlan::new(endpoint, WorkloadName::OltpReadWrite);
+        plan.more_addresses = vec![Address::Socket("/run/x.sock".into())];
+        plan.load.connections = 64;
+        plan.load.idle_connections = 3;
+        plan.checkpoints = vec![Duration::from_secs(4)];
+        plan.max_events = Some(1_000);
+        plan.seed = u64::MAX;
+        plan.tolerated = Tolerated::All;
+        plan.reconnect_every = Some(5);
+        plan.short_intervals = true;
+        plan.rate_changes = vec![(Duration::from_secs(3), 50.0)];
+        plan.reactors = 3;
+        let share = Share::deal(&plan, 4).remove(1);
+        let written = serde_json::to_string(&PlanMessage::new(&plan, share.clone(), true)).unwrap();
+        assert!(!written.contains("sesame"), "{written}");
+        let read: PlanMessage = serde_json::from_str(&written).unwrap();
+        let arrived = read.plan(plan.endpoint.password.clone()).unwrap();
+        plan.share = Some(share);
+        assert_eq!(format!("{arrived:?}"), format!("{plan:?}"));
+    }
+}

@@ -1,0 +1,115 @@
+//! A conductor and agents on a real bus, against a null server: each agent a thread of its own with a connection of
+//! its own.
+
+mod keys;
+mod runs;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use weir_agent::{AgentOptions, Allowance, Crew, serve};
+use weir_bus::{Bus, BusOptions, CONDUCTOR, Folder, JoinFile};
+use weir_load::{LoadPlan, NullServer, NullServerBehavior};
+use weir_model::WorkloadName;
+
+const VERSION: &str = "of-the-tests";
+
+/// A bus with agents; all end with it.
+struct World {
+    folder: Folder,
+    agents: Vec<Agent>,
+    bus: Option<Bus>,
+    _directory: TempDir,
+}
+
+struct Agent {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl World {
+    /// A bus with join files for so many agents, and no agents yet.
+    fn new(agents: u32) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = Folder::of(&directory.path().join("bus"));
+        let options = BusOptions {
+            listen: "127.0.0.1:0".to_owned(),
+            address: None,
+            agents: (1..=agents)
+                .map(|number| format!("agent-{number}"))
+                .collect(),
+        };
+        let bus = Bus::up(&folder, &options).unwrap();
+        Self {
+            folder,
+            agents: Vec::new(),
+            bus: Some(bus),
+            _directory: directory,
+        }
+    }
+
+    fn join_file(&self, name: &str) -> JoinFile {
+        JoinFile::read(&self.folder.join_file(name)).unwrap()
+    }
+
+    fn start_agent(&mut self, name: &str, version: &str) {
+        let options = AgentOptions {
+            join: self.join_file(name),
+            allowance: Allowance::new(&[], 100),
+            version: version.to_owned(),
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            serve(&options, &flag, &mut |_| ()).unwrap();
+        });
+        self.agents.push(Agent {
+            stop,
+            thread: Some(thread),
+        });
+    }
+
+    fn crew(&self) -> Crew {
+        Crew::join(&self.folder.join_file(CONDUCTOR), VERSION).unwrap()
+    }
+
+    /// Waits until so many agents are there.
+    fn crew_of(&self, count: usize) -> Crew {
+        let crew = self.crew();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while crew.members().unwrap().len() < count {
+            assert!(Instant::now() < deadline, "no {count} agents");
+        }
+        crew
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for agent in &mut self.agents {
+            agent.stop.store(true, Ordering::Relaxed);
+            let done = agent.thread.take().unwrap().join();
+            assert!(std::thread::panicking() || done.is_ok());
+        }
+        drop(self.bus.take());
+    }
+}
+
+/// A null server whose statements take so long.
+fn null_server(delay: Duration) -> NullServer {
+    let behavior = NullServerBehavior {
+        delay,
+        ..NullServerBehavior::default()
+    };
+    NullServer::start_tcp(0, behavior).unwrap()
+}
+
+fn plan(server: &NullServer, connections: u32, seconds: u64) -> LoadPlan {
+    let mut plan = LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect);
+    plan.load.connections = connections;
+    plan.load.measure = Duration::from_secs(seconds).into();
+    plan
+}

@@ -1,0 +1,72 @@
+//! What can go wrong with a bus.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+use weir_process::PathError;
+
+/// Why a bus could not be started or joined.
+#[derive(Debug, Error)]
+pub enum BusError {
+    /// There is no `nats-server` that can be used.
+    #[error(
+        "nats-server: {why}; run scripts/install-mysql.sh --nats, or put version 2.10 or later into PATH"
+    )]
+    Program {
+        /// What was found.
+        why: String,
+    },
+    /// The server did not begin to listen.
+    #[error("nats-server at {address}: not started ({why}); see {log}")]
+    NotStarted {
+        /// Where it was to listen.
+        address: String,
+        /// Its last words, or that there were none.
+        why: String,
+        /// Its log.
+        log: PathBuf,
+    },
+    /// An address that no bus can have.
+    #[error("address {address}: {why}; use HOST:PORT, such as 10.0.0.5:4222")]
+    Address {
+        /// What was given.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A name that no agent can have.
+    #[error(
+        "agent {name}: the name has other characters than a-z, 0-9 and `-`; choose another one"
+    )]
+    Name {
+        /// What was given.
+        name: String,
+    },
+    /// A file that is no join file, or one of another version.
+    #[error("join file {path}: {why}; use one that `weir bus up` of this version wrote")]
+    JoinFile {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Keys or certificates could not be made.
+    #[error("keys of the bus: {why}")]
+    Keys {
+        /// The library's words.
+        why: String,
+    },
+    /// The bus refuses or does not answer.
+    #[error(
+        "bus at {address}: {why}; look whether `weir bus up` runs there and the join file is its own"
+    )]
+    Connect {
+        /// Where.
+        address: String,
+        /// Why.
+        why: String,
+    },
+    /// A file or folder.
+    #[error(transparent)]
+    Path(#[from] PathError),
+}

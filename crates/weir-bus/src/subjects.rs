@@ -1,0 +1,61 @@
+//! Names of what travels on a bus.
+
+/// Version of the messages; another one is another bus.
+pub const PROTOCOL: u32 = 1;
+
+/// The subjects of one crew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subjects {
+    prefix: String,
+    stream: String,
+}
+
+impl Subjects {
+    /// Those of a crew.
+    pub fn of(crew: &str) -> Self {
+        Self {
+            prefix: format!("weir.{PROTOCOL}.{crew}"),
+            stream: format!("WEIR_{}_RESULT", crew.to_uppercase()),
+        }
+    }
+
+    /// Signs of life of an agent.
+    pub fn beat(&self, agent: &str) -> String {
+        format!("{}.beat.{agent}", self.prefix)
+    }
+
+    /// Orders to an agent, which it answers.
+    pub fn orders(&self, agent: &str) -> String {
+        format!("{}.do.{agent}", self.prefix)
+    }
+
+    /// Questions for an agent's clock.
+    pub fn clock(&self, agent: &str) -> String {
+        format!("{}.clock.{agent}", self.prefix)
+    }
+
+    /// What all agents hear.
+    pub fn all(&self) -> String {
+        format!("{}.all", self.prefix)
+    }
+
+    /// What an agent has counted in a run; both may be `*`.
+    pub fn result(&self, run: &str, agent: &str) -> String {
+        format!("{}.result.{run}.{agent}", self.prefix)
+    }
+
+    /// All subjects of the crew.
+    pub fn everything(&self) -> String {
+        format!("{}.>", self.prefix)
+    }
+
+    /// The stream that keeps results until they are merged.
+    pub fn result_stream(&self) -> &str {
+        &self.stream
+    }
+}
+
+/// Where answers to `name` go: of each its own, so that no key reads another's.
+pub(crate) fn inbox_of(name: &str) -> String {
+    format!("_INBOX_{name}")
+}

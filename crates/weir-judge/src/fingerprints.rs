@@ -1,0 +1,301 @@
+//! Two arms of a replay, kind of statement by kind of statement.
+//!
+//! The unit is the run: a pair of runs gives one ratio of mean latencies, whatever the number of statements in them,
+//! since statements of one run share its server, its pool and its minute. Many kinds are asked about at once, so that
+//! probabilities are corrected for their number (Benjamini and Hochberg, false share 5 %).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use weir_model::{
+    FingerprintComparison, FingerprintRecord, FingerprintVerdict, ReplayComparison, ReplayFidelity,
+    ReplayRecord, RunResult,
+};
+use weir_stats::benjamini_hochberg;
+
+use crate::estimate_ratio::{Estimated, Pairing, paired, unpaired};
+use crate::measured::RunsByCell;
+
+/// Share of false ones among the kinds that are said to differ.
+const FALSE_SHARE: f64 = 0.05;
+
+/// A run's number and its kinds of statements.
+type Run<'a> = (u32, HashMap<&'a str, &'a FingerprintRecord>);
+
+/// Compares a level with its baseline; `None` if their runs replay nothing.
+pub(crate) fn compare(
+    runs: &RunsByCell<'_>,
+    (level, baseline): (usize, usize),
+    pairing: Pairing,
+    seed: u64,
+) -> Option<ReplayComparison> {
+    let arms = [baseline, level].map(|cell| of_runs(runs.of(cell)));
+    if arms.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let mut names = Vec::new();
+    let mut known = BTreeSet::new();
+    for (_, kinds) in &arms[0] {
+        let mut of_run: Vec<_> = kinds.values().collect();
+        of_run.sort_by(|a, b| time_us(b).total_cmp(&time_us(a)));
+        names.extend(
+            of_run
+                .iter()
+                .map(|kind| kind.fingerprint.as_str())
+                .filter(|name| known.insert(*name)),
+        );
+    }
+    let total_us: f64 = arms[0]
+        .iter()
+        .flat_map(|(_, kinds)| kinds.values())
+        .map(|kind| time_us(kind))
+        .sum();
+    let mut found: Vec<_> = names
+        .into_iter()
+        .filter_map(|name| of_kind(name, &arms, total_us, pairing, seed))
+        .collect();
+    judge(&mut found);
+    found.sort_by(|a, b| {
+        a.verdict
+            .cmp(&b.verdict)
+            .then(weight(b).total_cmp(&weight(a)))
+    });
+    Some(ReplayComparison {
+        fidelity: [baseline, level]
+            .map(|cell| fidelity_words(runs.of(cell)))
+            .into(),
+        fingerprints: found,
+    })
+}
+
+fn of_runs<'a>(runs: &[&'a RunResult]) -> Vec<Run<'a>> {
+    let kinds = |record: &'a ReplayRecord| {
+        let kinds = record.fingerprints.iter();
+        kinds
+            .map(|kind| (kind.fingerprint.as_str(), kind))
+            .collect()
+    };
+    runs.iter()
+        .filter_map(|run| Some((run.record.repetition, kinds(run.replay.as_ref()?))))
+        .collect()
+}
+
+/// Time that a run spent in a kind of statement, microseconds.
+fn time_us(kind: &FingerprintRecord) -> f64 {
+    kind.latency
+        .map_or(0.0, |latency| latency.us_mean * kind.sent as f64)
+}
+
+/// What a kind is ranked by: the time that the level costs more or less.
+fn weight(found: &FingerprintComparison) -> f64 {
+    if found.verdict == FingerprintVerdict::NotShown {
+        return found.share;
+    }
+    (found.level_us - found.baseline_us).abs() * found.count
+}
+
+fn of_kind(
+    name: &str,
+    arms: &[Vec<Run<'_>>; 2],
+    total_us: f64,
+    pairing: Pairing,
+    seed: u64,
+) -> Option<FingerprintComparison> {
+    let of_arm = |arm: &Vec<Run<'_>>| -> Vec<(u32, FingerprintRecord)> {
+        let kinds = arm.iter();
+        kinds
+            .filter_map(|(repetition, kinds)| {
+                Some((*repetition, FingerprintRecord::clone(kinds.get(name)?)))
+            })
+            .collect()
+    };
+    let [baseline, level] = [of_arm(&arms[0]), of_arm(&arms[1])];
+    let estimate =
+        |read: fn(&FingerprintRecord) -> Option<f64>| ratio(&level, &baseline, read, pairing, seed);
+    let mean = estimate(|kind| kind.latency.map(|latency| latency.us_mean));
+    let differs = differences(&baseline, &level);
+    let sent: u64 = baseline
+        .iter()
+        .chain(&level)
+        .map(|(_, kind)| kind.sent)
+        .sum();
+    if sent == 0 || mean.is_none() && differs.is_empty() {
+        return None;
+    }
+    let mean_us = |arm: &[(u32, FingerprintRecord)]| {
+        let means = arm
+            .iter()
+            .filter_map(|(_, kind)| kind.latency.map(|latency| latency.us_mean));
+        average(means)
+    };
+    let time: f64 = baseline.iter().map(|(_, kind)| time_us(kind)).sum();
+    Some(FingerprintComparison {
+        fingerprint: name.to_owned(),
+        verdict: FingerprintVerdict::NotShown,
+        count: average(baseline.iter().map(|(_, kind)| kind.sent as f64)),
+        share: time / total_us.max(f64::MIN_POSITIVE),
+        baseline_us: mean_us(&baseline),
+        level_us: mean_us(&level),
+        ratio: mean.map(|mean| mean.ratio.ratio),
+        ratio_low: mean.and_then(|mean| mean.ratio.low),
+        ratio_high: mean.and_then(|mean| mean.ratio.high),
+        p99_ratio: estimate(|kind| kind.latency.map(|latency| latency.us_p99))
+            .map(|p99| p99.ratio.ratio),
+        p_value: mean.and_then(|mean| mean.p_value),
+        p_value_adjusted: None,
+        differs,
+        baseline_plan: plans(&baseline),
+        level_plan: plans(&level),
+    })
+}
+
+fn average(values: impl Iterator<Item = f64>) -> f64 {
+    let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+    if count == 0.0 { 0.0 } else { sum / count }
+}
+
+fn ratio(
+    level: &[(u32, FingerprintRecord)],
+    baseline: &[(u32, FingerprintRecord)],
+    read: fn(&FingerprintRecord) -> Option<f64>,
+    pairing: Pairing,
+    seed: u64,
+) -> Option<Estimated> {
+    let values = |arm: &[(u32, FingerprintRecord)]| -> BTreeMap<u32, f64> {
+        let read = arm
+            .iter()
+            .filter_map(|(run, kind)| Some((*run, read(kind)?)));
+        read.filter(|(_, value)| *value > 0.0).collect()
+    };
+    let (level, baseline) = (values(level), values(baseline));
+    match pairing {
+        Pairing::Repetition => {
+            let pairs = level.iter();
+            let pairs: Vec<_> = pairs
+                .filter_map(|(run, value)| Some((*value, *baseline.get(run)?)))
+                .collect();
+            if pairs.is_empty() {
+                return None;
+            }
+            paired(&pairs, seed)
+        }
+        Pairing::None => {
+            let list = |values: BTreeMap<u32, f64>| values.into_values().collect::<Vec<_>>();
+            unpaired(&list(level), &list(baseline))
+        }
+    }
+}
+
+/// What both arms returned otherwise. Contents are compared only where the numbers of rows are the same.
+fn differences(
+    baseline: &[(u32, FingerprintRecord)],
+    level: &[(u32, FingerprintRecord)],
+) -> Vec<String> {
+    let all = |arm: &[(u32, FingerprintRecord)],
+               read: fn(&FingerprintRecord) -> u64|
+     -> BTreeSet<u64> { arm.iter().map(|(_, kind)| read(kind)).collect() };
+    let mut found = Vec::new();
+    let numbers: [(&str, fn(&FingerprintRecord) -> u64); 3] = [
+        ("rows", |kind| kind.rows),
+        ("changed rows", |kind| kind.affected),
+        ("errors", |kind| kind.errors),
+    ];
+    let mut rows_differ = false;
+    for (what, read) in numbers {
+        let (before, after) = (all(baseline, read), all(level, read));
+        if before.is_disjoint(&after) && !before.is_empty() && !after.is_empty() {
+            rows_differ |= what == "rows";
+            found.push(format!(
+                "{what}: {} instead of {}",
+                span(&after),
+                span(&before)
+            ));
+        }
+    }
+    let contents = |arm: &[(u32, FingerprintRecord)]| -> BTreeSet<String> {
+        arm.iter().map(|(_, kind)| kind.results.clone()).collect()
+    };
+    let (before, after) = (contents(baseline), contents(level));
+    // Arms whose own runs differ say nothing by differing from each other.
+    if !rows_differ && before.len() == 1 && after.len() == 1 && before != after {
+        found.push("contents of the rows".to_owned());
+    }
+    found
+}
+
+fn span(values: &BTreeSet<u64>) -> String {
+    match (values.first(), values.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (Some(first), _) => first.to_string(),
+        _ => "none".to_owned(),
+    }
+}
+
+/// The plans of an arm's runs; several where they differ.
+fn plans(arm: &[(u32, FingerprintRecord)]) -> Option<String> {
+    let plans: BTreeSet<_> = arm
+        .iter()
+        .filter_map(|(_, kind)| kind.plan.as_deref())
+        .collect();
+    (!plans.is_empty()).then(|| {
+        plans
+            .into_iter()
+            .collect::<Vec<_>>()
+            .join(FingerprintComparison::OR)
+    })
+}
+
+/// Corrects for many, and says what was shown.
+fn judge(found: &mut [FingerprintComparison]) {
+    let p_values: Vec<_> = found.iter().filter_map(|kind| kind.p_value).collect();
+    let with_p = found.iter_mut().filter(|kind| kind.p_value.is_some());
+    for (kind, adjusted) in with_p.zip(benjamini_hochberg(&p_values)) {
+        kind.p_value_adjusted = Some(adjusted);
+        let is_shown = adjusted <= FALSE_SHARE;
+        kind.verdict = match kind.ratio {
+            Some(ratio) if is_shown && ratio > 1.0 => FingerprintVerdict::SurelyWorse,
+            Some(ratio) if is_shown && ratio < 1.0 => FingerprintVerdict::SurelyBetter,
+            _ => FingerprintVerdict::NotShown,
+        };
+    }
+}
+
+/// How faithful the runs of an arm were: the worst of each.
+fn fidelity_words(runs: &[&RunResult]) -> String {
+    let all: Vec<&ReplayFidelity> = runs
+        .iter()
+        .filter_map(|run| Some(&run.replay.as_ref()?.fidelity))
+        .collect();
+    let worst =
+        |read: fn(&ReplayFidelity) -> u64| all.iter().map(|found| read(found)).max().unwrap_or(0);
+    let least =
+        |read: fn(&ReplayFidelity) -> u64| all.iter().map(|found| read(found)).min().unwrap_or(0);
+    let mut words = format!(
+        "{} of {} statements sent by {} of {} sessions, lateness p99 {} us, {} of {} results differ from the capture, {} new lock errors",
+        least(|found| found.sent),
+        worst(|found| found.captured),
+        least(|found| found.sessions_joined),
+        worst(|found| found.sessions),
+        worst(|found| found.late_us.p99),
+        worst(differing),
+        worst(compared),
+        worst(|found| found.lock_errors_new),
+    );
+    let given_up = worst(|found| found.order_given_up);
+    if given_up > 0 {
+        words.push_str(&format!(", {given_up} transactions ended out of order"));
+    }
+    words
+}
+
+/// Results that differ from the capture.
+pub(crate) fn differing(found: &ReplayFidelity) -> u64 {
+    found.rows_differ + found.affected_differ + found.errors_differ
+}
+
+/// Results that are compared with it.
+pub(crate) fn compared(found: &ReplayFidelity) -> u64 {
+    found.rows_compared + found.affected_compared + found.errors_compared
+}
+
+#[cfg(test)]
+mod tests;

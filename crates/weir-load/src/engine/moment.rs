@@ -1,0 +1,21 @@
+//! Waiting for a moment that several reactors or hosts have agreed on.
+
+use std::time::{Duration, Instant};
+
+/// How long before the moment the clock is looked at in place of a sleep, which ends up to so much late.
+const LOOKING: Duration = Duration::from_micros(200);
+
+/// Waits until `moment`, to some microseconds.
+pub(crate) fn wait_until(moment: Instant) {
+    loop {
+        let left = moment.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        if left > LOOKING {
+            std::thread::sleep(left - LOOKING);
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}

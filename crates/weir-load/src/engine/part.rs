@@ -1,0 +1,186 @@
+//! A run that several processes share: each does a part and gives its frames away; one merges those of all.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use weir_mysql::Gate;
+
+use super::moment::wait_until;
+use super::{Beginning, Connected, Progress, load, reporters, setup, tell};
+use crate::LoadError;
+use crate::meter::IntervalFrame;
+use crate::plan::LoadPlan;
+use crate::session::Work;
+use crate::statistics::{KindNames, LoadOutcome, Merger};
+
+/// What one reporter counted in one interval, on its way to a merger.
+///
+/// It is written and read by serde. Formats with bytes of their own, such as `MessagePack`, take a few KB for one.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Frame(Box<IntervalFrame>);
+
+impl Frame {
+    /// The number of its reporter among those of its process.
+    pub fn reporter(&self) -> u32 {
+        self.0.reporter
+    }
+
+    /// Transactions in it, and errors.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.0.counts.transactions, self.0.counts.errors)
+    }
+
+    /// Whether it is the last of its reporter.
+    pub fn is_last(&self) -> bool {
+        self.0.end.is_some()
+    }
+}
+
+/// A part whose connections are there.
+#[derive(Debug)]
+pub struct PartReady {
+    /// How many reporters there are, whose frames will come.
+    pub reporters: u32,
+    /// What its user should know, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// When a part begins.
+#[derive(Debug, Clone, Copy)]
+pub struct PartStart {
+    /// The moment, which may lie ahead.
+    pub at: Instant,
+    /// Reporters of the parts before this one.
+    pub reporters_before: u32,
+}
+
+/// Does this process's share of a run. When all connections are ready, `start` waits for the others and says when
+/// to begin; `None`: not at all. Blocks as [`run`](crate::run) does. `on_frame` gets what is counted and must not
+/// wait. Returns how many idle connections were there at the end, and how late the load began.
+///
+/// # Errors
+///
+/// As [`run`](crate::run).
+pub fn run_part(
+    plan: &LoadPlan,
+    gate: &Gate,
+    stop: &AtomicBool,
+    start: &mut dyn FnMut(PartReady) -> Option<PartStart>,
+    on_frame: &mut dyn FnMut(&Frame),
+) -> Result<PartEnd, LoadError> {
+    plan.check()?;
+    let work = Work::of_plan(plan)?;
+    let mut warnings = Vec::new();
+    let connected = Connected::open(plan, &work, gate, stop, &mut |warning| {
+        warnings.push(warning.to_owned());
+    })?;
+    let ready = PartReady {
+        reporters: reporters(plan, &connected) as u32,
+        warnings,
+    };
+    let start = start(ready).ok_or(LoadError::Interrupted("waiting for the start"))?;
+    let beginning = Beginning {
+        origin: start.at,
+        reporters_before: start.reporters_before,
+    };
+    let mut began = Instant::now();
+    let idle_connections = load(
+        plan,
+        connected,
+        &work,
+        beginning,
+        stop,
+        &mut |frames, returns| {
+            wait_until(start.at);
+            began = Instant::now();
+            for frame in frames {
+                let frame = Frame(frame);
+                on_frame(&frame);
+                let mut frame = frame.0;
+                frame.clear();
+                // A reactor that has ended needs none.
+                let _ = returns[frame.reporter as usize].send(frame);
+            }
+        },
+    )?;
+    Ok(PartEnd {
+        idle_connections,
+        began_late: began.saturating_duration_since(start.at),
+    })
+}
+
+/// How a part ended.
+#[derive(Debug, Clone, Copy)]
+pub struct PartEnd {
+    /// Idle connections that were still there.
+    pub idle_connections: u64,
+    /// Time from when it was to begin to when this process noticed.
+    pub began_late: Duration,
+}
+
+/// Merges the frames of all parts of a run, exactly as those of one process.
+#[derive(Debug)]
+pub struct PartsMerger<'a> {
+    merger: Merger<'a>,
+    /// Reporters of the parts before each.
+    before: Vec<u32>,
+    measured_from: Instant,
+}
+
+impl<'a> PartsMerger<'a> {
+    /// Of parts with so many reporters each, that begin at `origin` by this process's clock; `plan` is that of all.
+    ///
+    /// # Errors
+    ///
+    /// A workload without transactions.
+    pub fn new(plan: &'a LoadPlan, reporters: &[u32], origin: Instant) -> Result<Self, LoadError> {
+        let timeline = setup::timeline(plan);
+        let work = Work::of_plan(plan)?;
+        let mut before = vec![0];
+        for count in reporters {
+            before.push(before.last().copied().unwrap_or(0) + count);
+        }
+        let all = before.pop().unwrap_or(0);
+        Ok(Self {
+            merger: Merger::new(timeline, KindNames::of(work.kinds()), all as usize),
+            before,
+            measured_from: origin + Duration::from_nanos(timeline.measure_ns),
+        })
+    }
+
+    /// Reporters of the parts before each part.
+    pub fn reporters_before(&self) -> &[u32] {
+        &self.before
+    }
+
+    /// When the measurement begins.
+    pub fn measured_from(&self) -> Instant {
+        self.measured_from
+    }
+
+    /// Takes a frame of part `part`; tells of what that completes.
+    pub fn take(&mut self, part: usize, frame: Frame, on_progress: &mut dyn FnMut(Progress<'_>)) {
+        let mut frame = frame.0;
+        frame.reporter += self.before.get(part).copied().unwrap_or(0);
+        tell(self.merger.take(&frame), on_progress);
+    }
+
+    /// The whole, when the last frame of each part was taken.
+    pub fn finish(
+        mut self,
+        idle_connections: u64,
+        stopped_early: bool,
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> LoadOutcome {
+        tell(self.merger.close_all(), on_progress);
+        let mut outcome = self.merger.finish();
+        outcome.measured_from = Some(self.measured_from);
+        outcome.idle_connections = idle_connections;
+        outcome.stopped_early = stopped_early;
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests;

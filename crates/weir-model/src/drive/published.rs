@@ -1,0 +1,125 @@
+//! How far a profile can be trusted: what its figures rest on, and what others measured.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+
+/// What the figures of a profile rest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// Measurements of such a drive.
+    Measured,
+    /// The maker's or provider's figures, looked up.
+    DataSheet,
+    /// Memory or derivation, for most of them.
+    Recalled,
+}
+
+impl Grade {
+    /// In words, after "rests on".
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Measured => "measurements",
+            Self::DataSheet => "its maker's figures",
+            Self::Recalled => "recalled figures",
+        }
+    }
+}
+
+/// One figure that somebody else than the maker measured, and that the profile was not made from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PublishedPoint {
+    /// Where it was read.
+    pub source: String,
+    /// Reads or writes.
+    pub operation: PublishedOperation,
+    /// Bytes of one operation.
+    pub bytes: Bytes,
+    /// Operations under way.
+    pub depth: u32,
+    /// In sequence; else random.
+    #[serde(default)]
+    pub sequential: bool,
+    /// What the figure is.
+    pub figure: PublishedFigure,
+    /// What was measured.
+    pub measured: f64,
+    /// What the emulated drive gives, in virtual time; a test holds it to the model.
+    pub emulated: f64,
+    /// What else differs: a file system, another size of the same model.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub caveat: String,
+}
+
+/// The operations of a published measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedOperation {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+}
+
+/// What a published measurement gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PublishedFigure {
+    /// Operations a second.
+    Iops,
+    /// Mean latency, microseconds.
+    LatencyUs,
+    /// 10^6 bytes a second.
+    MbPerS,
+}
+
+impl PublishedPoint {
+    /// The emulated figure's distance from the measured one, as a share of it.
+    pub fn error(&self) -> f64 {
+        self.emulated / self.measured - 1.0
+    }
+
+    /// Within 10 %.
+    pub fn agrees(&self) -> bool {
+        self.error().abs() <= 0.1
+    }
+
+    /// In one line.
+    pub fn words(&self) -> String {
+        let order = if self.sequential {
+            "sequential"
+        } else {
+            "random"
+        };
+        let operation = match self.operation {
+            PublishedOperation::Read => "reads",
+            PublishedOperation::Write => "writes",
+        };
+        let unit = match self.figure {
+            PublishedFigure::Iops => "/s",
+            PublishedFigure::LatencyUs => " us",
+            PublishedFigure::MbPerS => " MB/s",
+        };
+        let verdict = if self.agrees() { "agrees" } else { "disagrees" };
+        let caveat = if self.caveat.is_empty() {
+            String::new()
+        } else {
+            format!("; {}", self.caveat)
+        };
+        format!(
+            "{order} {operation} of {}, depth {}: {}{unit} measured, {}{unit} emulated ({:+.0} %, {verdict}; {}{caveat})",
+            self.bytes,
+            self.depth,
+            self.measured,
+            self.emulated,
+            self.error() * 100.0,
+            self.source
+        )
+    }
+}

@@ -1,0 +1,29 @@
+//! What each of several load hosts did of a run.
+
+use serde::{Deserialize, Serialize};
+
+/// One load host's part of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoadHost {
+    /// Name of its agent.
+    pub name: String,
+    /// Name of the host.
+    pub host: String,
+    /// Processors of the host.
+    pub cores: u32,
+    /// Its connections.
+    pub connections: u32,
+    /// How far its monotonic clock was ahead of that of the host that led the run, seconds.
+    pub clock_ahead_s: f64,
+    /// At most this much is wrong with that, and with the common start, microseconds.
+    pub clock_error_us: f64,
+    /// How late it began by its own clock, microseconds.
+    pub began_late_us: f64,
+    /// Transactions that it completed, warm-up included.
+    pub transactions: u64,
+    /// CPU time of its reactors within the measurement, seconds.
+    pub cpu_s: f64,
+    /// Longest time between two of its signs of life, seconds; they come every half second.
+    pub longest_silence_s: f64,
+}

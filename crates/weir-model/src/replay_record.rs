@@ -1,0 +1,237 @@
+//! What came of a replay in a run: how faithful it was, and what each kind of statement took and returned.
+
+use serde::{Deserialize, Serialize};
+
+use crate::LatencySummary;
+
+/// What came of a replay.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReplayRecord {
+    /// How faithful it was.
+    pub fidelity: ReplayFidelity,
+    /// Each kind of statement, the one that took the most time in the capture first.
+    pub fingerprints: Vec<FingerprintRecord>,
+}
+
+/// How faithful a replay was.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReplayFidelity {
+    /// Sessions in the capture.
+    pub sessions: u64,
+    /// Sessions that were let in.
+    pub sessions_joined: u64,
+    /// Why one was not, if one was not.
+    pub not_joined_why: Option<String>,
+    /// Connections that were lost.
+    pub connections_lost: u64,
+    /// Statements in the capture.
+    pub captured: u64,
+    /// Statements that were sent.
+    pub sent: u64,
+    /// Statements that were not.
+    pub not_sent: NotSent,
+    /// Statements that were due while their session still waited, for its last answer or for other sessions.
+    pub busy: u64,
+    /// How late the others were, after they were due.
+    pub late_us: LatenessUs,
+    /// Ends of transactions that waited for those of other sessions that came before them in the capture.
+    #[serde(default)]
+    pub order_waits: u64,
+    /// Those that did not wait longer, and went before others.
+    #[serde(default)]
+    pub order_given_up: u64,
+    /// Errors in the capture, of statements that were sent again.
+    pub errors_captured: u64,
+    /// Errors in the replay.
+    pub errors: u64,
+    /// Statements whose errors are known on both sides.
+    pub errors_compared: u64,
+    /// Those that differ.
+    pub errors_differ: u64,
+    /// Lock wait timeouts and deadlocks in the replay of statements that had none in the capture.
+    #[serde(default)]
+    pub lock_errors_new: u64,
+    /// Statements whose numbers of rows are known on both sides.
+    pub rows_compared: u64,
+    /// Those that differ.
+    pub rows_differ: u64,
+    /// Statements whose numbers of changed rows are known on both sides.
+    pub affected_compared: u64,
+    /// Those that differ.
+    pub affected_differ: u64,
+}
+
+/// Statements that were not sent, by their reasons.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NotSent {
+    /// Secret, cut in the log, or without their values.
+    pub unusable: u64,
+    /// They ask for a file of the client's.
+    pub asks_for_file: u64,
+    /// About another schema.
+    pub other_schema: u64,
+    /// Executions of statements whose preparation is not in the capture.
+    pub not_prepared: u64,
+    /// They may not be sent to this server.
+    pub not_allowed: u64,
+    /// Their session was not let in, or has lost its connection within a transaction.
+    pub no_connection: u64,
+}
+
+impl NotSent {
+    /// All of them with their names.
+    pub fn reasons(&self) -> [(&'static str, u64); 6] {
+        [
+            ("secret, cut or without values", self.unusable),
+            ("ask for a file of the client's", self.asks_for_file),
+            ("of another schema", self.other_schema),
+            ("prepared before the capture", self.not_prepared),
+            ("not allowed on this server", self.not_allowed),
+            ("without a connection", self.no_connection),
+        ]
+    }
+
+    /// Their number.
+    pub fn all(&self) -> u64 {
+        self.reasons().iter().map(|(_, count)| count).sum()
+    }
+}
+
+/// How late statements were, microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LatenessUs {
+    /// The median.
+    pub p50: u64,
+    /// The 99th percentile.
+    pub p99: u64,
+    /// The 99.9th.
+    pub p999: u64,
+    /// The latest.
+    pub max: u64,
+}
+
+/// A kind of statement in a replay.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FingerprintRecord {
+    /// What they have in common.
+    pub fingerprint: String,
+    /// How many the capture has.
+    pub captured: u64,
+    /// What they took there, mean, microseconds; `None` if it is not known.
+    pub captured_us_mean: Option<f64>,
+    /// How many were sent.
+    pub sent: u64,
+    /// What they took within the measurement, if they are among those that are timed by themselves.
+    pub latency: Option<LatencySummary>,
+    /// How many were refused.
+    #[serde(default)]
+    pub errors: u64,
+    /// Rows that all of them returned.
+    #[serde(default)]
+    pub rows: u64,
+    /// Rows that all of them changed.
+    #[serde(default)]
+    pub affected: u64,
+    /// Digest of all rows that they returned, in any order, hexadecimal; empty without rows.
+    #[serde(default)]
+    pub results: String,
+    /// How many returned another number of rows than in the capture.
+    pub rows_differ: u64,
+    /// How many changed another number of rows.
+    pub affected_differ: u64,
+    /// How many had another error, or none.
+    pub errors_differ: u64,
+    /// How the server finds the rows of one of them, after the run: table by table, in the words of EXPLAIN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+}
+
+/// Two arms of a replay, kind of statement by kind of statement.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReplayComparison {
+    /// How faithful both arms were, a sentence each.
+    pub fidelity: Vec<String>,
+    /// Those that are surely worse first, by the time that they cost; then those that are surely better, then all
+    /// others.
+    pub fingerprints: Vec<FingerprintComparison>,
+}
+
+/// A kind of statement on two arms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FingerprintComparison {
+    /// What they have in common.
+    pub fingerprint: String,
+    /// What is said of their time.
+    pub verdict: FingerprintVerdict,
+    /// How many a run of the baseline sent, mean.
+    pub count: f64,
+    /// Their share of the time of all statements of the baseline.
+    pub share: f64,
+    /// What one takes on the baseline, mean of the runs, microseconds.
+    pub baseline_us: f64,
+    /// What one takes on the level.
+    pub level_us: f64,
+    /// Mean latency, level / baseline, geometric mean over pairs of runs; `None` where either has none.
+    pub ratio: Option<f64>,
+    /// Lower end of its 95 % interval; `None` with too few runs.
+    pub ratio_low: Option<f64>,
+    /// Upper end.
+    pub ratio_high: Option<f64>,
+    /// p99, level / baseline.
+    pub p99_ratio: Option<f64>,
+    /// Probability of such a ratio if the arms were alike.
+    pub p_value: Option<f64>,
+    /// The same, corrected for all kinds of statements (Benjamini and Hochberg).
+    pub p_value_adjusted: Option<f64>,
+    /// What differs in their results: numbers of rows, changed rows, errors, contents.
+    pub differs: Vec<String>,
+    /// How the baseline finds their rows.
+    pub baseline_plan: Option<String>,
+    /// How the level does.
+    pub level_plan: Option<String>,
+}
+
+impl FingerprintComparison {
+    /// Stands between the plans of an arm whose runs have several.
+    pub const OR: &str = ", or ";
+
+    /// Whether both arms find the rows in another way, each always in the same one.
+    pub fn changes_plan(&self) -> bool {
+        let varies = |plan: &&String| plan.contains(Self::OR);
+        let plans = self.baseline_plan.as_ref().zip(self.level_plan.as_ref());
+        plans.is_some_and(|(baseline, level)| {
+            baseline != level && !varies(&baseline) && !varies(&level)
+        })
+    }
+}
+
+/// What is said of the time of a kind of statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum FingerprintVerdict {
+    /// It takes longer on the level, also after the correction for many.
+    SurelyWorse,
+    /// It takes less.
+    SurelyBetter,
+    /// Neither was shown.
+    NotShown,
+}
+
+impl FingerprintVerdict {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::SurelyWorse => "surely worse",
+            Self::SurelyBetter => "surely better",
+            Self::NotShown => "not shown",
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Replays to the null server, where what is sent is known by construction.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use weir_capture::{Literals, LogFormat, import_log};
+use weir_load::{Fault, LoadPlan, NullServer, NullServerBehavior};
+use weir_model::{LoadSpec, ReplayPace, WorkloadName};
+use weir_mysql::Gate;
+use weir_replay::{ReplayOptions, ReplayOutcome, Survey, replay};
+
+const SESSIONS: u64 = 40;
+const STATEMENTS: u64 = 4_000;
+const LENGTH_US: u64 = 2_000_000;
+
+/// A general log of sessions that all are there from the beginning to the end, with statements evenly in between.
+pub(crate) fn capture(folder: &Path, sessions: u64, statements: u64) -> PathBuf {
+    let stamp = |us: u64| {
+        format!(
+            "2026-01-01T00:00:{:02}.{:06}Z",
+            us / 1_000_000,
+            us % 1_000_000
+        )
+    };
+    let mut log = String::new();
+    for session in 0..sessions {
+        writeln!(
+            log,
+            "{}\t{:5} Connect\tapp@localhost on sbtest using Socket",
+            stamp(session),
+            session + 10
+        )
+        .unwrap();
+    }
+    for number in 0..statements {
+        let at_us = 100_000 + number * (LENGTH_US - 200_000) / statements;
+        let session = number % sessions + 10;
+        writeln!(
+            log,
+            "{}\t{session:5} Query\tSELECT c FROM sbtest1 WHERE id = {number}",
+            stamp(at_us)
+        )
+        .unwrap();
+    }
+    for session in 0..sessions {
+        writeln!(
+            log,
+            "{}\t{:5} Quit\t",
+            stamp(LENGTH_US + session),
+            session + 10
+        )
+        .unwrap();
+    }
+    let (from, to) = (folder.join("general.log"), folder.join("general.weircap"));
+    std::fs::write(&from, log).unwrap();
+    import_log(&from, LogFormat::General, &to, Literals::Keep).unwrap();
+    to
+}
+
+fn send(server: &NullServer, path: &Path, options: &ReplayOptions) -> ReplayOutcome {
+    let survey = Survey::read(path, options).unwrap();
+    let plan = LoadPlan {
+        load: LoadSpec::default(),
+        ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
+    };
+    let stop = AtomicBool::new(false);
+    replay(
+        &plan,
+        path,
+        &survey,
+        options,
+        (&Gate::own(), true),
+        &stop,
+        &mut |_| {},
+    )
+    .unwrap()
+}
+
+#[test]
+fn every_statement_is_sent_once_at_every_pace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = capture(folder.path(), SESSIONS, STATEMENTS);
+    for pace in [ReplayPace::Captured, ReplayPace::Think, ReplayPace::Fast] {
+        let socket = folder.path().join(format!("{pace}.sock"));
+        let server = NullServer::start(&socket, NullServerBehavior::default()).unwrap();
+        let options = ReplayOptions {
+            pace,
+            speed: 2.0,
+            ..ReplayOptions::default()
+        };
+        let before = server.executed();
+        let outcome = send(&server, &path, &options);
+        let told = outcome.record.fidelity;
+        assert_eq!(
+            (told.captured, told.sent, told.not_sent.all()),
+            (STATEMENTS, STATEMENTS, 0),
+            "{told:?}"
+        );
+        assert_eq!((told.sessions, told.sessions_joined), (SESSIONS, SESSIONS));
+        assert!(server.executed() - before >= STATEMENTS);
+        let length_s = LENGTH_US as f64 / 1e6 / 2.0;
+        if pace == ReplayPace::Captured {
+            assert!(
+                outcome.load.measured_s >= length_s * 0.95,
+                "{}",
+                outcome.load.measured_s
+            );
+        }
+    }
+}
+
+#[test]
+fn a_server_that_restarts_is_told_and_every_statement_is_accounted_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = capture(folder.path(), SESSIONS, STATEMENTS);
+    let behavior = NullServerBehavior {
+        fault: Some(Fault::CloseOnceAfter(1_500)),
+        ..NullServerBehavior::default()
+    };
+    let server = NullServer::start(&folder.path().join("null.sock"), behavior).unwrap();
+    let told = send(&server, &path, &ReplayOptions::default())
+        .record
+        .fidelity;
+    assert!(
+        told.connections_lost > 0 && told.connections_lost <= SESSIONS,
+        "{told:?}"
+    );
+    assert_eq!(told.sent + told.not_sent.all(), STATEMENTS, "{told:?}");
+    assert!(told.sent > STATEMENTS * 9 / 10, "{told:?}");
+}

@@ -1,0 +1,83 @@
+//! A replica whose primary is gone, made a primary: it applies all that it has received, and takes writes.
+
+use std::time::{Duration, Instant};
+
+use weir_model::{Endpoint, Flavor};
+use weir_mysql::Gate;
+
+use super::Words;
+use crate::{ServerBinary, ServerError, Session};
+
+const PROMOTE: &str = "make the replica a primary";
+
+/// How long the steps of a promotion took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promotion {
+    /// Until the replica had applied all that it had received.
+    pub applied: Duration,
+    /// From then until it takes writes.
+    pub promoted: Duration,
+}
+
+/// Makes the replica at `endpoint` a primary. What it has not received of its old one is lost.
+///
+/// # Errors
+///
+/// What the server says, and a replica that has not applied all within `limit`.
+pub fn promote(
+    binary: &ServerBinary,
+    endpoint: &Endpoint,
+    limit: Duration,
+) -> Result<Promotion, ServerError> {
+    let words = Words::of(binary);
+    let began = Instant::now();
+    // The wait itself keeps the connection silent.
+    let patience = limit + Duration::from_secs(10);
+    let mut session = Session::open_patient(endpoint, &Gate::own(), patience)?;
+    let replica = words.replica;
+    session.run(PROMOTE, &format!("STOP {replica} IO_THREAD"))?;
+    apply_received(binary.flavor, &mut session, words, limit)?;
+    let applied = began.elapsed();
+    let statements = [
+        format!("STOP {replica}"),
+        format!("RESET {replica} ALL"),
+        "SET GLOBAL read_only = OFF".to_owned(),
+    ];
+    for statement in &statements {
+        session.run(PROMOTE, statement)?;
+    }
+    Ok(Promotion {
+        applied,
+        promoted: began.elapsed() - applied,
+    })
+}
+
+/// Waits until all that was received is applied.
+fn apply_received(
+    flavor: Flavor,
+    session: &mut Session,
+    words: Words,
+    limit: Duration,
+) -> Result<(), ServerError> {
+    let query = format!("SHOW {} STATUS", words.replica);
+    let status = session.row("read the replica's status", &query)?;
+    let status = status.unwrap_or_default();
+    let (received, wait) = match flavor {
+        Flavor::Mysql => ("Retrieved_Gtid_Set", "WAIT_FOR_EXECUTED_GTID_SET"),
+        Flavor::Mariadb => ("Gtid_IO_Pos", "MASTER_GTID_WAIT"),
+    };
+    let received = status.get(received).map_or("", String::as_str);
+    let received = received.replace(['\n', '\r', '\''], "");
+    if received.is_empty() {
+        return Ok(());
+    }
+    let wait = format!("SELECT {wait}('{received}', {})", limit.as_secs());
+    let answer: Option<i64> = session.value("wait for the replica", &wait)?;
+    if answer == Some(0) {
+        return Ok(());
+    }
+    Err(ServerError::Replication {
+        what: "has not applied what it received",
+        words: format!("no end within {} s", limit.as_secs()),
+    })
+}

@@ -1,0 +1,106 @@
+//! Options of `weir bus`, `weir agent` and `weir agents`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use weir_agent::Network;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BusCommand {
+    /// Start nats-server with keys and certificates of its own, until Ctrl-C; print the join files
+    Up(BusUpArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BusUpArguments {
+    /// Address and port to listen on; port 0 is a free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4222")]
+    pub(crate) listen: String,
+    /// Where agents reach it, if not there: a host, or a host and a port
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub(crate) address: Option<String>,
+    /// Folder of keys, join files and results under way [default: weir/bus in the state directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Number of agents that get a join file
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) agents: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentArguments {
+    /// Join file that `weir bus up` wrote; `-` reads it from standard input, and the agent ends with that
+    #[arg(long, value_name = "FILE")]
+    pub(crate) join: PathBuf,
+    /// Servers that it may connect to: HOST, HOST:PORT or a network [default: private networks]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) targets: Vec<Network>,
+    /// Connections that it makes at most
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) max_connections: u32,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// Start agents on these hosts through ssh, with the bus in a tunnel, until Ctrl-C
+    Up(AgentsUpArguments),
+    /// Show the agents of the bus: host, cores, round trip, clock
+    List(AgentsArguments),
+    /// Check that the agents fit together: versions, clocks, limits
+    Check(AgentsArguments),
+    /// End all agents of the bus
+    Down(AgentsArguments),
+    /// Print Kubernetes objects: a bus and agents
+    Manifest(ManifestArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArguments {
+    /// Join file of the conductor [default: $WEIR_BUS, else that of your own `weir bus up`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bus: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsUpArguments {
+    /// Hosts, as ssh knows them
+    #[arg(required = true, value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// The command in place of ssh, with options of its own, such as 'ssh -J bastion'
+    #[arg(long, value_name = "COMMAND", default_value = "ssh")]
+    pub(crate) ssh: String,
+    /// The program on the hosts
+    #[arg(long, value_name = "PATH", default_value = "weir")]
+    pub(crate) weir: String,
+    /// Let agents dial the bus's own address, without a tunnel
+    #[arg(long)]
+    pub(crate) direct: bool,
+    /// Servers that they may connect to: HOST, HOST:PORT or a network [default: private networks]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) targets: Vec<String>,
+    /// Join file of the conductor [default: $WEIR_BUS, else that of your own `weir bus up`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bus: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManifestArguments {
+    /// Number of agents, one on each node
+    #[arg(long, value_name = "N")]
+    pub(crate) count: u32,
+    /// Image with `weir` and `nats-server`
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: String,
+    /// Whole processors of each agent
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) cpus: u32,
+    /// Namespace of the objects
+    #[arg(long, value_name = "NAME", default_value = "weir")]
+    pub(crate) namespace: String,
+    /// Folder of the keys, which `weir bus up` on your host uses later, too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}

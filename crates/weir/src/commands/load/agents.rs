@@ -1,0 +1,50 @@
+//! `weir load --agents=N`: the load of several hosts.
+
+use std::sync::atomic::AtomicBool;
+
+use weir_agent::Crew;
+use weir_load::{LoadOutcome, Progress};
+use weir_model::LoadHost;
+use weir_mysql::Gate;
+use weir_sysbench::Invocation;
+
+/// Error of a clock beyond which second-by-second numbers are worth a word, microseconds.
+const CLOCK_ERROR_US_MAX: f64 = 1_000.0;
+
+/// Runs the load in this process, or from as many agents as the command line says.
+pub(super) fn run(
+    invocation: &Invocation,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> anyhow::Result<LoadOutcome> {
+    let (plan, agents) = (&invocation.plan, invocation.plan.load.agents);
+    if agents == 0 {
+        return Ok(weir_load::run_observed(plan, gate, stop, on_progress)?);
+    }
+    let crew = Crew::join(&Crew::usual_file(), env!("WEIR_COMMIT"))?;
+    let conducted = crew.run(plan, agents, invocation.allow_replica, stop, on_progress)?;
+    for share in &conducted.shares {
+        eprintln!("{}", line(share, conducted.outcome.measured_s));
+    }
+    Ok(conducted.outcome)
+}
+
+fn line(share: &LoadHost, measured_s: f64) -> String {
+    let warning = if share.clock_error_us > CLOCK_ERROR_US_MAX {
+        "; its seconds may be off by more than 1 ms"
+    } else {
+        ""
+    };
+    format!(
+        "agent {} on {}: {} connections, {} transactions, {:.2} of {} cores, start within {:.0} us (clock) + {:.0} us{warning}",
+        share.name,
+        share.host,
+        share.connections,
+        share.transactions,
+        share.cpu_s / measured_s.max(f64::MIN_POSITIVE),
+        share.cores,
+        share.clock_error_us,
+        share.began_late_us,
+    )
+}

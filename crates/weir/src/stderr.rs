@@ -1,0 +1,27 @@
+//! What goes to standard error, in one place: the macros of this module stand in the way of the standard library's,
+//! which panic where nobody reads any more. A proxy must not end because its terminal was closed.
+
+use std::fmt::Arguments;
+use std::io::{self, Write as _};
+
+/// Writes; where standard error is closed or full, the words are lost and the work goes on.
+pub(crate) fn write(text: Arguments<'_>) {
+    let _ = io::stderr().lock().write_fmt(text);
+}
+
+/// As the standard library's, but never panics.
+macro_rules! eprint {
+    ($($part:tt)*) => {
+        $crate::stderr::write(format_args!($($part)*))
+    };
+}
+
+/// As the standard library's, but never panics.
+macro_rules! eprintln {
+    () => {
+        $crate::stderr::write(format_args!("\n"))
+    };
+    ($($part:tt)*) => {
+        $crate::stderr::write(format_args!("{}\n", format_args!($($part)*)))
+    };
+}

@@ -1,0 +1,87 @@
+//! Events of a study that copy a table while the load goes on.
+
+use serde_json::Value;
+
+use crate::harness::World;
+use crate::run::{FLAVORS, result, run};
+
+fn study(flavor: &str) -> String {
+    format!(
+        r#"
+        [study]
+        title = "Copies"
+        question = "What does a copy cost?"
+        [server]
+        flavor = "{flavor}"
+        [server.config]
+        innodb_buffer_pool_size = "16M"
+        log_bin = "binlog"
+        server_id = 7
+        binlog_format = "ROW"
+        [data]
+        workload = "oltp_read_write"
+        rows = 2_000
+        scale = {{ drive = "1/25" }}
+        [load]
+        threads = 2
+        warmup = "1s"
+        measure = "12s"
+        [factors]
+        drive = ["intel-p4610"]
+        [repeat]
+        runs = 1
+        seed = 1
+        [[events]]
+        name = "by triggers"
+        at = "500ms"
+        kind = "ddl"
+        statement = "ALTER TABLE sbtest1 ADD COLUMN h INT"
+        copy = "triggers"
+        [[events]]
+        name = "by log"
+        at = "6s"
+        kind = "ddl"
+        statement = "ALTER TABLE sbtest1 ADD COLUMN i INT"
+        copy = "log"
+        [[events]]
+        name = "by a tool"
+        at = "11s"
+        kind = "ddl"
+        statement = "ALTER TABLE sbtest1 ADD COLUMN j INT"
+        tool = "/bin/false {{alter}}"
+        "#
+    )
+}
+
+#[test]
+fn copies_by_triggers_and_by_the_log_swap_the_table_under_load_and_a_failed_tool_is_told() {
+    for flavor in FLAVORS {
+        let world = World::new();
+        let study = world.write("study.toml", &study(flavor));
+        let output = run(&world, &study).output();
+        assert!(
+            matches!(output.code, Some(0 | 1 | 3)),
+            "{}{}",
+            output.stdout,
+            output.stderr
+        );
+        let result = result(&world);
+        let event = |name: &str| -> &Value {
+            let events = result["runs"][0]["events"].as_array().unwrap();
+            events.iter().find(|event| event["name"] == name).unwrap()
+        };
+        for name in ["by triggers", "by log"] {
+            let event = event(name);
+            assert_eq!(event["ending"], "done", "{event}");
+            let rows: u64 = event["session"]["copy.rows"]
+                .as_str()
+                .unwrap()
+                .parse()
+                .unwrap();
+            assert!(rows >= 1_900, "{event}");
+        }
+        let refused = event("by a tool")["ending"]["refused"]["message"].to_string();
+        assert!(refused.contains("/bin/false"), "{refused}");
+        world.assert_nothing_left();
+    }
+}
