@@ -48,8 +48,10 @@ mod threads;
 pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
 pub use cleanup::{cleanup, existing_tables};
 pub use driver::OwnSocket;
-pub use engine::{Progress, run, run_observed, run_sessions};
-pub use engine::{Frame, PartEnd, PartReady, PartStart, PartsMerger, Progress, run, run_observed, run_part, run_sessions};
+pub use engine::{
+    Frame, PartEnd, PartReady, PartStart, PartsMerger, Progress, run, run_observed, run_part,
+    run_sessions,
+};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};

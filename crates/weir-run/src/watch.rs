@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, LoadHost, PlannedRun, ReplayRecord,
-    RunRecord, RunResult, Series,
+    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, LoadHost, PlannedRun,
+    ReplayRecord, RunRecord, RunResult, Series,
 };
 
 use crate::bottleneck::bottleneck;
