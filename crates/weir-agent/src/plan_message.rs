@@ -163,7 +163,7 @@ mod tests {
         plan.tolerated = Tolerated::All;
         plan.reconnect_every = Some(5);
         plan.reactors = 3;
-        let share = Share::deal(&plan, 4).remove(1);
+        let share = plan.whole().deal(4).remove(1);
         let written = serde_json::to_string(&PlanMessage::new(&plan, share.clone(), true)).unwrap();
         assert!(!written.contains("sesame"), "{written}");
         let read: PlanMessage = serde_json::from_str(&written).unwrap();
