@@ -69,7 +69,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 23] = [
+pub const RULES: [&Rule; 24] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
