@@ -152,6 +152,8 @@ concerns: Array<string>, };
 
 export type GapView = { source: string, from_s: Rounded | null, to_s: Rounded | null, reason: string, };
 
+export type HostRow = { combination: string, repetition: number, agent: string, connections: number, transactions: string, cpu: string, clock_error_us: string, began_late_us: string, longest_silence_s: string, };
+
 export type KindTraffic = { name: string, reads_per_s: Spread | null, read_mb_per_s: Spread | null, writes_per_s: Spread | null, write_mb_per_s: Spread | null, flushes_per_s: Spread | null, 
 /**
  * Mean modelled latencies; absent without an operation.
@@ -189,6 +191,14 @@ events: Array<EventRow>,
  * What the numbers of `events` are.
  */
 event_note: string, 
+/**
+ * Load hosts, where several shared the load.
+ */
+hosts: Array<HostRow>, 
+/**
+ * What the numbers of `hosts` are.
+ */
+host_note: string, 
 /**
  * Arms of replays by kind of statement.
  */

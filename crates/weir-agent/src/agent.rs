@@ -114,7 +114,11 @@ impl<'a> Agent<'a> {
         };
         let sealing_key = XKey::new();
         let agent = Self {
-            facts: facts::of_this_host(options, sealing_key.public_key()),
+            facts: facts::of_this_host(
+                &options.version,
+                &options.allowance,
+                sealing_key.public_key(),
+            ),
             process: format!("{}-{}", std::process::id(), now_ns()),
             options,
             client,

@@ -161,7 +161,6 @@ impl Allowance {
 
 #[cfg(test)]
 mod tests {
-    use weir_load::Share;
     use weir_model::{Endpoint, Secret, Tls, WorkloadName};
 
     use super::*;
@@ -176,7 +175,7 @@ mod tests {
         };
         let mut plan = LoadPlan::new(endpoint, WorkloadName::OltpReadOnly);
         plan.load.connections = connections;
-        plan.share = Some(Share::whole(&plan));
+        plan.share = Some(plan.whole());
         plan
     }
 

@@ -2,6 +2,7 @@
 
 mod collecting;
 mod liveness;
+mod part;
 mod results;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,16 +10,18 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use nkeys::XKey;
-use weir_load::{LoadOutcome, LoadPlan, PartsMerger, Progress, Share};
-use weir_model::{LoadHost, WorkloadSpec};
+use weir_load::{LoadPlan, PartsMerger, Progress};
+use weir_model::WorkloadSpec;
 
 use self::collecting::Collecting;
+use self::part::Part;
 use self::results::Results;
 use crate::clock::{Offset, instant_at, now_ns};
 use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Assignment, Call, Order, json};
 use crate::plan_message::PlanMessage;
+pub use part::Conducted;
 
 /// Least time from the order to begin to the beginning.
 const START_AHEAD: Duration = Duration::from_millis(500);
@@ -32,26 +35,6 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(15);
 const GRACE: Duration = Duration::from_secs(5);
 /// Time between two signs of life of the conductor.
 const BEAT: Duration = Duration::from_secs(1);
-
-/// A run of several agents.
-#[derive(Debug)]
-pub struct Conducted {
-    /// The whole, as of one process.
-    pub outcome: LoadOutcome,
-    /// Each agent's part.
-    pub shares: Vec<LoadHost>,
-}
-
-/// An agent of a run.
-pub(crate) struct Part {
-    pub(crate) name: String,
-    host: String,
-    cores: u32,
-    share: Share,
-    sealing_key: String,
-    reporters: u32,
-    offset: Offset,
-}
 
 impl Crew {
     /// Runs `plan` from `agents` agents, those with the first names. As [`weir_load::run_observed`] otherwise.
@@ -126,7 +109,7 @@ impl Crew {
     /// The agents of a run, with their shares.
     async fn choose(&self, plan: &LoadPlan, agents: u32) -> Result<Vec<Part>, AgentError> {
         let present: Vec<String> = self.present().await?.into_keys().collect();
-        let mut shares = Share::deal(plan, agents);
+        let mut shares = plan.whole().deal(agents);
         if present.len() < agents as usize {
             return Err(AgentError::TooFew {
                 wanted: agents,

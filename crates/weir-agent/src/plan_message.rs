@@ -177,7 +177,7 @@ mod tests {
         plan.short_intervals = true;
         plan.rate_changes = vec![(Duration::from_secs(3), 50.0)];
         plan.reactors = 3;
-        let share = Share::deal(&plan, 4).remove(1);
+        let share = plan.whole().deal(4).remove(1);
         let written = serde_json::to_string(&PlanMessage::new(&plan, share.clone(), true)).unwrap();
         assert!(!written.contains("sesame"), "{written}");
         let read: PlanMessage = serde_json::from_str(&written).unwrap();

@@ -52,7 +52,6 @@ pub use engine::{
     Frame, PartEnd, PartReady, PartStart, PartsMerger, Progress, run, run_observed, run_part,
     run_sessions,
 };
-pub use engine::{Progress, run, run_observed, run_sessions};
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};

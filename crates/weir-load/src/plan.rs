@@ -234,9 +234,18 @@ impl LoadPlan {
         })
     }
 
+    /// All that it asks for, to be dealt to several processes.
+    pub fn whole(&self) -> Share {
+        Share::whole(
+            self.load.connections,
+            self.load.idle_connections,
+            self.max_events,
+        )
+    }
+
     /// What this process does of it.
     pub(crate) fn share(&self) -> Share {
-        self.share.clone().unwrap_or_else(|| Share::whole(self))
+        self.share.clone().unwrap_or_else(|| self.whole())
     }
 
     /// What its connections do.

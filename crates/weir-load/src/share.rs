@@ -7,8 +7,6 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::LoadPlan;
-
 /// One of several shares of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
@@ -21,26 +19,24 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of a run.
-    pub fn whole(plan: &LoadPlan) -> Self {
-        let connections = plan.load.connections;
+    /// All of a run with so many connections and idle connections.
+    pub fn whole(connections: u32, idle: u32, max_events: Option<u64>) -> Self {
         Self {
             connections: 0..connections,
-            idle: connections..connections.saturating_add(plan.load.idle_connections),
-            max_events: plan.max_events,
+            idle: connections..connections.saturating_add(idle),
+            max_events,
         }
     }
 
-    /// The run in `parts` shares as equal as can be; the first ones are larger by one. At most as many as there
-    /// are connections.
-    pub fn deal(plan: &LoadPlan, parts: u32) -> Vec<Self> {
-        let whole = Self::whole(plan);
-        let parts = parts.clamp(1, plan.load.connections.max(1));
+    /// This in `parts` shares as equal as can be; the first ones are larger by one. At most as many as there are
+    /// connections.
+    pub fn deal(&self, parts: u32) -> Vec<Self> {
+        let parts = parts.clamp(1, self.count().max(1));
         (0..parts)
             .map(|index| Self {
-                connections: part(&whole.connections, index, parts),
-                idle: part(&whole.idle, index, parts),
-                max_events: plan.max_events.map(|events| {
+                connections: part(&self.connections, index, parts),
+                idle: part(&self.idle, index, parts),
+                max_events: self.max_events.map(|events| {
                     let (index, parts) = (u64::from(index), u64::from(parts));
                     events / parts + u64::from(index < events % parts)
                 }),
@@ -65,10 +61,8 @@ fn part(all: &Range<u32>, index: u32, parts: u32) -> Range<u32> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weir_model::WorkloadName;
 
     use super::*;
-    use crate::testing::nowhere;
 
     proptest! {
         #[test]
@@ -78,11 +72,7 @@ mod tests {
             events in proptest::option::of(0_u64..1_000_000),
             parts in 1_u32..40,
         ) {
-            let mut plan = LoadPlan::new(nowhere(), WorkloadName::OltpReadOnly);
-            plan.load.connections = connections;
-            plan.load.idle_connections = idle;
-            plan.max_events = events;
-            let shares = Share::deal(&plan, parts);
+            let shares = Share::whole(connections, idle, events).deal(parts);
             let numbers: Vec<u32> = shares.iter().flat_map(|share| share.connections.clone()).collect();
             prop_assert_eq!(numbers, (0..connections).collect::<Vec<_>>());
             let numbers: Vec<u32> = shares.iter().flat_map(|share| share.idle.clone()).collect();

@@ -40,6 +40,14 @@ impl<'a> Loader<'a> {
         gate: Gate,
         program: Program<'_>,
     ) -> Result<Self, LoadError> {
+        let is_native =
+            spec.load.replay.is_none() && !matches!(spec.workload, WorkloadSpec::Lua(_));
+        if spec.load.agents > 0 && !is_native {
+            return Err(LoadError::Agents(format!(
+                "agents = {} (agents run neither scripts nor captures); leave out agents",
+                spec.load.agents
+            )));
+        }
         let script = match &spec.workload {
             WorkloadSpec::Lua(_) if spec.load.replay.is_none() => Some(start(program.path)?),
             _ => None,

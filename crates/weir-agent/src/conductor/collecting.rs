@@ -10,8 +10,8 @@ use weir_load::{Frame, PartsMerger, Progress};
 use weir_model::LoadHost;
 
 use super::liveness::Liveness;
+use super::part::{Conducted, Part};
 use super::results::{Results, id_of};
-use super::{Conducted, Part};
 use crate::crew::Crew;
 use crate::error::AgentError;
 use crate::messages::{Report, of_report_id, read_report};

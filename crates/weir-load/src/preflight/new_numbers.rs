@@ -12,7 +12,6 @@ use weir_workload::{NewNumber, NumberSource, Script, Unique};
 
 use crate::LoadError;
 use crate::plan::LoadPlan;
-use crate::share::Share;
 
 /// Numbers in a row of which none is there where no run has been: a few of a run's may be missing, as rows
 /// whose transaction failed.
@@ -59,7 +58,7 @@ pub(super) fn go_on(script: &Script, controls: &mut [Connection]) -> Result<(), 
 ///
 /// Numbers in no order are another matter: each process begins at a place of its own.
 pub(super) fn check_share(script: &Script, plan: &LoadPlan) -> Result<(), LoadError> {
-    let is_all = plan.share() == Share::whole(plan);
+    let is_all = plan.share() == plan.whole();
     let mut numbers = script.new_numbers().into_iter();
     if is_all || !numbers.any(|number| matches!(number.source, NumberSource::Sequence(_))) {
         return Ok(());

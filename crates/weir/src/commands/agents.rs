@@ -1,14 +1,14 @@
 //! `weir agents`: the load hosts of a bus.
 
+mod joining;
 mod manifest;
 mod ssh;
 
-use std::path::{Path, PathBuf};
-
 use serde::Serialize;
-use weir_agent::{Crew, Member};
+use weir_agent::Member;
 use weir_report::table;
 
+use self::joining::join;
 use crate::cli::{AgentsArguments, AgentsCommand};
 use crate::{Outcome, output};
 
@@ -25,11 +25,6 @@ pub(crate) fn execute(command: &AgentsCommand) -> anyhow::Result<Outcome> {
         AgentsCommand::Down(arguments) => down(arguments),
         AgentsCommand::Manifest(arguments) => manifest::print(arguments),
     }
-}
-
-fn join(bus: Option<&Path>) -> anyhow::Result<Crew> {
-    let file = bus.map_or_else(Crew::usual_file, PathBuf::from);
-    Ok(Crew::join(&file, env!("WEIR_COMMIT"))?)
 }
 
 /// An agent, as JSON.

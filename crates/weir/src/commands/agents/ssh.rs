@@ -11,6 +11,7 @@ use weir_agent::Crew;
 use weir_bus::JoinFile;
 use weir_process::{Signal, spawn_tied};
 
+use super::joining::join;
 use crate::cli::AgentsUpArguments;
 use crate::{Outcome, interrupt};
 
@@ -22,7 +23,7 @@ const TUNNEL_PORTS: std::ops::Range<u16> = 23_000..32_000;
 pub(super) fn up(arguments: &AgentsUpArguments) -> anyhow::Result<Outcome> {
     let stop = interrupt::stop_flag()?;
     let file = arguments.bus.clone().unwrap_or_else(Crew::usual_file);
-    let crew = super::join(Some(&file))?;
+    let crew = join(Some(&file))?;
     let present: Vec<_> = crew
         .members()?
         .into_iter()
