@@ -98,6 +98,12 @@ context: string,
  */
 measured: string | null, agreement: Agreement, agreement_name: string, why: string, };
 
+export type CloseUp = { 
+/**
+ * Middle of each tenth of a second, seconds since the measurement began.
+ */
+times_s: Array<number>, transactions_per_s: Array<Rounded | null>, latency_ms_p99: Array<Rounded | null>, };
+
 export type Compared = { basis: string, differences: Array<string>, answers: Array<Answer>, ranked: Ranked, };
 
 export type CostView = { level: string, 
@@ -130,7 +136,7 @@ by_cell: Array<string>, };
 
 export type Equivalent = { cell: number, from: number, to: Rounded, sentence: string, };
 
-export type EventRow = { combination: string, event: string, outcome: string, duration_s: string, lock_wait_s: string, throughput_ratio: string, p99_ratio: string, transactions_lost: string, settle_s: string, };
+export type EventRow = { combination: string, event: string, outcome: string, duration_s: string, lock_wait_s: string, longest_pause_s: string, throughput_ratio: string, p99_ratio: string, transactions_lost: string, settle_s: string, details: string, };
 
 export type EventSpan = { name: string, from_s: Rounded | null, to_s: Rounded | null, };
 
@@ -281,6 +287,10 @@ export type RunLine = { cell: number, label: string, repetition: number, started
 export type RunPage = { title: string, measured_s: Rounded | null, bottleneck_explanation: string, bottleneck_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
 
 export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, events: Array<EventSpan>, 
+/**
+ * Tenths of a second around its events, of a first repetition.
+ */
+close_up: CloseUp | null, 
 /**
  * The end of the server's error log.
  */

@@ -6,6 +6,7 @@
 //! finding has another source than this table, and the severities in it are what findings are ranked by.
 
 mod as_asked;
+mod back_to_speed;
 mod bound;
 mod client;
 mod combined;
@@ -16,6 +17,7 @@ mod drive_accuracy;
 mod drive_state;
 mod durability;
 mod errors;
+mod events_as_named;
 mod evidence;
 mod latency_claims;
 mod noise;
@@ -67,7 +69,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 22] = [
+pub const RULES: [&Rule; 24] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -87,6 +89,8 @@ pub const RULES: [&Rule; 22] = [
     &cost::RULE,
     &provenance::RULE,
     &scope::RULE,
+    &events_as_named::RULE,
+    &back_to_speed::RULE,
     &as_asked::RULE,
     &other_processes::RULE,
     &drive_accuracy::RULE,

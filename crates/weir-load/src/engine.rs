@@ -167,6 +167,7 @@ fn drive(
                 sender,
                 arrivals: setup::arrivals(plan, index, part.len() as u32),
                 budget: budget.as_ref(),
+                counts_short: plan.short_intervals,
                 stop,
                 abort: &abort,
             };
@@ -255,6 +256,7 @@ struct ReactorJob<'scope> {
     sender: FrameSender,
     arrivals: Option<Arrivals>,
     budget: Option<&'scope AtomicU64>,
+    counts_short: bool,
     stop: &'scope AtomicBool,
     abort: &'scope AtomicBool,
 }
@@ -296,7 +298,8 @@ impl<'scope> ReactorJob<'scope> {
             self.sender,
             self.budget,
             self.arrivals,
-        );
+        )
+        .with_short_intervals(self.counts_short);
         let flags = (self.stop, self.abort);
         let (outcome, reactor) = drive_reactor(self.kind, drivers, flags, shared, &mut meter)?;
         meter.finish(ReporterEnd {

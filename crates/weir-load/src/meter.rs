@@ -12,6 +12,7 @@ mod histogram_v2;
 mod interval_frame;
 mod kinds;
 mod outages;
+mod short_intervals;
 mod timeline;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,13 +25,14 @@ use serde::{Deserialize, Serialize};
 use crate::stamp::Stamp;
 use weir_mysql::ServerError;
 
-pub(crate) use arrivals::{Arrivals, Curve};
+pub(crate) use arrivals::{Arrivals, Curve, RateChange};
 pub(crate) use clock::Clock;
 pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
 pub(crate) use interval_frame::{ConnectionCounters, IntervalFrame, OpenLoopTally, ReporterEnd};
 pub(crate) use kinds::{Kind, KindLatencies};
 pub(crate) use outages::{Outage, join as join_outages};
+pub(crate) use short_intervals::{SHORT_NS, SLOTS, ShortTallies, ShortTally};
 pub(crate) use timeline::{Phase, Timeline};
 
 /// Longest latency that is told from longer ones: an hour.
@@ -133,6 +135,8 @@ pub(crate) struct Meter<'a> {
     /// Connections that are lost, and since when at least one is.
     lost: u64,
     lost_since_ns: u64,
+    /// Whether tenths of a second are counted, too.
+    counts_short: bool,
     /// Whose CPU time is told, if any.
     cpu: Option<ClockId>,
     /// That time when the interval began.
@@ -166,8 +170,17 @@ impl<'a> Meter<'a> {
             concurrency: 0,
             lost: 0,
             lost_since_ns: 0,
+            counts_short: false,
             cpu: Some(ClockId::ThreadCPUTime),
             cpu_start_ns: cpu_ns(Some(ClockId::ThreadCPUTime)),
+        }
+    }
+
+    /// The same meter, which counts tenths of a second as well if `counts_short`.
+    pub(crate) fn with_short_intervals(self, counts_short: bool) -> Self {
+        Self {
+            counts_short,
+            ..self
         }
     }
 
@@ -343,6 +356,9 @@ impl<'a> Meter<'a> {
             QueryKind::Write => counts.writes += 1,
             QueryKind::Other => counts.others += 1,
         }
+        if let Some(at_ns) = self.short_at_ns() {
+            self.frame.short.statement(at_ns);
+        }
     }
 
     /// Notes the latency of something that has just been completed.
@@ -366,6 +382,17 @@ impl<'a> Meter<'a> {
         self.frame.counts.transactions += count;
         self.frame.latency_ns.saturating_record(latency_ns);
         self.frame.latency_ns_sum += latency_ns;
+        if let Some(at_ns) = self.short_at_ns() {
+            self.frame.short.transactions(at_ns, count, latency_ns);
+        }
+    }
+
+    /// When the last reply came, since the beginning of the measurement, if tenths of a second are counted.
+    fn short_at_ns(&self) -> Option<u64> {
+        if !self.counts_short || self.phase != Phase::Measure {
+            return None;
+        }
+        self.reply_received_ns.checked_sub(self.timeline.measure_ns)
     }
 
     /// Adds what was counted elsewhere.

@@ -119,6 +119,11 @@ pub struct LoadPlan {
     /// Leave and connect again after so many transactions of a connection; what that takes is in the
     /// latency of the transaction that follows.
     pub reconnect_every: Option<u64>,
+    /// Count tenths of a second of the measurement as well.
+    pub short_intervals: bool,
+    /// Changes of an open loop's rate: when, after the beginning of the measurement, and transactions per second from
+    /// then on.
+    pub rate_changes: Vec<(Duration, f64)>,
     /// Longest time from the first connection to the last, checks before them included.
     pub init_timeout: Duration,
 }
@@ -144,6 +149,8 @@ impl LoadPlan {
             prepared_statements: true,
             reconnect: false,
             reconnect_every: None,
+            short_intervals: false,
+            rate_changes: Vec::new(),
             init_timeout: Duration::from_secs(30),
         }
     }

@@ -7,12 +7,15 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
-use weir_model::{IntervalRecord, KindLatency, LatencySummary};
+use weir_model::{IntervalRecord, KindLatency, LatencySummary, ShortInterval};
+
+pub use weir_model::Outage;
 
 mod kinds;
 mod merger;
 mod open_loop;
 mod sample;
+mod short_series;
 mod totals;
 
 use crate::reactor_kind::ReactorKind;
@@ -135,6 +138,9 @@ pub struct LoadOutcome {
     pub fairness: Fairness,
     /// Times within the measurement during which connections were lost.
     pub outages: Vec<Outage>,
+    /// Tenths of a second of the measurement, if the plan asks for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_intervals: Vec<ShortInterval>,
     /// How the schedule was kept, if there was one; `latency` then counts from when transactions
     /// were due.
     pub open_loop: Option<OpenLoop>,
@@ -189,15 +195,6 @@ impl LoadOutcome {
             latency_ns: self.latency_ns.clone(),
         }
     }
-}
-
-/// A time from the first connection lost to the last one back, or to the end of the measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Outage {
-    /// Seconds since the measurement began; below 0 within the warm-up.
-    pub from_s: f64,
-    /// Its length, seconds.
-    pub length_s: f64,
 }
 
 /// How evenly connections were served within the measurement.

@@ -153,6 +153,8 @@ fn measure(
         .map(|most| &*Box::leak(Box::new(AtomicU64::new(most))));
     on_progress(ThreadProgress::Started);
     let origin = Instant::now();
+    let measured_from = origin + Duration::from_nanos(timeline.measure_ns);
+    on_progress(ThreadProgress::Load(Progress::Began(measured_from)));
     let (full, frames) = channel();
     let (mut shards, mut returns) = (Vec::new(), Vec::new());
     for index in 0..count {
@@ -166,6 +168,7 @@ fn measure(
             budget,
             setup::arrivals(plan, index, part),
         );
+        let meter = meter.with_short_intervals(plan.short_intervals);
         let meter = meter.of_process(index == 0);
         shards.push(Mutex::new(Shard::new(meter, part as usize)));
     }
@@ -200,7 +203,7 @@ fn measure(
         on_progress(ThreadProgress::Load(progress));
     });
     let mut outcome = merger.finish();
-    outcome.measured_from = Some(origin + Duration::from_nanos(timeline.measure_ns));
+    outcome.measured_from = Some(measured_from);
     outcome.stopped_early = stop.load(Ordering::Relaxed);
     outcome
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::EventDetail;
+
 /// An event that began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -24,6 +26,9 @@ pub struct EventRecord {
     pub ending: EventEnding,
     /// Variables of its session that the study sets, as the server says them.
     pub session: BTreeMap<String, String>,
+    /// What else was seen of it.
+    #[serde(default, skip_serializing_if = "EventDetail::is_empty")]
+    pub detail: EventDetail,
 }
 
 /// How an event ended.

@@ -12,6 +12,7 @@ mod device;
 mod drive;
 mod endpoint;
 mod estimate;
+mod event_detail;
 mod event_record;
 mod file_kind;
 mod judged_result;
@@ -27,6 +28,7 @@ mod schema;
 mod server;
 mod server_url;
 mod server_variables;
+mod short_interval;
 mod spec;
 mod suggest;
 mod tls;
@@ -55,6 +57,7 @@ pub use endpoint::{Address, Endpoint, Secret};
 pub use estimate::{
     data_size, known_row_bytes, planned_s, run_space, run_time, spent_s, with_headroom,
 };
+pub use event_detail::{Blocker, EventDetail, EventPhase, ServerRestart, TemporaryFiles};
 pub use event_record::{EventEnding, EventRecord};
 pub use file_kind::FileKind;
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
@@ -76,14 +79,15 @@ pub use server_variables::{
     names as variables, native_options, native_variables, one_variable, option_spelling,
     option_variable, set_options, shown_names,
 };
+pub use short_interval::{ConnectionLosses, Outage, ShortInterval};
 pub use spec::{
     ArrivalKind, ClosedLoop, DataSource, DataSpec, Distribution, DistributionName,
     DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
     LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole,
-    OrderEntryWorkload, Pace, PoolStart, ProtocolCompression, Rate, RateRamp, Replication, RunSpec,
-    ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind, ThinkTime,
-    TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares, WorkloadSpec,
-    differing,
+    OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, Rate, RateRamp,
+    Replication, RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
+    ThinkKind, ThinkTime, TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare,
+    WorkloadShares, WorkloadSpec, differing,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

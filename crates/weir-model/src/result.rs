@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
-    Bottleneck, Bytes, DriveProfile, DriveStatistics, EventRecord, Flavor, Gap, LatencySummary,
-    Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion, Utilization,
+    Bottleneck, Bytes, ConnectionLosses, DriveProfile, DriveStatistics, EventRecord, Flavor, Gap,
+    LatencySummary, Metric, MetricKind, Plan, Series, ServerVariables, ServerVersion,
+    ShortInterval, Utilization,
 };
 
 /// What a study measured, as the store holds it: evidence, of which [`crate::JudgedResult`] says what follows.
@@ -102,6 +103,12 @@ pub struct RunResult {
     /// What became of the events of the run's timeline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventRecord>,
+    /// Tenths of a second around the beginning and the end of each event.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_intervals: Vec<ShortInterval>,
+    /// Connections that the load lost and made again.
+    #[serde(default, skip_serializing_if = "ConnectionLosses::are_none")]
+    pub losses: ConnectionLosses,
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
     #[serde(skip)]
     pub histogram: Vec<u8>,

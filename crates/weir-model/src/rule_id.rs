@@ -29,6 +29,8 @@ pub enum RuleId {
     R17,
     R18,
     R19,
+    R20,
+    R22,
     R23,
     R24,
     #[serde(rename = "drive")]
@@ -37,7 +39,7 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -57,6 +59,8 @@ impl RuleId {
         Self::R17,
         Self::R18,
         Self::R19,
+        Self::R20,
+        Self::R22,
         Self::R23,
         Self::R24,
         Self::Drive,
@@ -101,7 +105,7 @@ mod tests {
             assert_eq!(serde_json::to_string(&rule).unwrap(), json);
             assert_eq!(serde_json::from_str::<RuleId>(&json).unwrap(), rule);
         }
-        let unknown = "R20".parse::<RuleId>().unwrap_err();
-        assert!(unknown.to_string().contains("`R20`"));
+        let unknown = "R99".parse::<RuleId>().unwrap_err();
+        assert!(unknown.to_string().contains("`R99`"));
     }
 }

@@ -21,7 +21,7 @@ pub use load::{
 };
 pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
 pub use settings::{Settings, differing};
-pub use timeline::{EventKind, EventStatement, TimelineEvent};
+pub use timeline::{EventKind, EventStatement, PoolAction, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,

@@ -1,5 +1,8 @@
 //! CPU time and memory of one process: `/proc/PID/stat` (`proc_pid_stat(5)`).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use weir_model::{Metric, metrics};
 
 use crate::proc_file::ProcFile;
@@ -10,6 +13,8 @@ use crate::{Probe, ProbeError, Readings};
 pub struct ProcessProbe {
     name: &'static str,
     pid: u32,
+    /// Where its process id is read, where another process may take its place.
+    pids: Option<Arc<AtomicU32>>,
     stat: ProcFile,
     cpu: Metric,
     memory: Metric,
@@ -28,6 +33,26 @@ impl ProcessProbe {
                 metrics::SERVER_CPU,
                 metrics::SERVER_MEMORY,
             )
+        }
+    }
+
+    /// The server whose process id is this one, and may become another.
+    pub fn server_that_changes(pids: Arc<AtomicU32>) -> Self {
+        Self {
+            pids: Some(Arc::clone(&pids)),
+            ..Self::server(pids.load(Ordering::Relaxed))
+        }
+    }
+
+    /// Looks at the process that is there now.
+    fn follow(&mut self) {
+        let Some(pids) = &self.pids else {
+            return;
+        };
+        let pid = pids.load(Ordering::Relaxed);
+        if pid != self.pid {
+            self.pid = pid;
+            self.stat = ProcFile::new(format!("/proc/{pid}/stat"));
         }
     }
 
@@ -55,6 +80,7 @@ impl ProcessProbe {
         Self {
             name,
             pid,
+            pids: None,
             stat: ProcFile::new(format!("/proc/{pid}/stat")),
             cpu,
             memory,
@@ -69,6 +95,7 @@ impl Probe for ProcessProbe {
     }
 
     fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
+        self.follow();
         let text = self.stat.read()?;
         let usage = parse(text).ok_or(ProbeError::Ended { pid: self.pid })?;
         let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;

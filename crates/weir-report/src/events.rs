@@ -1,8 +1,16 @@
 //! What became of a study's events, and what they cost the load.
 
+mod close_up;
+mod details;
+mod outcome;
+
 use serde::Serialize;
-use weir_model::{EventEnding, EventRecord, IntervalRecord, RunResult, StudyResult};
+use weir_model::{EventRecord, IntervalRecord, RunResult, StudyResult};
 use weir_stats::{SeriesInterval, Windows, mean_interval, median};
+
+pub(crate) use self::close_up::CloseUp;
+use self::details::details;
+use self::outcome::outcomes;
 
 use crate::number::{Rounded, grouped};
 use crate::words::cell_label;
@@ -35,42 +43,49 @@ pub(crate) struct EventRow {
     outcome: String,
     duration_s: String,
     lock_wait_s: String,
+    longest_pause_s: String,
     throughput_ratio: String,
     p99_ratio: String,
     transactions_lost: String,
     settle_s: String,
+    details: String,
 }
 
 /// Head of the columns of [`EventRow::row`].
-pub(crate) const EVENT_HEADER: [&str; 9] = [
+pub(crate) const EVENT_HEADER: [&str; 11] = [
     "combination",
     "event",
     "outcome",
     "took s",
     "waited for locks s",
+    "longest pause s",
     "throughput",
     "p99",
     "transactions lost",
     "settled after s",
+    "details",
 ];
 
 /// What the numbers of the table are.
-pub(crate) const EVENT_NOTE: &str = "Medians of the repetitions. Throughput and p99: during all events of a run by \
+pub(crate) const EVENT_NOTE: &str = "Medians of the repetitions. Waited for locks: by looks at the process \
+    list every 50 ms. Longest pause: time in which no statement of the load was completed, to 2 ms. Throughput and p99: during all events of a run by \
     before them. Transactions lost: those that the rate before would have given until throughput and p99 were as \
     before.";
 
 impl EventRow {
-    pub(crate) fn row(&self) -> [String; 9] {
+    pub(crate) fn row(&self) -> [String; 11] {
         [
             &self.combination,
             &self.event,
             &self.outcome,
             &self.duration_s,
             &self.lock_wait_s,
+            &self.longest_pause_s,
             &self.throughput_ratio,
             &self.p99_ratio,
             &self.transactions_lost,
             &self.settle_s,
+            &self.details,
         ]
         .map(Clone::clone)
     }
@@ -114,11 +129,20 @@ fn row(combination: String, name: &str, runs: &[&RunResult]) -> Option<EventRow>
         outcome: outcomes(&events),
         duration_s: middle(&|event| event.ended_s - event.began_s),
         lock_wait_s: middle(&|event| event.lock_wait_s),
+        longest_pause_s: pause(&events),
         throughput_ratio: ratio(Windows::rate_ratio),
         p99_ratio: ratio(Windows::p99_ratio),
         transactions_lost: lost(&windows),
         settle_s: settled(&windows),
+        details: details(&events, runs),
     })
+}
+
+fn pause(events: &[&EventRecord]) -> String {
+    let pauses = events
+        .iter()
+        .filter_map(|event| event.detail.longest_pause_s);
+    median(&pauses.collect::<Vec<_>>()).map_or_else(none, |pause_s| format!("{pause_s:.3}"))
 }
 
 /// The windows of a run's measurement around all of its events; `None` without events.
@@ -126,6 +150,11 @@ fn windows(run: &RunResult) -> Option<Windows> {
     let events = run.events.iter();
     let began_s = events.clone().map(|event| event.began_s).reduce(f64::min)?;
     let ended_s = events.map(|event| event.ended_s).reduce(f64::max)?;
+    Some(Windows::around(&seconds_of(run), began_s, ended_s))
+}
+
+/// The seconds of a run's measurement.
+fn seconds_of(run: &RunResult) -> Vec<SeriesInterval> {
     // The middle decides, so that a late tick stays in its own second.
     let is_measured = |one: &&IntervalRecord| one.time_s - one.length_s / 2.0 > 0.0;
     let interval = |one: &IntervalRecord| SeriesInterval {
@@ -135,42 +164,7 @@ fn windows(run: &RunResult) -> Option<Windows> {
         latency_us_p99: one.latency_us_p99,
     };
     let measured = run.intervals.iter().filter(is_measured);
-    let series: Vec<_> = measured.map(interval).collect();
-    Some(Windows::around(&series, began_s, ended_s))
-}
-
-/// `done`, or each of several outcomes with how often it was.
-fn outcomes(events: &[&EventRecord]) -> String {
-    let mut counted: Vec<(String, usize)> = Vec::new();
-    for event in events {
-        let outcome = outcome(event);
-        match counted.iter_mut().find(|(known, _)| *known == outcome) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((outcome, 1)),
-        }
-    }
-    if let [(outcome, _)] = counted.as_slice() {
-        return outcome.clone();
-    }
-    let all = events.len();
-    let each = counted.iter();
-    let each = each.map(|(outcome, count)| format!("{outcome} ({count} of {all} runs)"));
-    each.collect::<Vec<_>>().join("; ")
-}
-
-fn outcome(event: &EventRecord) -> String {
-    let tries = match event.tries {
-        0 | 1 => String::new(),
-        tries => format!(" in {tries} tries"),
-    };
-    match &event.ending {
-        EventEnding::Done => format!("done{tries}"),
-        EventEnding::CutOff => "ended by Weir with the load".to_owned(),
-        EventEnding::Refused { code, message } => {
-            let number = code.map_or_else(String::new, |code| format!(" (error {code})"));
-            format!("refused{tries}: {message}{number}")
-        }
-    }
+    measured.map(interval).collect()
 }
 
 /// The mean of the runs with its interval; of one run with that of its seconds before.
@@ -227,7 +221,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    use weir_model::{Duration, EventKind, JudgedResult, TimelineEvent};
+    use weir_model::{Duration, EventEnding, EventKind, JudgedResult, TimelineEvent};
 
     use super::*;
     use crate::sample;
@@ -251,6 +245,7 @@ mod tests {
                 lock_wait_s: 4.0,
                 ending: ending.clone(),
                 session: BTreeMap::new(),
+                detail: weir_model::EventDetail::default(),
             }];
         }
         result

@@ -9,7 +9,7 @@ use serde::Serialize;
 use weir_model::{IntervalRecord, RunResult};
 use weir_stats::{Stall, stalls};
 
-use crate::events::EventSpan;
+use crate::events::{CloseUp, EventSpan};
 use crate::gaps::GapView;
 use crate::number::Rounded;
 use crate::words::{bottleneck_evidence, bottleneck_explanation, bottleneck_name};
@@ -38,6 +38,8 @@ pub(crate) struct RunView<'a> {
     bottleneck_evidence: String,
     gaps: Vec<GapView<'a>>,
     events: Vec<EventSpan<'a>>,
+    /// Tenths of a second around its events, of a first repetition.
+    close_up: Option<CloseUp>,
     /// The end of the server's error log.
     server_log: &'a str,
     /// Every command of the run, in order.
@@ -99,6 +101,7 @@ pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
             ),
             gaps: run.gaps.iter().map(GapView::new).collect(),
             events: run.events.iter().map(EventSpan::new).collect(),
+            close_up: CloseUp::of(run),
             server_log: last_lines(&run.server_log, log_bytes),
             commands: &run.commands,
             variables_changed: &run.variables_changed,

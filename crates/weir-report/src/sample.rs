@@ -278,6 +278,8 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         server_log: SERVER_LOG.to_owned(),
         kinds: Vec::new(),
         events: Vec::new(),
+        short_intervals: Vec::new(),
+        losses: weir_model::ConnectionLosses::default(),
         histogram: Vec::new(),
     }
 }

@@ -31,6 +31,12 @@ pub enum RunError {
         /// What the server said, or what was not possible.
         why: String,
     },
+    /// A server that an event cannot end and start again.
+    #[error("the server cannot be started again ({why})")]
+    Restart {
+        /// Why not.
+        why: String,
+    },
     /// `--resume` on a result of another study.
     #[error(
         "`{path}` holds another study or other settings; give a new --out folder, or the study \

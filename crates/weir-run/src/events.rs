@@ -1,15 +1,24 @@
 //! Events of a run's timeline: each waits on a connection of its own, opened before the load, for its second.
 
+mod blockers;
 mod clock;
-mod lock_wait;
+mod connections;
+mod own_server;
+mod phases;
 mod prepared;
+mod statement;
+mod temporary_files;
+mod watch;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_model::{EventRecord, RunSpec};
-use weir_mysql::{Connection, Connector, Deadline, Patience};
+use weir_mysql::{Connector, Deadline, Patience};
 
 use self::clock::Clock;
+use self::connections::{Connections, Names};
 use self::prepared::Prepared;
 use crate::RunError;
 use crate::target::Target;
@@ -32,25 +41,22 @@ impl Events {
         }
         let length = spec.load.warmup.most().0 + spec.load.measure.0;
         let patience = Patience::Until(Deadline::after(length + PATIENCE));
+        let refused = |name: &str, why: String| RunError::Event {
+            name: name.to_owned(),
+            why,
+        };
         let connector = Connector::new(target.endpoint(), None, target.gate());
+        let connector = connector.map_err(|error| {
+            let first = spec.timeline.first().map(|event| event.name.as_str());
+            refused(first.unwrap_or_default(), error.to_string())
+        })?;
+        let (connector, names) = (Arc::new(connector), Names::default());
         let events = spec.timeline.iter().map(|event| {
-            let refused = |error: weir_mysql::ClientError| RunError::Event {
-                name: event.name.clone(),
-                why: error.words(),
-            };
-            let connector = connector.as_ref().map_err(|error| RunError::Event {
-                name: event.name.clone(),
-                why: error.to_string(),
-            })?;
-            let open = || Connection::connect(connector, true, patience).map_err(refused);
-            let mut connection = open()?;
-            let session = prepared::set_session(&mut connection, event).map_err(refused)?;
+            let connections = Connections::open(&connector, patience, event, &names);
             Ok(Prepared {
                 event: event.clone(),
-                connection,
-                // It looks and ends what the first one does.
-                watcher: open()?,
-                session,
+                connections: connections.map_err(|error| refused(&event.name, error.words()))?,
+                own: target.own(),
                 changes: target.changes(),
                 way_back: None,
             })
@@ -59,14 +65,18 @@ impl Events {
     }
 
     /// Lets `load` run, which tells the clock when its measurement begins, and the events happen meanwhile. When the
-    /// load is over, so are they, and what they set is as before.
-    pub(crate) fn during<T>(self, load: impl FnOnce(&Clock) -> T) -> (T, Vec<EventRecord>) {
+    /// load is over, so are they, and what they set is as before. `stop`: the study is to end.
+    pub(crate) fn during<T>(
+        self,
+        stop: &AtomicBool,
+        load: impl FnOnce(&Clock) -> T,
+    ) -> (T, Vec<EventRecord>) {
         let clock = Clock::default();
         std::thread::scope(|scope| {
             let threads: Vec<_> = self
                 .0
                 .into_iter()
-                .map(|event| scope.spawn(|| event.happen(&clock)))
+                .map(|event| scope.spawn(|| event.happen(&clock, stop)))
                 .collect();
             // However the load ends: threads that wait would be waited for.
             let over = clock.over_when_dropped();
@@ -83,23 +93,25 @@ impl Events {
 
 impl Prepared {
     /// Waits for its time and does it; `None` if the load is over before.
-    fn happen(mut self, clock: &Clock) -> Option<EventRecord> {
+    fn happen(mut self, clock: &Clock, stop: &AtomicBool) -> Option<EventRecord> {
         let measured_from = clock.wait_until(self.event.at.0)?;
         let now_s = || measured_from.elapsed().as_secs_f64();
         let began_s = now_s();
-        let work = self.work(clock);
+        let work = self.work(clock, measured_from, stop);
         let ended_s = now_s();
         // What could not be put back is worse than whatever came before.
         let ending = self.put_back(clock).unwrap_or(work.ending);
+        let (at_start_s, at_end_s) = work.detail.lock_wait_s();
         Some(EventRecord {
             name: self.event.name.clone(),
             kind: self.event.kind.name().to_owned(),
             began_s,
             ended_s,
             tries: work.tries,
-            lock_wait_s: work.lock_wait_s,
+            lock_wait_s: at_start_s + at_end_s,
             ending,
-            session: self.session,
+            session: self.connections.session,
+            detail: work.detail,
         })
     }
 }

@@ -109,9 +109,10 @@ fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), RunError> {
         .spec
         .timeline
         .iter()
-        .any(|event| event.kind.changes_tables())
+        .any(|event| event.kind.needs_own_server())
     {
-        "an event of the kind `ddl` or `statement` may change its tables for good; let Weir start a server for these"
+        "events of the kinds `ddl`, `statement`, `kill`, `restart`, `drive` and `pool` need a server that Weir starts; \
+         leave them out, or name a program in [server] flavor"
     } else {
         return Ok(());
     };

@@ -9,6 +9,7 @@ mod bottleneck;
 mod cancel;
 mod commands;
 mod context;
+mod counters;
 mod data;
 mod drives;
 mod error;

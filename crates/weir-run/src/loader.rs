@@ -32,8 +32,7 @@ impl<'a> Loader<'a> {
         script.map_or_else(std::process::id, ScriptProcess::pid)
     }
 
-    /// Loads the server as planned, until `stop` at most. `on_began` is told when the measurement begins, except of a
-    /// script.
+    /// Loads the server as planned, until `stop` at most. `on_began` is told when the measurement begins.
     pub(crate) fn run(
         &mut self,
         plan: &LoadPlan,
@@ -42,7 +41,10 @@ impl<'a> Loader<'a> {
         on_interval: OnInterval<'_>,
     ) -> Result<LoadOutcome, LoadError> {
         match &mut self.script {
-            Some(script) => script.run(self.spec, plan, self.gate.is_own(), stop, on_interval),
+            Some(script) => {
+                let is_own = self.gate.is_own();
+                script.run(self.spec, plan, is_own, stop, on_began, on_interval)
+            }
             None => {
                 weir_load::run_observed(plan, &self.gate, stop, &mut |progress| match progress {
                     Progress::Began(measured_from) => on_began(measured_from),

@@ -11,6 +11,7 @@ use weir_probe::Sampler;
 use weir_progress::Event;
 
 use crate::cancel::Control;
+use crate::counters;
 use crate::events::Events;
 use crate::live::LiveBottleneck;
 use crate::loader::Loader;
@@ -131,7 +132,7 @@ impl RunSession {
             steady = Some(warmed.steady);
         }
         let stop = control.cancel.flag();
-        let (outcome, events) = events.during(|clock| {
+        let (outcome, events) = events.during(stop, |clock| {
             let began = |at| clock.begin(at);
             loader.run(&plan, stop, &began, &mut |record, concurrency| {
                 watch.observe(record, || self.target.drive_statistics());
@@ -143,7 +144,10 @@ impl RunSession {
         let sampled = sampler.finish();
         let outcome = outcome?;
         let measured_from = outcome.measured_from.unwrap_or(sampling_began);
-        let (series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
+        let (mut series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
+        if events.iter().any(|event| event.detail.restart.is_some()) {
+            counters::go_on(&mut series);
+        }
         Ok(Measured {
             offered: Offered::of(&outcome, settings, connections),
             device,

@@ -4,7 +4,7 @@ mod external;
 mod private;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_model::{Bytes, Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, ServerVersion};
 use weir_mysql::Gate;
@@ -15,7 +15,17 @@ use crate::RunError;
 use crate::cancel::{Cancel, Control};
 
 pub(crate) use self::external::ExternalTarget;
-pub(crate) use self::private::PrivateTarget;
+pub(crate) use self::private::{Ending, PrivateTarget, ServerHandle};
+
+/// What events may do to a server of Weir's own beside statements.
+#[derive(Clone)]
+pub(crate) struct OwnServer {
+    pub(crate) server: ServerHandle,
+    /// Where its emulated drive is mounted.
+    pub(crate) drive: Option<PathBuf>,
+    /// The run's directory.
+    pub(crate) home: PathBuf,
+}
 
 /// A server that is ready for a load, with all that it stands on. Dropping it takes down what was started.
 pub(crate) trait Target {
@@ -30,6 +40,11 @@ pub(crate) trait Target {
 
     /// For changing variables of a server that the user gives, which puts them back; `None`: it is Weir's own.
     fn changes(&self) -> Option<ConfigChanges>;
+
+    /// What events may do beside statements; `None`: the server is the user's.
+    fn own(&self) -> Option<OwnServer> {
+        None
+    }
 
     /// Everything that can be looked at from here; `client`: the id of the process that loads it.
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>>;

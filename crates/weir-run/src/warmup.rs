@@ -53,6 +53,9 @@ pub(crate) fn until_steady(
 ) -> Result<Warmed, LoadError> {
     let least = plan.load.warmup.least().as_secs_f64().ceil() as usize;
     let plan = LoadPlan {
+        // Events are of the measurement.
+        short_intervals: false,
+        rate_changes: Vec::new(),
         seed: plan.seed ^ OTHER_KEYS,
         load: LoadSpec {
             warmup: Duration::ZERO.into(),

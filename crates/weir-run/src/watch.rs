@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use weir_load::LoadOutcome;
 use weir_model::{
-    Approach, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun, RunRecord, RunResult,
-    Series,
+    Approach, ConnectionLosses, DriveStatistics, EventRecord, Gap, IntervalRecord, PlannedRun,
+    RunRecord, RunResult, Series, ShortInterval,
 };
 
 use crate::bottleneck::bottleneck;
@@ -68,6 +68,35 @@ pub(crate) fn relative_to_measurement(
     (series, gaps)
 }
 
+/// Time around the beginning and the end of an event for which tenths of a second are kept, seconds.
+const AROUND_S: f64 = 10.0;
+
+/// Gives each event the longest pause of the load while it lasted.
+fn note_pauses(events: &mut [EventRecord], all: &[ShortInterval]) {
+    for event in events {
+        // The first interval that ends after the event still belongs to it.
+        let until_s = event.ended_s + ShortInterval::LENGTH_S;
+        let meanwhile = all
+            .iter()
+            .filter(|one| one.time_s > event.began_s && one.time_s <= until_s);
+        event.detail.longest_pause_s = meanwhile.map(|one| one.pause_s).reduce(f64::max);
+    }
+}
+
+/// The short intervals around the beginning or the end of an event.
+fn around(events: &[EventRecord], mut all: Vec<ShortInterval>) -> Vec<ShortInterval> {
+    let turns = events
+        .iter()
+        .flat_map(|event| [event.began_s, event.ended_s]);
+    let turns: Vec<f64> = turns.collect();
+    all.retain(|one| {
+        turns
+            .iter()
+            .any(|turn_s| (one.time_s - turn_s).abs() <= AROUND_S)
+    });
+    all
+}
+
 /// A completed measurement.
 pub(crate) struct Measured {
     pub(crate) outcome: LoadOutcome,
@@ -93,6 +122,8 @@ impl Measured {
         server_log: String,
     ) -> RunResult {
         let outcome = self.outcome;
+        let mut events = self.events;
+        note_pauses(&mut events, &outcome.short_intervals);
         let measured_s = outcome.measured_s;
         let (drive, device) = (self.drive.as_ref(), self.device.as_deref());
         let utilization = utilization(&self.series, drive, device, &self.offered);
@@ -120,7 +151,12 @@ impl Measured {
             commands,
             server_log,
             kinds: outcome.kinds,
-            events: self.events,
+            short_intervals: around(&events, outcome.short_intervals),
+            losses: ConnectionLosses {
+                reconnects: outcome.counts.reconnects,
+                outages: outcome.outages,
+            },
+            events,
             histogram: outcome.histogram,
         }
     }

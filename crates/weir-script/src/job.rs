@@ -31,6 +31,8 @@ pub(crate) struct Job {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
+    /// The load begins, and its measurement in so many seconds.
+    Began { in_s: f64 },
     /// An interval has ended.
     Interval {
         record: IntervalRecord,

@@ -116,12 +116,14 @@ impl ScriptProcess {
                 Some(Told::Ended(0)) => return Ok(()),
                 Some(Told::Ended(_)) => return Err(self.failed(&script)),
                 Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
-                Some(Told::Interval { .. } | Told::Completed { .. }) | None => {}
+                Some(Told::Began { .. } | Told::Interval { .. } | Told::Completed { .. })
+                | None => {}
             }
         }
     }
 
-    /// Runs the script's events as `plan` says, on the data of `spec`. `stop` ends the run early.
+    /// Runs the script's events as `plan` says, on the data of `spec`. `stop` ends the run early; `on_began` is told when
+    /// the measurement begins.
     ///
     /// # Errors
     ///
@@ -132,6 +134,7 @@ impl ScriptProcess {
         plan: &LoadPlan,
         is_own: bool,
         stop: &AtomicBool,
+        on_began: &dyn Fn(Instant),
         on_interval: OnInterval<'_>,
     ) -> Result<LoadOutcome, LoadError> {
         let script = spec.workload.to_string();
@@ -139,6 +142,11 @@ impl ScriptProcess {
             command: "run".to_owned(),
             spec: RunSpec {
                 load: plan.load.clone(),
+                // The load of a warm-up has no events.
+                timeline: match plan.short_intervals {
+                    true => spec.timeline.clone(),
+                    false => Vec::new(),
+                },
                 ..spec.clone()
             },
             seed: plan.seed,
@@ -161,6 +169,9 @@ impl ScriptProcess {
             }
             match self.next(&script)? {
                 None => {}
+                Some(Told::Began { in_s }) => {
+                    on_began(Instant::now() + Duration::from_secs_f64(in_s.max(0.0)));
+                }
                 Some(Told::Interval {
                     record,
                     concurrency,

@@ -38,7 +38,10 @@ impl Reporters {
                 world.log.remark(&format!("WARNING: {warning}"));
                 return;
             }
-            Progress::Began(_) => return,
+            Progress::Began(measured_from) => {
+                report.began(*measured_from);
+                return;
+            }
             Progress::Interval(interval) => {
                 report.measured(interval);
                 let interval_s = f64::from(world.plan.report_interval_s);

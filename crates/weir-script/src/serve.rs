@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use weir_load::{Interval, LoadError, LoadOutcome, LoadPlan, Totals};
 use weir_model::{Address, DistributionOptions, LuaWorkload, WorkloadSpec};
@@ -210,6 +211,13 @@ impl Teller {
 }
 
 impl Report for Teller {
+    fn began(&self, measured_from: Instant) {
+        let left = measured_from.saturating_duration_since(Instant::now());
+        self.tell(&Told::Began {
+            in_s: left.as_secs_f64(),
+        });
+    }
+
     fn measured(&self, interval: &Interval) {
         self.tell(&Told::Interval {
             record: interval.record,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Instant;
 
 use weir_load::{FoundStatements, Interval, LoadError, LoadOutcome, LoadPlan, Totals};
 use weir_lua::{Errors, Identity};
@@ -70,6 +71,8 @@ pub enum Driving {
 
 /// The words of a report; `uses_sql`: whether the script asked for a database.
 pub trait Report {
+    /// The load begins; its measurement does at this moment.
+    fn began(&self, _measured_from: Instant) {}
     /// An interval has ended, whatever is printed of it.
     fn measured(&self, _interval: &Interval) {}
     /// The run is complete, before anything is printed of it.

@@ -9,6 +9,7 @@
 //! Every 95 % interval is simulated: the tests draw samples with a known truth and demand that 93
 //! to 97 % of the intervals hold it.
 
+mod back_to_speed;
 mod bootstrap;
 mod changes;
 mod elasticity;
@@ -37,6 +38,7 @@ mod usl;
 mod welch;
 mod windows;
 
+pub use back_to_speed::{BackToSpeed, back_to_speed};
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
 pub use changes::{Change, change_points};
 pub use elasticity::{Elasticity, elasticity, elasticity_between};

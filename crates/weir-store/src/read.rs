@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rusqlite::{Params, Row};
 use weir_model::{
-    Approach, Bottleneck, EventRecord, Gap, IntervalRecord, KindLatency, LatencySummary, Plan,
-    Provenance, RunRecord, RunResult, Series, StudyResult, Utilization,
+    Approach, Bottleneck, ConnectionLosses, EventRecord, Gap, IntervalRecord, KindLatency,
+    LatencySummary, Plan, Provenance, RunRecord, RunResult, Series, ShortInterval, StudyResult,
+    Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -185,12 +186,15 @@ impl Store {
             server_log: String::new(),
             kinds: Vec::new(),
             events: self.read_events(id)?,
+            short_intervals: Vec::new(),
+            losses: self.read_losses(id)?,
             histogram: Vec::new(),
         };
         if let Parts::All = parts {
             run.series = self.read_series(id)?;
             run.gaps = self.read_gaps(id)?;
             run.kinds = self.read_kinds(id)?;
+            run.short_intervals = self.read_short_intervals(id)?;
             run.server_log = self.read_server_log(id)?;
             run.histogram = self.read_histogram(id)?;
         }
@@ -292,28 +296,54 @@ impl Store {
     }
 
     fn read_events(&self, run: i64) -> Result<Vec<EventRecord>, StoreError> {
-        let sql = "SELECT name, kind, began_s, ended_s, tries, lock_wait_s, ending, session \
-                   FROM event WHERE run = ? ORDER BY position";
+        let sql = "SELECT name, kind, began_s, ended_s, tries, lock_wait_s, ending, session, detail \
+                   FROM event LEFT JOIN event_detail USING (run, position) \
+                   WHERE run = ? ORDER BY position";
         let rows = self.collect(sql, [run], |row| {
             let texts: [String; 4] = [row.get(0)?, row.get(1)?, row.get(6)?, row.get(7)?];
             let times: [f64; 3] = [row.get(2)?, row.get(3)?, row.get(5)?];
-            Ok((texts, times, row.get::<_, u32>(4)?))
+            let rest: (u32, Option<String>) = (row.get(4)?, row.get(8)?);
+            Ok((texts, times, rest))
         })?;
-        let event =
-            |([name, kind, ending, session], times, tries): ([String; 4], [f64; 3], u32)| {
-                let [began_s, ended_s, lock_wait_s] = times;
-                Ok(EventRecord {
-                    name,
-                    kind,
-                    began_s,
-                    ended_s,
-                    tries,
-                    lock_wait_s,
-                    ending: decode(&self.path, "event.ending", &ending)?,
-                    session: decode(&self.path, "event.session", &session)?,
-                })
-            };
+        let event = |(texts, times, (tries, detail)): EventRow| {
+            let [name, kind, ending, session] = texts;
+            let [began_s, ended_s, lock_wait_s] = times;
+            let detail = detail.map(|detail| decode(&self.path, "event_detail.detail", &detail));
+            Ok(EventRecord {
+                name,
+                kind,
+                began_s,
+                ended_s,
+                tries,
+                lock_wait_s,
+                ending: decode(&self.path, "event.ending", &ending)?,
+                session: decode(&self.path, "event.session", &session)?,
+                detail: detail.transpose()?.unwrap_or_default(),
+            })
+        };
         rows.into_iter().map(event).collect()
+    }
+
+    fn read_short_intervals(&self, run: i64) -> Result<Vec<ShortInterval>, StoreError> {
+        let sql = "SELECT time_s, transactions, statements, pause_s, latency_us_p99 \
+                   FROM short_interval WHERE run = ? ORDER BY time_s";
+        self.collect(sql, [run], |row| {
+            Ok(ShortInterval {
+                time_s: row.get(0)?,
+                transactions: row.get(1)?,
+                statements: row.get(2)?,
+                pause_s: row.get(3)?,
+                latency_us_p99: row.get(4)?,
+            })
+        })
+    }
+
+    fn read_losses(&self, run: i64) -> Result<ConnectionLosses, StoreError> {
+        let sql = "SELECT losses FROM connection_loss WHERE run = ?";
+        let texts: Vec<String> = self.collect(sql, [run], |row| row.get(0))?;
+        let losses = texts.first();
+        let losses = losses.map(|text| decode(&self.path, "connection_loss.losses", text));
+        Ok(losses.transpose()?.unwrap_or_default())
     }
 
     fn read_histogram(&self, run: i64) -> Result<Vec<u8>, StoreError> {
@@ -356,6 +386,9 @@ impl Store {
         read().map_err(self.error("read"))
     }
 }
+
+/// Name, kind, ending, session; times; tries and detail.
+type EventRow = ([String; 4], [f64; 3], (u32, Option<String>));
 
 /// What is read of a run.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
--- Schema 6 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
+-- Schema 7 of a result; docs/result.md describes it. All times in seconds since the measurement began unless named otherwise.
 
 CREATE TABLE study (
     only_row       INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -89,6 +89,31 @@ CREATE TABLE event (
     session     TEXT NOT NULL,                  -- JSON: variables as the server says them
     PRIMARY KEY (run, position)
 ) WITHOUT ROWID;
+
+-- What was seen of an event beyond its times; only where something was.
+CREATE TABLE event_detail (
+    run      INTEGER NOT NULL REFERENCES run (id),
+    position INTEGER NOT NULL,                  -- as in event
+    detail   TEXT NOT NULL,                     -- JSON: phases with blockers, restart, temporary files
+    PRIMARY KEY (run, position)
+) WITHOUT ROWID;
+
+-- Tenths of a second around the beginning and the end of each event.
+CREATE TABLE short_interval (
+    run            INTEGER NOT NULL REFERENCES run (id),
+    time_s         REAL NOT NULL,               -- its end
+    transactions   INTEGER NOT NULL,
+    statements     INTEGER NOT NULL,
+    pause_s        REAL NOT NULL,               -- longest time without a completed statement up to here
+    latency_us_p99 REAL NOT NULL,
+    PRIMARY KEY (run, time_s)
+) WITHOUT ROWID;
+
+-- Connections that the load lost and made again; only where it did.
+CREATE TABLE connection_loss (
+    run    INTEGER PRIMARY KEY REFERENCES run (id),
+    losses TEXT NOT NULL                        -- JSON: how many, and when
+);
 
 CREATE TABLE metric (
     id   INTEGER PRIMARY KEY,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_model::{
-    Approach, Bottleneck, Cell, DataSource, Distribution, DriveStatistics, EventEnding,
-    EventRecord, Flavor, Gap, IntervalRecord, KindLatency, LatencySummary, Pace, Plan, PlannedRun,
-    PoolStart, Provenance, Repetition, RunRecord, RunResult, RunSpec, Series, StudyResult,
-    SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
+    Approach, Bottleneck, Cell, ConnectionLosses, DataSource, Distribution, DriveStatistics,
+    EventDetail, EventEnding, EventRecord, Flavor, Gap, IntervalRecord, KindLatency,
+    LatencySummary, Outage, Pace, Plan, PlannedRun, PoolStart, Provenance, Repetition, RunRecord,
+    RunResult, RunSpec, Series, ServerRestart, ShortInterval, StudyResult, SysbenchWorkload,
+    Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
 
 use crate::{Store, StoreError};
@@ -124,6 +125,20 @@ fn run(repetition: u32) -> RunResult {
                 },
             ),
         ],
+        short_intervals: vec![ShortInterval {
+            time_s: 0.5,
+            transactions: 3,
+            statements: 9,
+            pause_s: 0.25,
+            latency_us_p99: 1_500.0,
+        }],
+        losses: ConnectionLosses {
+            reconnects: 2,
+            outages: vec![Outage {
+                from_s: 0.5,
+                length_s: 0.25,
+            }],
+        },
         histogram: vec![1, 2, 3],
     }
 }
@@ -138,6 +153,13 @@ fn event(name: &str, ending: EventEnding) -> EventRecord {
         lock_wait_s: 0.25,
         ending,
         session: BTreeMap::from([("lock_wait_timeout".into(), "1".into())]),
+        detail: EventDetail {
+            restart: (name == "again").then_some(ServerRestart {
+                stop_s: 0.125,
+                start_s: None,
+            }),
+            ..EventDetail::default()
+        },
     }
 }
 
@@ -171,6 +193,7 @@ fn what_is_written_is_read() {
         gaps: vec![],
         server_log: String::new(),
         kinds: vec![],
+        short_intervals: vec![],
         histogram: vec![],
         ..run(1)
     };
@@ -350,11 +373,14 @@ fn a_result_of_schema_5_is_read_without_events_and_not_changed() {
     let path = folder.path().join("r");
     let before_events = RunResult {
         events: vec![],
+        short_intervals: vec![],
+        losses: ConnectionLosses::default(),
         ..run(1)
     };
     let mut store = Store::create(&path, &study()).unwrap();
     store.append(&before_events).unwrap();
-    let as_5 = "DROP TABLE event; UPDATE study SET schema_version = 5";
+    let as_5 = "DROP TABLE event; DROP TABLE event_detail; DROP TABLE short_interval; \
+                DROP TABLE connection_loss; UPDATE study SET schema_version = 5";
     store.connection.execute_batch(as_5).unwrap();
     drop(store);
     let mut store = Store::open(&path).unwrap();
@@ -365,6 +391,24 @@ fn a_result_of_schema_5_is_read_without_events_and_not_changed() {
     );
     let refused = store.append(&run(2));
     assert!(matches!(refused, Err(StoreError::ReadOnly { .. })));
+}
+
+#[test]
+fn a_result_of_schema_6_is_read_without_details_of_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let mut store = Store::create(&path, &study()).unwrap();
+    store.append(&run(1)).unwrap();
+    let as_6 = "DROP TABLE event_detail; DROP TABLE short_interval; DROP TABLE connection_loss; \
+                UPDATE study SET schema_version = 6";
+    store.connection.execute_batch(as_6).unwrap();
+    drop(store);
+    let found = Store::open(&path).unwrap().read().unwrap().runs;
+    let mut expected = run(1);
+    expected.events[1].detail = EventDetail::default();
+    expected.short_intervals = vec![];
+    expected.losses = ConnectionLosses::default();
+    assert_eq!(found, [expected]);
 }
 
 #[test]

@@ -144,6 +144,8 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     insert_kinds(transaction, id, run)?;
     insert_events(transaction, id, run)?;
     insert_intervals(transaction, id, run)?;
+    insert_short_intervals(transaction, id, run)?;
+    insert_losses(transaction, id, run)?;
     insert_series(transaction, id, run)?;
     insert_changed(transaction, id, run)
 }
@@ -167,6 +169,7 @@ fn insert_kinds(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusq
 fn insert_events(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
     let sql = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut statement = transaction.prepare_cached(sql)?;
+    let mut detail = transaction.prepare_cached("INSERT INTO event_detail VALUES (?, ?, ?)")?;
     for (position, event) in run.events.iter().enumerate() {
         statement.execute(params![
             id,
@@ -180,6 +183,37 @@ fn insert_events(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rus
             encode(&event.ending),
             encode(&event.session),
         ])?;
+        if !event.detail.is_empty() {
+            detail.execute(params![id, position, encode(&event.detail)])?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_short_intervals(
+    transaction: &Transaction<'_>,
+    id: i64,
+    run: &RunResult,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO short_interval VALUES (?, ?, ?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for short in &run.short_intervals {
+        statement.execute(params![
+            id,
+            short.time_s,
+            short.transactions,
+            short.statements,
+            short.pause_s,
+            short.latency_us_p99,
+        ])?;
+    }
+    Ok(())
+}
+
+fn insert_losses(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    if !run.losses.are_none() {
+        let sql = "INSERT INTO connection_loss VALUES (?, ?)";
+        transaction.execute(sql, params![id, encode(&run.losses)])?;
     }
     Ok(())
 }

@@ -108,6 +108,11 @@ pub(crate) enum DraftError {
          data.options, and `scale = {{ drive = ... }}` for the drive"
     )]
     ScaledScript { scale: Scale },
+    #[error(
+        "event `{event}` ends the server, and a Lua script fails without it; leave the event out, or use a workload \
+         of Weir's"
+    )]
+    EndsScript { event: String },
     #[error("`{option}` has no effect on a Lua script; leave it out")]
     NotOfScripts { option: &'static str },
 }
@@ -280,8 +285,11 @@ fn check_script(spec: &RunSpec) -> Result<(), DraftError> {
         .iter()
         .filter(|option| !OF_SCRIPTS.contains(&option.name))
         .find(|option| option.written(&spec.load).is_some());
-    if !spec.timeline.is_empty() {
-        return Err(DraftError::NotOfScripts { option: "events" });
+    let ends_server = |event: &&TimelineEvent| event.kind.ends_server();
+    if let Some(event) = spec.timeline.iter().find(ends_server) {
+        return Err(DraftError::EndsScript {
+            event: event.name.clone(),
+        });
     }
     match ignored {
         Some(option) => Err(DraftError::NotOfScripts {

@@ -1,5 +1,6 @@
 // Throughput and latency over time.
 
+import { curvePanel } from "../curves";
 import { figure } from "../figure";
 import { h } from "../dom";
 import { number } from "../format";
@@ -46,14 +47,42 @@ function events(page: Page): HTMLElement[] {
         { title: "Outcome", values: rows.map((row) => row.outcome) },
         { title: "Took", unit: "s", values: rows.map((row) => row.duration_s) },
         { title: "Waited for locks", unit: "s", values: rows.map((row) => row.lock_wait_s) },
+        { title: "Longest pause", unit: "s", values: rows.map((row) => row.longest_pause_s) },
         { title: "Throughput", unit: "during/before", values: rows.map((row) => row.throughput_ratio) },
         { title: "p99", unit: "during/before", values: rows.map((row) => row.p99_ratio) },
         { title: "Transactions lost", values: rows.map((row) => row.transactions_lost) },
         { title: "Settled after", unit: "s", values: rows.map((row) => row.settle_s) },
+        { title: "Details", values: rows.map((row) => row.details) },
       ],
       "Events",
     ),
     h("p", { class: "note" }, page.event_note),
+    ...closeUps(page),
+  ];
+}
+
+/** Tenths of a second around the events, of the first repetition of each combination. */
+function closeUps(page: Page): HTMLElement[] {
+  const found = page.runs.flatMap((run) => (run.close_up ? [{ run, close: run.close_up }] : []));
+  if (found.length === 0) {
+    return [];
+  }
+  return [
+    h("h3", {}, "Events in tenths of a second"),
+    h("p", { class: "note" }, "Ten seconds around the beginning and the end of each event, of the first repetition. Shaded: the events."),
+    ...found.flatMap(({ run, close }) => {
+      const label = page.cells[run.cell]?.label ?? "";
+      const panel = (title: string, unit: string, values: readonly (number | null)[]): HTMLElement =>
+        curvePanel(
+          { group: "", title: `${label}: ${title}`, unit, series: [title] },
+          { times: close.times_s, mean: [values] },
+          { key: `close-up-${run.cell}`, spans: run.events },
+        ).element;
+      return [
+        panel("transactions", "per second", close.transactions_per_s),
+        panel("p99 latency", "ms", close.latency_ms_p99),
+      ];
+    }),
   ];
 }
 

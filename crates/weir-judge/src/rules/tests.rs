@@ -4,6 +4,7 @@
 //! are made here.
 
 mod asked;
+mod events;
 mod fairness;
 mod measurement;
 mod spellings;
@@ -127,6 +128,8 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         server_log: String::new(),
         kinds: vec![],
         events: vec![],
+        short_intervals: Vec::new(),
+        losses: weir_model::ConnectionLosses::default(),
         histogram: vec![1],
     }
 }

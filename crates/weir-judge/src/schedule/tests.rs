@@ -142,6 +142,8 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         server_log: String::new(),
         kinds: Vec::new(),
         events: Vec::new(),
+        short_intervals: Vec::new(),
+        losses: weir_model::ConnectionLosses::default(),
         histogram: Vec::new(),
     };
     weir_model::StudyResult {

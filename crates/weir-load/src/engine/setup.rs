@@ -5,7 +5,7 @@ use std::time::Duration;
 use weir_model::RateRamp;
 
 use crate::driver::Renewal;
-use crate::meter::{Arrivals, Curve, Timeline};
+use crate::meter::{Arrivals, Curve, RateChange, Timeline};
 use crate::plan::LoadPlan;
 use weir_workload::seeded;
 
@@ -16,6 +16,11 @@ const SCHEDULE_STREAM: u64 = 1 << 63;
 pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrivals> {
     let rate = plan.load.pace.rate()?;
     let part = f64::from(part) / f64::from(plan.load.connections);
+    let measured_from = plan.load.warmup.least().0;
+    let change = |(at, per_s): &(Duration, f64)| RateChange {
+        at_ns: (measured_from + *at).as_nanos() as f64,
+        per_s: per_s * part,
+    };
     let ramp = rate.ramp.unwrap_or(RateRamp {
         from_per_s: rate.per_s,
         length: weir_model::Duration::default(),
@@ -26,6 +31,7 @@ pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrival
         from_per_s: ramp.from_per_s * part,
         to_per_s: rate.per_s * part,
         ramp_ns: ramp.length.0.as_nanos() as f64,
+        changes: plan.rate_changes.iter().map(change).collect(),
     };
     let rng = seeded(plan.seed, SCHEDULE_STREAM + u64::from(index));
     Some(Arrivals::new(rate.arrivals, curve, rng))

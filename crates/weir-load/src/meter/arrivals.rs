@@ -7,6 +7,8 @@
 //! Response times are counted from these times (Tene 2013, "How NOT to Measure Latency":
 //! coordinated omission).
 
+use std::sync::Arc;
+
 use weir_model::ArrivalKind;
 use weir_workload::Rng;
 
@@ -36,7 +38,7 @@ struct Stream {
 ///
 /// A schedule of any rate is one of rate 1 whose time is stretched (Lewis and Shedler 1979): the
 /// n-th transaction is due when the rate has summed up to its place in the latter.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Curve {
     /// When it begins, nanoseconds.
     pub(crate) offset_ns: f64,
@@ -46,6 +48,17 @@ pub(crate) struct Curve {
     pub(crate) to_per_s: f64,
     /// Length of the ramp.
     pub(crate) ramp_ns: f64,
+    /// Changes after the ramp, in the order of their times.
+    pub(crate) changes: Arc<[RateChange]>,
+}
+
+/// Another rate from some time on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RateChange {
+    /// From when, nanoseconds.
+    pub(crate) at_ns: f64,
+    /// Transactions per second.
+    pub(crate) per_s: f64,
 }
 
 impl Curve {
@@ -57,6 +70,7 @@ impl Curve {
             from_per_s: per_s,
             to_per_s: per_s,
             ramp_ns: 0.0,
+            changes: Arc::new([]),
         }
     }
 
@@ -65,7 +79,7 @@ impl Curve {
         let (from, to) = (self.from_per_s / 1e9, self.to_per_s / 1e9);
         let sum_of_ramp = f64::midpoint(from, to) * self.ramp_ns;
         if sum >= sum_of_ramp {
-            return self.offset_ns + self.ramp_ns + (sum - sum_of_ramp) / to;
+            return self.after_ramp_ns(sum - sum_of_ramp);
         }
         if sum <= 0.0 {
             return self.offset_ns;
@@ -74,6 +88,22 @@ impl Curve {
         let slope = (to - from) / self.ramp_ns;
         self.offset_ns + 2.0 * sum / (from + (from * from + 2.0 * slope * sum).sqrt())
     }
+
+    /// When the rate has summed up to `sum` transactions since the end of the ramp, nanoseconds.
+    fn after_ramp_ns(&self, mut sum: f64) -> f64 {
+        let mut since_ns = self.offset_ns + self.ramp_ns;
+        let mut per_ns = self.to_per_s / 1e9;
+        for change in self.changes.iter() {
+            let until_ns = change.at_ns.max(since_ns);
+            let part = (until_ns - since_ns) * per_ns;
+            if sum < part {
+                break;
+            }
+            sum -= part;
+            (since_ns, per_ns) = (until_ns, change.per_s / 1e9);
+        }
+        since_ns + sum / per_ns
+    }
 }
 
 impl Arrivals {
@@ -81,9 +111,9 @@ impl Arrivals {
     pub(crate) fn new(kind: ArrivalKind, curve: Curve, rng: Rng) -> Self {
         let mut stream = Stream {
             kind,
-            curve,
             next: 0.0,
             next_ns: curve.offset_ns,
+            curve,
             count: 0,
             rng,
         };
@@ -150,6 +180,7 @@ mod tests {
                 from_per_s: 0.0,
                 to_per_s: 10_000.0,
                 ramp_ns: 10e9,
+                changes: Arc::new([]),
             };
             let mut arrivals = Arrivals::new(kind, curve, seeded(9, 1));
             // Half the time, a quarter of the triangle; then the whole; then an even rate.
@@ -167,9 +198,25 @@ mod tests {
             from_per_s: 1_000.0,
             to_per_s: 100.0,
             ramp_ns: 1e9,
+            changes: Arc::new([]),
         };
         assert!((down.at_ns(550.0) - 1e9).abs() < 1.0);
         assert!((down.at_ns(650.0) - 2e9).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_rate_that_changes_has_the_transactions_of_each_part() {
+        let change = |at_s: f64, per_s| RateChange {
+            at_ns: at_s * 1e9,
+            per_s,
+        };
+        let curve = Curve {
+            changes: Arc::new([change(2.0, 500.0), change(3.0, 1_000.0)]),
+            ..Curve::steady(100.0, 0.0)
+        };
+        let mut arrivals = Arrivals::new(ArrivalKind::Constant, curve, seeded(1, 1));
+        let mut due = |at_s: u64| arrivals.until(at_s * 1_000_000_000 - 1).0;
+        assert_eq!([1, 2, 3, 4].map(&mut due), [100, 200, 700, 1_700]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Errors, KindLatencies, Outage, Phase, new_histogram};
+use super::{Counts, Errors, KindLatencies, Outage, Phase, ShortTallies, new_histogram};
 use crate::reactor_kind::ReactorKind;
 
 /// One connection's part in the measurement, so far.
@@ -84,6 +84,9 @@ pub(crate) struct IntervalFrame {
     pub(crate) errors: Errors,
     /// Those that ended in it.
     pub(crate) outages: Vec<Outage>,
+    /// Its tenths of a second, where these are counted.
+    #[serde(default)]
+    pub(crate) short: ShortTallies,
     /// CPU time that the reporter took in it.
     pub(crate) cpu_ns: u64,
     /// At a checkpoint, its connections' counters so far.
@@ -108,6 +111,7 @@ impl IntervalFrame {
             concurrency: 0,
             errors: Errors::default(),
             outages: Vec::new(),
+            short: ShortTallies::default(),
             cpu_ns: 0,
             connections: None,
             end: None,
@@ -129,6 +133,7 @@ impl IntervalFrame {
         self.kinds.clear();
         self.errors.clear();
         self.outages.clear();
+        self.short.clear();
         self.connections = None;
         self.end = None;
         if let Some(tally) = &mut self.open_loop {

@@ -1,6 +1,6 @@
 //! What a run's description asks of the load engine.
 
-use weir_model::{DataSource, Endpoint, RunSpec};
+use weir_model::{DataSource, Endpoint, EventKind, RunSpec};
 
 use super::{LoadPlan, PreparePlan, reactors_for};
 use weir_workload::Workload;
@@ -19,6 +19,15 @@ impl LoadPlan {
         plan.reactors = reactors_for(load.connections);
         plan.load = load.clone();
         plan.seed = spec.seed_of(repetition);
+        let events = || spec.timeline.iter();
+        plan.short_intervals = !spec.timeline.is_empty();
+        plan.reconnect = events().any(|event| event.kind.ends_server());
+        let changes = events().filter_map(|event| match event.kind {
+            EventKind::Rate { rate } => Some((event.at.0, rate)),
+            _ => None,
+        });
+        plan.rate_changes = changes.collect();
+        plan.rate_changes.sort_by_key(|(at, _)| *at);
         Ok(plan)
     }
 }

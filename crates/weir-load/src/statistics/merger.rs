@@ -10,6 +10,7 @@ use std::sync::Arc;
 use weir_model::IntervalRecord;
 
 use super::open_loop::OpenLoopSum;
+use super::short_series::ShortSeries;
 use super::totals::Sums;
 use super::{
     Interval, KindNames, Latencies, LoadOutcome, Outage, Totals, fairness, kinds, quantile_us,
@@ -51,6 +52,7 @@ pub(crate) struct Merger<'a> {
     counts_whole_run: Counts,
     errors: Errors,
     outages: Vec<meter::Outage>,
+    short: ShortSeries,
     measured_ns: u64,
     open_loop: Option<OpenLoopSum>,
     /// Transactions that were due before the measurement.
@@ -164,6 +166,7 @@ impl<'a> Merger<'a> {
             counts_whole_run: Counts::default(),
             errors: Errors::default(),
             outages: Vec::new(),
+            short: ShortSeries::default(),
             measured_ns: 0,
             open_loop: None,
             due_before: 0,
@@ -204,6 +207,7 @@ impl<'a> Merger<'a> {
         if frame.phase == Phase::Measure {
             self.errors.add(&frame.errors);
             self.outages.extend(&frame.outages);
+            self.short.add(frame);
             let measured_ns = frame.to_ns.saturating_sub(self.timeline.measure_ns);
             self.measured_ns = self.measured_ns.max(measured_ns);
         }
@@ -233,6 +237,8 @@ impl<'a> Merger<'a> {
         }
         let connections = std::mem::take(&mut sum.connections);
         let to_ns = sum.to_ns;
+        let until_ns = to_ns.saturating_sub(self.timeline.measure_ns);
+        self.short.close_until(until_ns);
         if let Some(begun) = self.begun.take() {
             sum.prepend(&begun);
         }
@@ -391,6 +397,7 @@ impl<'a> Merger<'a> {
             measured_from: None,
             fairness: whole.fairness,
             outages,
+            short_intervals: self.short.finish(self.measured_ns),
             open_loop: self.open_loop.map(|sum| sum.finish(due_before)),
             since_checkpoint: stretch
                 .map(|stretch| stretch.into_totals(measured_s, fairness(since.iter().copied()))),

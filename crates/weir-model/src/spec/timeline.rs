@@ -1,14 +1,15 @@
 //! What happens to the server while a run is measured: events at given times.
 
+mod keys;
+
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Duration;
+use crate::{Bytes, Duration};
 
 /// Something that happens once in a run, on a connection of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineEvent {
     /// What the study calls it.
@@ -21,7 +22,7 @@ pub struct TimelineEvent {
 }
 
 /// What happens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EventKind {
@@ -46,6 +47,75 @@ pub enum EventKind {
         /// Its value.
         value: String,
     },
+    /// The server's process ends at once (`SIGKILL`) and starts again.
+    Kill {
+        /// How long the server stays down.
+        #[serde(default, rename = "for")]
+        down: Duration,
+    },
+    /// The server shuts down and starts again.
+    Restart {
+        /// How long the server stays down.
+        #[serde(default, rename = "for")]
+        down: Duration,
+    },
+    /// The rate of an open loop changes.
+    Rate {
+        /// Transactions per second from then on.
+        rate: f64,
+    },
+    /// The emulated drive has a fault.
+    Drive {
+        /// Keys of `weir drive set` and their values.
+        settings: BTreeMap<String, String>,
+        /// How long; `None`: until the load is over.
+        #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+        length: Option<Duration>,
+    },
+    /// Something is done to the buffer pool.
+    Pool {
+        /// What.
+        action: PoolAction,
+        /// The pool's size from then on, for [`PoolAction::Resize`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<Bytes>,
+    },
+}
+
+/// What an event does to the buffer pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PoolAction {
+    /// The server writes down which pages are in the pool.
+    Dump,
+    /// The server reads the pages that were written down.
+    Load,
+    /// The pool gets another size.
+    Resize,
+}
+
+impl PoolAction {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Dump, Self::Load, Self::Resize];
+
+    /// Its word in a study file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dump => "dump",
+            Self::Load => "load",
+            Self::Resize => "resize",
+        }
+    }
+}
+
+impl std::str::FromStr for PoolAction {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|action| action.name() == word);
+        found.ok_or_else(|| "must be dump, load or resize".to_owned())
+    }
 }
 
 /// A statement of an event.
@@ -104,6 +174,11 @@ impl EventKind {
             Self::Ddl(_) => "ddl",
             Self::Hold { .. } => "hold",
             Self::Set { .. } => "set",
+            Self::Kill { .. } => "kill",
+            Self::Restart { .. } => "restart",
+            Self::Rate { .. } => "rate",
+            Self::Drive { .. } => "drive",
+            Self::Pool { .. } => "pool",
         }
     }
 
@@ -112,100 +187,26 @@ impl EventKind {
         matches!(self, Self::Statement(_) | Self::Ddl(_))
     }
 
+    /// Whether the server ends, and with it all connections.
+    pub const fn ends_server(&self) -> bool {
+        matches!(self, Self::Kill { .. } | Self::Restart { .. })
+    }
+
+    /// Whether it needs a server that Weir starts.
+    pub const fn needs_own_server(&self) -> bool {
+        self.changes_tables()
+            || self.ends_server()
+            || matches!(self, Self::Drive { .. } | Self::Pool { .. })
+    }
+
     /// The table that it is about, where that can be known.
     pub fn table(&self) -> Option<&str> {
         match self {
             Self::Ddl(ddl) => ddl.altered_table(),
             Self::Hold { table, .. } => Some(table),
-            Self::Mark | Self::Statement(_) | Self::Set { .. } => None,
+            _ => None,
         }
     }
-}
-
-impl TimelineEvent {
-    /// Gives the event's `key` another value; a key that is none of its own is a variable of its session. `false`: it
-    /// has no such key.
-    ///
-    /// # Errors
-    ///
-    /// A value that the key cannot have.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<bool, String> {
-        if key == "at" {
-            self.at = duration(value)?;
-            return Ok(true);
-        }
-        match &mut self.kind {
-            EventKind::Statement(statement) | EventKind::Ddl(statement) => match key {
-                "statement" => value.clone_into(&mut statement.statement),
-                "algorithm" => statement.algorithm = Some(value.to_owned()),
-                "lock" => statement.lock = Some(value.to_owned()),
-                "retries" => {
-                    let number = value.parse();
-                    statement.retries = number.map_err(|_| "must be a number of tries")?;
-                }
-                "for" | "table" | "variable" | "value" => return Ok(false),
-                variable => {
-                    let value = value.to_owned();
-                    statement.session.insert(variable.to_owned(), value);
-                }
-            },
-            EventKind::Hold { table, length } => match key {
-                "table" => value.clone_into(table),
-                "for" => *length = duration(value)?,
-                _ => return Ok(false),
-            },
-            EventKind::Set {
-                variable,
-                value: held,
-            } => match key {
-                "variable" => value.clone_into(variable),
-                "value" => value.clone_into(held),
-                _ => return Ok(false),
-            },
-            EventKind::Mark => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Its keys and their values, by the names that [`TimelineEvent::set`] knows.
-    pub(super) fn keys(&self) -> Vec<(String, String)> {
-        let mut keys = vec![
-            ("at".to_owned(), self.at.to_string()),
-            ("kind".to_owned(), self.kind.name().to_owned()),
-        ];
-        let mut put = |key: &str, value: &str| keys.push((key.to_owned(), value.to_owned()));
-        match &self.kind {
-            EventKind::Mark => {}
-            EventKind::Statement(statement) | EventKind::Ddl(statement) => {
-                put("statement", &statement.statement);
-                for (key, value) in [
-                    ("algorithm", &statement.algorithm),
-                    ("lock", &statement.lock),
-                ] {
-                    if let Some(value) = value {
-                        put(key, value);
-                    }
-                }
-                put("retries", &statement.retries.to_string());
-                for (variable, value) in &statement.session {
-                    put(variable, value);
-                }
-            }
-            EventKind::Hold { table, length } => {
-                put("table", table);
-                put("for", &length.to_string());
-            }
-            EventKind::Set { variable, value } => {
-                put("variable", variable);
-                put("value", value);
-            }
-        }
-        keys
-    }
-}
-
-fn duration(value: &str) -> Result<Duration, String> {
-    Duration::from_str(value).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -1,64 +1,99 @@
 //! One event with its connections: what it does when its time has come, and how that is put back.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::channel;
-use std::thread;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-use weir_model::{EventEnding, EventKind, EventStatement, TimelineEvent};
-use weir_mysql::{ClientError, Connection, Value, identifier};
+use weir_model::{Bytes, EventDetail, EventEnding, EventKind, TimelineEvent};
+use weir_mysql::{ClientError, Value, identifier};
 use weir_server::{ConfigChanges, literal};
 
 use super::clock::Clock;
-use super::lock_wait::{Seen, watch};
-
-/// `ER_LOCK_WAIT_TIMEOUT`.
-const LOCK_WAIT_TIMEOUT: u16 = 1205;
+use super::connections::Connections;
+use crate::target::{Ending, OwnServer};
 
 /// An event that waits for its time.
 pub(super) struct Prepared {
     pub(super) event: TimelineEvent,
-    /// Its own connection.
-    pub(super) connection: Connection,
-    /// Looks at the first one, and ends its statement.
-    pub(super) watcher: Connection,
-    /// Variables of its session, as the server says them.
-    pub(super) session: BTreeMap<String, String>,
+    pub(super) connections: Connections,
+    /// What it may do beside statements.
+    pub(super) own: Option<OwnServer>,
     /// For variables of a server that the user gives.
     pub(super) changes: Option<ConfigChanges>,
-    /// The statement that puts a variable back.
-    pub(super) way_back: Option<String>,
+    /// How what it changed is put back when the load is over.
+    pub(super) way_back: Option<WayBack>,
+}
+
+/// How something is put back.
+#[derive(Debug)]
+pub(super) enum WayBack {
+    /// By this statement.
+    Variable(String),
+    /// By taking the faults off the drive that is mounted there.
+    Drive(PathBuf),
+    /// By giving the buffer pool this size.
+    Pool(Bytes),
 }
 
 /// What became of it.
 pub(super) struct Work {
     pub(super) tries: u32,
-    pub(super) lock_wait_s: f64,
     pub(super) ending: EventEnding,
+    pub(super) detail: EventDetail,
 }
 
 impl Work {
-    /// Of an event that waits for nothing.
-    fn once(done: Result<(), ClientError>) -> Self {
+    /// Of an event that is as it should be.
+    pub(super) fn done() -> Self {
         Self {
             tries: 1,
-            lock_wait_s: 0.0,
+            ending: EventEnding::Done,
+            detail: EventDetail::default(),
+        }
+    }
+
+    /// Of one that somebody other than the server refused.
+    pub(super) fn refused(why: &str) -> Self {
+        Self {
+            ending: EventEnding::Refused {
+                code: None,
+                message: why.to_owned(),
+            },
+            ..Self::done()
+        }
+    }
+
+    /// Of an event that waits for nothing.
+    pub(super) fn once(done: Result<(), ClientError>) -> Self {
+        Self {
             ending: done.map_or_else(|error| refused(&error), |()| EventEnding::Done),
+            ..Self::done()
         }
     }
 }
 
 impl Prepared {
-    /// Does it.
-    pub(super) fn work(&mut self, clock: &Clock) -> Work {
+    /// Does it. `stop`: the study is to end.
+    pub(super) fn work(
+        &mut self,
+        clock: &Clock,
+        measured_from: Instant,
+        stop: &AtomicBool,
+    ) -> Work {
+        if let Err(error) = self.connections.renew(&self.event) {
+            return Work::once(Err(error));
+        }
         match self.event.kind.clone() {
-            EventKind::Mark => Work::once(Ok(())),
+            // The load changes its rate by itself.
+            EventKind::Mark | EventKind::Rate { .. } => Work::done(),
             EventKind::Statement(statement) | EventKind::Ddl(statement) => {
-                self.run_statement(&statement, clock)
+                self.run_statement(&statement, clock, measured_from)
             }
             EventKind::Hold { table, length } => {
                 let held = self.open_transaction(&table);
                 let is_cut_off = held.is_ok() && clock.is_over_within(length.0);
-                let done = held.and_then(|()| self.connection.run("COMMIT").map(drop));
+                let done = held.and_then(|()| self.connections.own.run("COMMIT").map(drop));
                 match Work::once(done) {
                     work if is_cut_off && work.ending == EventEnding::Done => Work {
                         ending: EventEnding::CutOff,
@@ -68,76 +103,29 @@ impl Prepared {
                 }
             }
             EventKind::Set { variable, value } => self.set_variable(&variable, &value),
+            EventKind::Kill { down } => self.restart(Ending::Kill, down.0, stop),
+            EventKind::Restart { down } => self.restart(Ending::Shutdown, down.0, stop),
+            EventKind::Drive { settings, length } => {
+                self.disturb_drive(&settings, length.map(|length| length.0), clock)
+            }
+            EventKind::Pool { action, size } => self.change_pool(action, size, clock),
         }
-    }
-
-    /// Sends the statement, again where it waited too long for a lock.
-    fn run_statement(&mut self, statement: &EventStatement, clock: &Clock) -> Work {
-        let text = statement.text();
-        let mut lock_wait_s = 0.0;
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let (done, seen) = self.run_watched(&text, clock);
-            lock_wait_s += seen.lock_wait_s;
-            let ending = match done {
-                Ok(()) => EventEnding::Done,
-                Err(_) if seen.was_ended => EventEnding::CutOff,
-                Err(error) => {
-                    let may_try = tries <= statement.retries && !clock.is_over();
-                    if error.code() == Some(LOCK_WAIT_TIMEOUT) && may_try {
-                        continue;
-                    }
-                    refused(&error)
-                }
-            };
-            return Work {
-                tries,
-                lock_wait_s,
-                ending,
-            };
-        }
-    }
-
-    /// Runs one statement while the other connection looks at it.
-    fn run_watched(&mut self, text: &str, clock: &Clock) -> (Result<(), ClientError>, Seen) {
-        let Self {
-            connection,
-            watcher,
-            ..
-        } = self;
-        let (tell, done) = channel();
-        thread::scope(|scope| {
-            let id = connection.id();
-            let watching = scope.spawn(move || watch(watcher, id, clock, &done));
-            let result = connection.run(text).map(drop);
-            drop(tell);
-            let seen = watching.join();
-            let seen = seen.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (result, seen)
-        })
     }
 
     /// Begins a transaction that has read a row of `table`.
     fn open_transaction(&mut self, table: &str) -> Result<(), ClientError> {
-        self.connection.run("START TRANSACTION")?;
+        let connection = &mut self.connections.own;
+        connection.run("START TRANSACTION")?;
         let read = format!("SELECT 1 FROM {} LIMIT 1", identifier(table));
-        self.connection.run(read).map(drop)
+        connection.run(read).map(drop)
     }
 
     fn set_variable(&mut self, variable: &str, value: &str) -> Work {
         if let Some(changes) = &mut self.changes {
             let wanted = BTreeMap::from([(variable.to_owned(), value.to_owned())]);
-            let ending = changes.apply(&wanted).map_or_else(
-                |error| EventEnding::Refused {
-                    code: None,
-                    message: error.to_string(),
-                },
-                |()| EventEnding::Done,
-            );
-            return Work {
-                ending,
-                ..Work::once(Ok(()))
+            return match changes.apply(&wanted) {
+                Ok(()) => Work::done(),
+                Err(error) => Work::refused(&error.to_string()),
             };
         }
         let done = self.set_own_variable(variable, value);
@@ -146,53 +134,51 @@ impl Prepared {
 
     /// On a server of Weir's own, which later runs may share.
     fn set_own_variable(&mut self, variable: &str, value: &str) -> Result<(), ClientError> {
+        let connection = &mut self.connections.own;
         let query = format!("SELECT @@GLOBAL.{}", identifier(variable));
-        let before: Vec<Value> = self.connection.execute(&query, ())?;
+        let before: Vec<Value> = connection.execute(&query, ())?;
         let set = |literal: &str| format!("SET GLOBAL {} = {literal}", identifier(variable));
-        self.connection.run(set(&literal(value)))?;
-        self.way_back = before.first().map(|value| set(&value.as_sql(false)));
+        connection.run(set(&literal(value)))?;
+        let before = before.first();
+        self.way_back = before.map(|value| WayBack::Variable(set(&value.as_sql(false))));
         Ok(())
     }
 
-    /// Puts back what was set, once the load is over; the server's words if it refuses.
+    /// Puts back what was changed, once the load is over; the words of who refuses that.
     pub(super) fn put_back(&mut self, clock: &Clock) -> Option<EventEnding> {
-        let is_own = self.way_back.is_some();
         let is_set = matches!(self.event.kind, EventKind::Set { .. });
-        if !is_own && !is_set {
+        if self.way_back.is_none() && !is_set {
             return None;
         }
         clock.wait_until_over();
-        if let Some(way_back) = &self.way_back {
-            let done = self.connection.put_back(way_back);
-            return done.err().map(|error| refused(&error));
-        }
-        let error = self.changes.as_mut()?.put_back().err()?;
-        Some(EventEnding::Refused {
-            code: None,
-            message: error.to_string(),
-        })
+        let way_back = match self.way_back.take() {
+            Some(way_back) => way_back,
+            None => {
+                let error = self.changes.as_mut()?.put_back().err()?;
+                return Some(Work::refused(&error.to_string()).ending);
+            }
+        };
+        let done = match way_back {
+            WayBack::Variable(statement) => {
+                let renewed = self.connections.renew(&self.event);
+                let put_back = |()| self.connections.own.put_back(&statement).map(drop);
+                return renewed
+                    .and_then(put_back)
+                    .err()
+                    .map(|error| refused(&error));
+            }
+            WayBack::Drive(drive) => weir_drive::reset_faults(&drive).map_err(|e| e.to_string()),
+            WayBack::Pool(size) => {
+                let session = self.own.as_ref()?.server.session();
+                let resized = session.and_then(|mut session| session.resize_pool(size));
+                resized.map(drop).map_err(|error| error.to_string())
+            }
+        };
+        done.err().map(|why| Work::refused(&why).ending)
     }
 }
 
-/// Sets the variables of an event's session; what the server says of them then.
-pub(super) fn set_session(
-    connection: &mut Connection,
-    event: &TimelineEvent,
-) -> Result<BTreeMap<String, String>, ClientError> {
-    let (EventKind::Statement(statement) | EventKind::Ddl(statement)) = &event.kind else {
-        return Ok(BTreeMap::new());
-    };
-    let mut said = BTreeMap::new();
-    for (name, value) in &statement.session {
-        let variable = identifier(name);
-        connection.run(format!("SET SESSION {variable} = {}", literal(value)))?;
-        let value = connection.first::<Option<String>>(format!("SELECT @@SESSION.{variable}"))?;
-        said.insert(name.clone(), value.flatten().unwrap_or_default());
-    }
-    Ok(said)
-}
-
-fn refused(error: &ClientError) -> EventEnding {
+pub(super) fn refused(error: &ClientError) -> EventEnding {
     let message = match error {
         ClientError::Statement { message, .. } => message.clone(),
         other => other.words(),

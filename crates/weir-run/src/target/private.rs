@@ -1,5 +1,6 @@
 //! A private server with all that stands around it: data restored, drive mounted, replicas attached.
 
+mod handle;
 mod heartbeat;
 mod replicas;
 
@@ -17,11 +18,12 @@ use weir_process::{PathError, WorkDirectory};
 use weir_server::{ConfigChanges, PrivateServer, StartOptions};
 use weir_workload::Workload;
 
-use super::Target;
+use super::{OwnServer, Target};
 use crate::cancel::Cancel;
 use crate::context::StudyContext;
 use crate::data::PreparedData;
 use crate::{RunError, commands, working_directory};
+pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
 use replicas::Replica;
 
@@ -32,10 +34,12 @@ pub(crate) struct PrivateTarget {
     heartbeat: Option<Heartbeat>,
     /// They follow the server.
     replicas: Vec<Replica>,
-    server: PrivateServer,
+    server: ServerHandle,
     drive: Option<DriveProcess>,
     home: WorkDirectory,
     commands: Vec<String>,
+    /// Its socket's, where the server is to be found at the same one after an event has started it again.
+    _socket_dir: Option<WorkDirectory>,
 }
 
 impl PrivateTarget {
@@ -71,6 +75,12 @@ impl PrivateTarget {
         options.variables.clone_from(&primary.variables);
         options.limits = primary.limits.clone();
         options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
+        let mut events = cell.spec.timeline.iter();
+        let socket_dir = events
+            .any(|event| event.kind.ends_server())
+            .then(|| WorkDirectory::create(&weir_process::runtime_directory()?, "socket"))
+            .transpose()?;
+        options.socket = socket_dir.as_ref().map(|dir| dir.path().join("mysql.sock"));
         let port = replicas::prepare_primary(context, cell, &mut options)?;
         let binary = context.server_of(cell);
         commands.push(commands::server(binary, &options)?);
@@ -82,10 +92,11 @@ impl PrivateTarget {
         let mut target = Self {
             heartbeat: None,
             replicas: Vec::new(),
-            server,
+            server: ServerHandle::new(server, options),
             drive,
             home,
             commands,
+            _socket_dir: socket_dir,
         };
         if let Some(port) = port {
             target.start_replicas(context, cell, data, port, cancel)?;
@@ -127,12 +138,21 @@ impl Target for PrivateTarget {
         None
     }
 
+    fn own(&self) -> Option<OwnServer> {
+        let drive = self.drive.as_ref();
+        Some(OwnServer {
+            server: self.server.clone(),
+            drive: drive.map(|drive| drive.mountpoint().to_owned()),
+            home: self.own_directory().ok()?,
+        })
+    }
+
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
             Box::new(ProcessProbe::client(client)),
             Box::new(ServerProbe::new(self.endpoint())),
             Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
-            Box::new(ProcessProbe::server(self.server.pid())),
+            Box::new(ProcessProbe::server_that_changes(self.server.pids())),
         ];
         for replica in &self.replicas {
             probes.extend(replica.probes(self.heartbeat.is_some()));
@@ -164,7 +184,7 @@ impl Target for PrivateTarget {
     }
 
     fn log(&self) -> Result<String, RunError> {
-        let log = self.server.log_tail();
+        let log = self.server.log();
         Ok(commands::anonymous(&log, &self.own_directory()?))
     }
 

@@ -3,12 +3,25 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use weir_model::{Duration, EventKind, EventStatement, TimelineEvent, nearest};
+use weir_model::{
+    Bytes, Duration, EventKind, EventStatement, Faults, PoolAction, TimelineEvent, nearest,
+};
 
 use crate::setting::Setting;
 
 /// The kinds of events.
-const KINDS: [&str; 5] = ["mark", "statement", "ddl", "hold", "set"];
+const KINDS: [&str; 10] = [
+    "mark",
+    "statement",
+    "ddl",
+    "hold",
+    "set",
+    "kill",
+    "restart",
+    "rate",
+    "drive",
+    "pool",
+];
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +39,10 @@ pub(crate) struct EventSection {
     length: Option<Duration>,
     variable: Option<String>,
     value: Option<Setting>,
+    rate: Option<f64>,
+    settings: Option<BTreeMap<String, Setting>>,
+    action: Option<String>,
+    size: Option<Bytes>,
 }
 
 /// A key, its value, and why that cannot be.
@@ -44,6 +61,10 @@ impl EventSection {
             "ddl" => &["statement", "algorithm", "lock", "session", "retries"],
             "hold" => &["table", "for"],
             "set" => &["variable", "value"],
+            "kill" | "restart" => &["for"],
+            "rate" => &["rate"],
+            "drive" => &["settings", "for"],
+            "pool" => &["action", "size"],
             other => return Err(("kind", format!("`{other}`"), no_such_kind(other))),
         };
         if let Some(key) = self.given().into_iter().find(|key| !keys.contains(key)) {
@@ -69,6 +90,10 @@ impl EventSection {
             ("for", self.length.is_some()),
             ("variable", self.variable.is_some()),
             ("value", self.value.is_some()),
+            ("rate", self.rate.is_some()),
+            ("settings", self.settings.is_some()),
+            ("action", self.action.is_some()),
+            ("size", self.size.is_some()),
         ];
         let given = keys.into_iter().filter(|(_, is_given)| *is_given);
         given.map(|(key, _)| key).collect()
@@ -97,8 +122,53 @@ impl EventSection {
                 variable: self.variable.clone().ok_or_else(|| needed("variable"))?,
                 value: self.value.as_ref().ok_or_else(|| needed("value"))?.text(),
             },
+            "kill" => EventKind::Kill {
+                down: self.length.unwrap_or_default(),
+            },
+            "restart" => EventKind::Restart {
+                down: self.length.unwrap_or_default(),
+            },
+            "rate" => EventKind::Rate {
+                rate: self.rate.ok_or_else(|| needed("rate"))?,
+            },
+            "drive" => self.drive(self.settings.as_ref().ok_or_else(|| needed("settings"))?)?,
+            "pool" => self.pool(self.action.as_deref().ok_or_else(|| needed("action"))?)?,
             _ => EventKind::Mark,
         })
+    }
+
+    fn drive(&self, settings: &BTreeMap<String, Setting>) -> Result<EventKind, Wrong> {
+        let mut faults = Faults::default();
+        for (key, value) in settings {
+            let with = faults.with(key, &value.text());
+            faults = with.map_err(|error| {
+                let setting = format!("{key} = {}", value.text());
+                ("settings", setting, error.to_string())
+            })?;
+        }
+        let settings = settings.iter();
+        Ok(EventKind::Drive {
+            settings: settings
+                .map(|(key, value)| (key.clone(), value.text()))
+                .collect(),
+            length: self.length,
+        })
+    }
+
+    fn pool(&self, action: &str) -> Result<EventKind, Wrong> {
+        let parsed = action.parse::<PoolAction>();
+        let action = parsed.map_err(|why: String| ("action", format!("`{action}`"), why))?;
+        match (action, self.size) {
+            (PoolAction::Resize, None) => {
+                let why = "the action `resize` needs it".to_owned();
+                Err(("size", "nothing".to_owned(), why))
+            }
+            (PoolAction::Dump | PoolAction::Load, Some(size)) => {
+                let why = "only the action `resize` takes it".to_owned();
+                Err(("size", size.to_string(), why))
+            }
+            (action, size) => Ok(EventKind::Pool { action, size }),
+        }
     }
 
     fn event_statement(&self) -> Result<EventStatement, Wrong> {

@@ -1,6 +1,6 @@
 //! Events of a study's timeline: read, and checked against the cells in which they happen.
 
-use weir_model::{Cell, DataSource, Plan, TimelineEvent, nearest};
+use weir_model::{Cell, DataSource, EventKind, Plan, TimelineEvent, nearest};
 
 use super::Resolver;
 use crate::StudyError;
@@ -23,7 +23,8 @@ impl Resolver<'_> {
             let event = event.map_err(|(key, value, why)| {
                 self.error(&format!("events.{name}.{key}"), value, why)
             })?;
-            if event.kind.changes_tables() && !self.file.repeat.within_server.is_empty() {
+            let leaves_traces = event.kind.changes_tables() || event.kind.ends_server();
+            if leaves_traces && !self.file.repeat.within_server.is_empty() {
                 return error(
                     "runs that share a server would find what it left; leave within_server out",
                 );
@@ -59,6 +60,29 @@ impl Resolver<'_> {
         }
     }
 
+    /// What a kind needs of its cell.
+    fn check_kind(&self, cell: &Cell, event: &TimelineEvent) -> Result<(), StudyError> {
+        let wrong = |key: &str, value: String, why: &str| {
+            let key = format!("events.{}.{key}", event.name);
+            Err(self.error(&key, value, why.to_owned()))
+        };
+        match &event.kind {
+            EventKind::Rate { rate } if cell.spec.load.pace.rate().is_none() => {
+                let why = "a closed loop has no rate; add `rate` to [load]";
+                wrong("rate", rate.to_string(), why)
+            }
+            EventKind::Rate { rate } if !(*rate > 0.0 && rate.is_finite()) => {
+                wrong("rate", rate.to_string(), "must be above 0")
+            }
+            EventKind::Drive { .. } if cell.spec.primary().drive.is_none() => wrong(
+                "kind",
+                "`drive`".to_owned(),
+                "no drive is emulated; add the factor `drive`",
+            ),
+            _ => Ok(()),
+        }
+    }
+
     fn check_event(&self, cell: &Cell, event: &TimelineEvent) -> Result<(), StudyError> {
         let key = |key| format!("events.{}.{key}", event.name);
         let measure = cell.spec.load.measure;
@@ -66,9 +90,14 @@ impl Resolver<'_> {
             let why = format!("must be before the end of the measurement, {measure}");
             return Err(self.error(&key("at"), event.at, why));
         }
+        self.check_kind(cell, event)?;
         let Some(table) = event.kind.table() else {
             return Ok(());
         };
+        // A script's are known only when it runs; the server then says what is missing.
+        if cell.spec.data.source == DataSource::Lua {
+            return Ok(());
+        }
         let tables = tables(&cell.spec.data.source);
         if tables.iter().any(|known| known == table) {
             return Ok(());
@@ -90,7 +119,6 @@ fn tables(source: &DataSource) -> Vec<String> {
         DataSource::File { sizes } | DataSource::OrderEntry { sizes } => {
             sizes.iter().map(|size| size.name.clone()).collect()
         }
-        // Known only when it runs; and events do not work with scripts.
         DataSource::Lua => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use weir_model::{JudgedResult, Plan, Provenance, Verdict};
+use weir_model::{Finding, JudgedResult, Plan, Provenance, RuleId, Severity, Verdict};
 use weir_progress::{Event, Progress, ProgressFile};
 use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
 use weir_study::Overrides;
@@ -168,10 +168,12 @@ pub(crate) fn go_on(out: &Path) -> String {
 }
 
 fn of_verdicts(result: &JudgedResult) -> Outcome {
-    if result
-        .comparisons
-        .iter()
-        .any(|comparison| comparison.verdict == Verdict::Invalid)
+    let comparisons = || result.comparisons.iter();
+    // An event that was refused also spoils a study that compares nothing.
+    let is_refused =
+        |finding: &Finding| finding.rule == RuleId::R20 && finding.severity == Severity::Error;
+    if comparisons().any(|comparison| comparison.verdict == Verdict::Invalid)
+        || result.findings.iter().any(is_refused)
     {
         Outcome::Invalid
     } else {

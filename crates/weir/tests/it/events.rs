@@ -91,12 +91,8 @@ fn an_alter_waits_for_a_forgotten_transaction_and_the_report_says_so() {
         let world = World::new();
         let study = world.write("study.toml", &study(flavor, "12s", EVENTS));
         let output = run(&world, &study).output();
-        assert!(
-            matches!(output.code, Some(0 | 3)),
-            "{}{}",
-            output.stdout,
-            output.stderr
-        );
+        // Two events were refused, which the exit status says.
+        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
         let result = result(&world);
         let hold = event(&result, "forgotten");
         assert_eq!(hold["ending"], "done");
@@ -126,6 +122,7 @@ fn an_alter_waits_for_a_forgotten_transaction_and_the_report_says_so() {
             "{waited_s}, {blocked_s}"
         );
 
+        assert_wait_is_explained(flavor, patient, waited_s);
         assert_eq!(event(&result, "again")["ending"]["refused"]["code"], 1061);
         assert_eq!(event(&result, "control")["ending"], "done");
         assert_eq!(event(&result, "variable")["ending"], "done");
@@ -139,11 +136,101 @@ fn an_alter_waits_for_a_forgotten_transaction_and_the_report_says_so() {
             "refused in 2 tries: Lock wait timeout exceeded",
             "Duplicate key name",
             "transactions lost",
+            "event `again` was refused in 1 of 1 runs",
+            "(event `forgotten`), idle for",
         ] {
             assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
         }
+        // Tenths of a second are those around the events, and the page has them.
+        let short = run["short_intervals"].as_array().unwrap();
+        assert!(short.len() > 100, "{}", short.len());
         let page = fs::read_to_string(world.path("out/report.html")).unwrap();
+        assert!(page.contains("close_up"));
         assert!(page.contains("k_patient") || page.contains("Duplicate key name"));
+        world.assert_nothing_left();
+    }
+}
+
+/// Who held the ALTER up, and how long the load stood still; phases are all of its time.
+fn assert_wait_is_explained(flavor: &str, patient: &Value, waited_s: f64) {
+    let detail = &patient["detail"];
+    let phases = detail["phases"].as_array().unwrap();
+    let length_s = |phase: &Value| number(phase, "to_s") - number(phase, "from_s");
+    let sum_s: f64 = phases.iter().map(length_s).sum();
+    let took_s = number(patient, "ended_s") - number(patient, "began_s");
+    assert!((sum_s / took_s - 1.0).abs() < 0.02, "{sum_s}, {took_s}");
+    let waits = phases.iter().find(|phase| phase["waits_for_lock"] == true);
+    let [blocker] = waits.unwrap()["blockers"].as_array().unwrap().as_slice() else {
+        panic!("{detail}");
+    };
+    assert_eq!(blocker["event"], "forgotten", "{blocker}");
+    // It read its row three seconds before.
+    assert!(number(blocker, "idle_s") >= 2.0, "{blocker}");
+    if flavor == "mysql" {
+        assert_eq!(blocker["statement"], "SELECT 1 FROM `sbtest1` LIMIT 1");
+    }
+    let pause_s = number(detail, "longest_pause_s");
+    assert!((pause_s - waited_s).abs() < 0.5, "{pause_s}, {waited_s}");
+    assert!(
+        detail["temporary"]["off_drive_peak_bytes"]
+            .as_u64()
+            .unwrap()
+            < 1 << 20
+    );
+}
+
+#[test]
+fn sort_files_of_an_index_lie_on_the_drive_or_the_result_says_where() {
+    for flavor in FLAVORS {
+        let world = World::new();
+        let elsewhere = world.path("elsewhere");
+        fs::create_dir_all(&elsewhere).unwrap();
+        let ddl = |name: &str, at: &str, session: &str| {
+            format!(
+                r#"
+                [[events]]
+                name = "{name}"
+                at = "{at}"
+                kind = "ddl"
+                statement = "ALTER TABLE sbtest1 ADD INDEX k_{name} (c, pad)"
+                algorithm = "INPLACE"
+                lock = "NONE"
+                {session}
+                "#
+            )
+        };
+        let session = format!(
+            "session = {{ innodb_tmpdir = \"{}\" }}",
+            elsewhere.display()
+        );
+        let events = ddl("home", "1s", "") + &ddl("away", "6s", &session);
+        let study = study(flavor, "12s", &events).replace("rows = 2_000", "rows = 60_000");
+        let study = world.write("study.toml", &study);
+        let output = run(&world, &study).output();
+        assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+        let result = result(&world);
+        let files = |name: &str| event(&result, name)["detail"]["temporary"].clone();
+        let (home, away) = (files("home"), files("away"));
+        let bytes = |files: &Value, key: &str| files[key].as_u64().unwrap();
+        assert!(bytes(&home, "peak_bytes") > 2 << 20, "{flavor}: {home}");
+        assert!(
+            bytes(&home, "off_drive_peak_bytes") < 1 << 20,
+            "{flavor}: {home}"
+        );
+        assert!(
+            bytes(&away, "off_drive_peak_bytes") > 1 << 20,
+            "{flavor}: {away}"
+        );
+        // The drive has seen them, too.
+        let written = &result["runs"][0]["drive"]["by_kind"]["temporary"]["write_bytes"];
+        let written = written
+            .as_u64()
+            .unwrap_or_else(|| panic!("{}", result["runs"][0]["drive"]));
+        assert!(written >= bytes(&home, "peak_bytes"), "{written}, {home}");
+        let findings = result["findings"].as_array().unwrap();
+        let found = findings.iter().find(|finding| finding["rule"] == "R20");
+        let message = found.unwrap()["message"].as_str().unwrap();
+        assert!(message.contains("elsewhere"), "{message}");
         world.assert_nothing_left();
     }
 }

@@ -25,6 +25,7 @@ mod left_changed;
 mod load;
 mod order_entry;
 mod own_load;
+mod own_server_events;
 mod plan;
 mod pool;
 mod predict;

@@ -67,6 +67,21 @@ fn a_setting_of_an_event_is_a_factor_of_its_session() {
 }
 
 #[test]
+fn a_run_without_events_is_the_same_whether_or_not_others_have_some() {
+    let without = resolved(STUDY).unwrap();
+    let factor = r#"event = ["none", "add index + forgotten"]"#;
+    let with = resolved(&with(EVENTS, factor)).unwrap();
+    let plain = with
+        .cells
+        .iter()
+        .filter(|cell| cell.spec.timeline.is_empty());
+    let plain: Vec<_> = plain.map(|cell| &cell.spec).collect();
+    let before: Vec<_> = without.cells.iter().map(|cell| &cell.spec).collect();
+    assert_eq!(plain, before);
+    assert_eq!(with.seed, without.seed);
+}
+
+#[test]
 fn a_study_without_events_has_no_setting_of_them() {
     let plan = resolved(STUDY).unwrap();
     assert!(timelines(&plan).iter().all(Vec::is_empty));
@@ -87,6 +102,11 @@ fn mistakes_in_events_are_one_line() {
             "kind = \"hold\"",
             "kind = \"quake\"",
             "there are mark, statement",
+        ),
+        (
+            "kind = \"hold\"",
+            "kind = \"drive\"\nsettings = { spike_rat = 1 }",
+            "is no key of an event of the kind `drive`",
         ),
         (
             "table = \"sbtest1\"",

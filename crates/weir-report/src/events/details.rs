@@ -1,0 +1,137 @@
+//! What was seen of an event: locks and who held them, a server's new start, temporary files.
+
+use weir_model::{Blocker, EventRecord, Outage, RunResult};
+use weir_stats::{BackToSpeed, back_to_speed, median};
+
+use super::{seconds, seconds_of};
+use crate::number::grouped;
+
+/// Bytes of temporary files below which they are not worth a word.
+const BYTES_MIN: u64 = 1 << 20;
+
+/// Of one event in the runs of a combination; times are medians, connections those of the first run.
+pub(super) fn details(events: &[&EventRecord], runs: &[&RunResult]) -> String {
+    let parts = [
+        locks(events),
+        blocked(events),
+        restart(events),
+        old_speed(events, runs),
+        temporary(events),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    parts.join("; ")
+}
+
+fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
+    median(&values.collect::<Vec<_>>())
+}
+
+/// Waits of both kinds, where there were any.
+fn locks(events: &[&EventRecord]) -> Option<String> {
+    let waits = || events.iter().map(|event| event.detail.lock_wait_s());
+    let at_start_s = middle(waits().map(|(at_start_s, _)| at_start_s))?;
+    let at_end_s = middle(waits().map(|(_, at_end_s)| at_end_s))?;
+    (at_start_s + at_end_s > 0.0).then(|| {
+        format!(
+            "waited {} s for locks before its work, {} s after",
+            seconds(at_start_s),
+            seconds(at_end_s)
+        )
+    })
+}
+
+fn blocked(events: &[&EventRecord]) -> Option<String> {
+    let blockers = events.first()?.detail.blockers();
+    let words: Vec<_> = blockers.into_iter().map(blocker).collect();
+    (!words.is_empty()).then(|| format!("behind {}", words.join(", ")))
+}
+
+fn blocker(blocker: &Blocker) -> String {
+    let event = blocker.event.as_ref();
+    let event = event.map_or_else(String::new, |event| format!(" (event `{event}`)"));
+    let doing = match (blocker.idle_s, &blocker.statement) {
+        (Some(idle_s), Some(last)) => format!(", idle for {idle_s:.0} s after `{last}`"),
+        (Some(idle_s), None) => format!(", idle for {idle_s:.0} s"),
+        (None, Some(statement)) => format!(", at `{statement}`"),
+        (None, None) => String::new(),
+    };
+    format!("connection {}{event}{doing}", blocker.connection)
+}
+
+fn restart(events: &[&EventRecord]) -> Option<String> {
+    let restarts = || events.iter().filter_map(|event| event.detail.restart);
+    let stop_s = middle(restarts().map(|restart| restart.stop_s))?;
+    let start_s = middle(restarts().filter_map(|restart| restart.start_s))?;
+    Some(format!(
+        "the server ended in {} s and answered {} s after its start, recovery included",
+        seconds(stop_s),
+        seconds(start_s)
+    ))
+}
+
+/// Outage and cold time of an event that ended the server.
+fn old_speed(events: &[&EventRecord], runs: &[&RunResult]) -> Option<String> {
+    let began_s = events
+        .first()
+        .filter(|one| one.detail.restart.is_some())?
+        .began_s;
+    let outage_s = middle(runs.iter().filter_map(|run| outage_s(run, began_s)))?;
+    let found: Vec<_> = runs
+        .iter()
+        .filter_map(|run| back_to_speed(&seconds_of(run), began_s))
+        .collect();
+    let back = found.iter().filter_map(|found| match found {
+        BackToSpeed::After(after_s) => Some((after_s - outage_s).max(0.0)),
+        BackToSpeed::Never => None,
+    });
+    let cold = match (found.contains(&BackToSpeed::Never), middle(back)) {
+        (true, _) => "not back at 95 % of the old speed when a run ended".to_owned(),
+        (false, Some(cold_s)) => format!("cold {cold_s:.0} s, until 95 % of the old speed"),
+        (false, None) => "too little before it to say what the old speed was".to_owned(),
+    };
+    Some(format!("outage {} s, {cold}", seconds(outage_s)))
+}
+
+/// From the event until all connections were back, seconds.
+fn outage_s(run: &RunResult, began_s: f64) -> Option<f64> {
+    let end_s = |outage: &Outage| outage.from_s + outage.length_s;
+    let mut outages = run.losses.outages.iter();
+    let first = outages.find(|outage| end_s(outage) >= began_s)?;
+    Some(end_s(first) - began_s)
+}
+
+fn temporary(events: &[&EventRecord]) -> Option<String> {
+    let files = events
+        .iter()
+        .filter_map(|event| event.detail.temporary.as_ref());
+    let peak = files.map(|files| files.peak_bytes).max()?;
+    (peak >= BYTES_MIN).then(|| {
+        let size = peak as f64 / f64::from(1 << 20);
+        format!("temporary files up to {} MiB", grouped(size))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_held_a_lock_is_named_with_what_it_did() {
+        let held = Blocker {
+            connection: 12,
+            event: Some("forgotten".to_owned()),
+            idle_s: Some(4.0),
+            statement: Some("SELECT 1 FROM `t` LIMIT 1".to_owned()),
+        };
+        let said =
+            "connection 12 (event `forgotten`), idle for 4 s after `SELECT 1 FROM `t` LIMIT 1`";
+        assert_eq!(blocker(&held), said);
+        let other = Blocker {
+            event: None,
+            idle_s: None,
+            statement: None,
+            ..held
+        };
+        assert_eq!(blocker(&other), "connection 12");
+    }
+}
