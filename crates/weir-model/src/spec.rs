@@ -10,6 +10,7 @@ mod pace;
 mod settings;
 mod timeline;
 mod topology;
+mod warm;
 mod workload;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind};
 pub use settings::{Settings, differing};
 pub use timeline::{EventKind, EventStatement, PoolAction, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
+pub use warm::Warm;
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,
     OrderEntryWorkload, SysbenchOptions, SysbenchWorkload, WorkloadName, WorkloadShare,

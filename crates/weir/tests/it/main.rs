@@ -15,6 +15,7 @@ mod drive;
 mod events;
 mod explain;
 mod external_server;
+mod failover;
 mod flashback;
 mod grants;
 mod harness;
