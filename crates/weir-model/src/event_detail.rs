@@ -16,6 +16,9 @@ pub struct EventDetail {
     /// How the server ended and came back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<ServerRestart>,
+    /// How a replica took over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failover: Option<FailoverRecord>,
     /// Temporary files of the server meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporary: Option<TemporaryFiles>,
@@ -118,6 +121,25 @@ pub struct ServerRestart {
     pub stop_s: f64,
     /// From the start of its program to its first answer, recovery included, seconds; `None`: it did not answer.
     pub start_s: Option<f64>,
+}
+
+/// How a replica took over, and what had kept it warm.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FailoverRecord {
+    /// Until the replica had applied what it had received, seconds.
+    pub applied_s: f64,
+    /// From then until it took writes, seconds.
+    pub promoted_s: f64,
+    /// Shipments of the primary's pool that were complete before.
+    pub shipments: u32,
+    /// Pages of the last one.
+    pub shipped_pages: u64,
+    /// How long before the event the last one was complete, seconds; `None`: there was none.
+    pub shipment_age_s: Option<f64>,
+    /// Why the replica could not be kept warm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// Temporary files of the server while an event lasted, as `/proc/PID/fd` shows them, deleted ones too.

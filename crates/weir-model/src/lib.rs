@@ -60,7 +60,9 @@ pub use endpoint::{Address, Endpoint, Secret};
 pub use estimate::{
     data_size, known_row_bytes, planned_s, run_space, run_time, spent_s, with_headroom,
 };
-pub use event_detail::{Blocker, EventDetail, EventPhase, ServerRestart, TemporaryFiles};
+pub use event_detail::{
+    Blocker, EventDetail, EventPhase, FailoverRecord, ServerRestart, TemporaryFiles,
+};
 pub use event_record::{EventEnding, EventRecord};
 pub use file_kind::FileKind;
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
@@ -95,7 +97,7 @@ pub use spec::{
     OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, REPLAY_OPTIONS, Rate,
     RateRamp, ReplayFilter, ReplayOption, ReplayOrder, ReplayPace, ReplaySpec, Replication,
     RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind,
-    ThinkTime, TimelineEvent, Topology, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
+    ThinkTime, TimelineEvent, Topology, Warm, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
     WorkloadSpec, differing,
 };
 pub use suggest::nearest;

@@ -12,6 +12,7 @@ mod replay_options;
 mod settings;
 mod timeline;
 mod topology;
+mod warm;
 mod workload;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,7 @@ pub use replay_options::{REPLAY_OPTIONS, ReplayOption};
 pub use settings::{Settings, differing};
 pub use timeline::{CopyWay, EventKind, EventStatement, PoolAction, TimelineEvent};
 pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
+pub use warm::Warm;
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,
     OrderEntryWorkload, SysbenchOptions, SysbenchWorkload, WorkloadName, WorkloadShare,

@@ -207,7 +207,9 @@ fn variables(server: &PrivateServer) -> Vec<Option<String>> {
 fn lists(server: &PrivateServer) -> Vec<String> {
     let entries = std::fs::read_dir(server.data_dir()).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.contains("weir")).collect()
+    names
+        .filter(|name| name.starts_with("ib_buffer_pool."))
+        .collect()
 }
 
 /// The copy: all leaves correspond, both modes list the same pages, and these arrive.

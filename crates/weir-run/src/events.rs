@@ -9,10 +9,11 @@ mod phases;
 mod prepared;
 mod statement;
 mod temporary_files;
+mod warming;
 mod watch;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use weir_model::{EventRecord, RunSpec};
@@ -62,6 +63,7 @@ impl Events {
                 own: target.own(),
                 changes: target.changes(),
                 way_back: None,
+                spec: spec.clone(),
             })
         });
         Ok(Self(events.collect::<Result<_, RunError>>()?))
@@ -97,10 +99,28 @@ impl Events {
 impl Prepared {
     /// Waits for its time and does it; `None` if the load is over before.
     fn happen(mut self, clock: &Clock, stop: &AtomicBool) -> Option<EventRecord> {
-        let measured_from = clock.wait_until(self.event.at.0)?;
+        let is_due = AtomicBool::new(false);
+        let waited = std::thread::scope(|scope| {
+            let warming = self.warming(&is_due).map(|warm| scope.spawn(warm));
+            let measured_from = clock.wait_until(self.event.at.0);
+            is_due.store(true, Ordering::Relaxed);
+            // It may be within a statement of a server that is to end now.
+            let began = measured_from.map(|from| {
+                let began_s = from.elapsed().as_secs_f64();
+                (from, began_s, self.work(clock, from, stop))
+            });
+            let warmed = warming.map(|thread| {
+                let joined = thread.join();
+                joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            (began, warmed)
+        });
+        let (began, warmed) = waited;
+        let (measured_from, began_s, mut work) = began?;
+        if let (Some(failover), Some(warmed)) = (&mut work.detail.failover, warmed) {
+            warmed.tell(failover, measured_from, began_s);
+        }
         let now_s = || measured_from.elapsed().as_secs_f64();
-        let began_s = now_s();
-        let work = self.work(clock, measured_from, stop);
         let ended_s = now_s();
         // What could not be put back is worse than whatever came before.
         let ending = self.put_back(clock).unwrap_or(work.ending);

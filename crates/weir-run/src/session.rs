@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use weir_judge::is_setting;
 use weir_load::{LoadError, LoadPlan};
-use weir_model::{Approach, Cell, Plan, PlannedRun, RunResult, Warmup};
+use weir_model::{Approach, Cell, EventKind, Plan, PlannedRun, RunResult, TimelineEvent, Warmup};
 use weir_probe::Sampler;
 use weir_progress::Event;
 
@@ -83,7 +83,13 @@ impl RunSession {
         cancel.check()?;
         let measured = measured.map_err(|error| self.explained(error, cell, planned))?;
         self.runs += 1;
-        let variables_changed = changed(&variables, &self.target.variables()?);
+        // After a failover another server answers, with variables of its own.
+        let fails_over = |event: &TimelineEvent| matches!(event.kind, EventKind::Failover { .. });
+        let variables_changed = if spec.timeline.iter().any(fails_over) {
+            BTreeMap::new()
+        } else {
+            changed(&variables, &self.target.variables()?)
+        };
         Ok(measured.into_result(
             planned,
             started_at,

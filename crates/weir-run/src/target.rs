@@ -15,7 +15,7 @@ use crate::RunError;
 use crate::cancel::{Cancel, Control};
 
 pub(crate) use self::external::ExternalTarget;
-pub(crate) use self::private::{Ending, PrivateTarget, ServerHandle};
+pub(crate) use self::private::{Ending, PrivateTarget, ServerHandle, Successor};
 
 /// What events may do to a server of Weir's own beside statements.
 #[derive(Clone)]
@@ -23,6 +23,8 @@ pub(crate) struct OwnServer {
     pub(crate) server: ServerHandle,
     /// Where its emulated drive is mounted.
     pub(crate) drive: Option<PathBuf>,
+    /// The replica that takes over after a failover.
+    pub(crate) successor: Option<Successor>,
     /// The run's directory.
     pub(crate) home: PathBuf,
 }

@@ -263,6 +263,16 @@ pub enum ServerError {
         /// What would do.
         remedy: String,
     },
+    /// A server that cannot take the place of another.
+    #[error("cannot make `{name}` a primary ({why}); {remedy}")]
+    NotPromoted {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: String,
+        /// What would do.
+        remedy: String,
+    },
     /// A replica that is not where it should be.
     #[error("the replica {what} ({words}); look at its error log")]
     Replication {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Warm;
 use crate::{Bytes, Duration};
 
 /// Something that happens once in a run, on a connection of its own.
@@ -52,6 +53,12 @@ pub enum EventKind {
         /// How long the server stays down.
         #[serde(default, rename = "for")]
         down: Duration,
+    },
+    /// The server's process ends at once, a replica becomes the primary, and the load goes there.
+    Failover {
+        /// What keeps the replica warm until then.
+        #[serde(default)]
+        warm: Warm,
     },
     /// The server shuts down and starts again.
     Restart {
@@ -212,6 +219,7 @@ impl EventKind {
             Self::Hold { .. } => "hold",
             Self::Set { .. } => "set",
             Self::Kill { .. } => "kill",
+            Self::Failover { .. } => "failover",
             Self::Restart { .. } => "restart",
             Self::Rate { .. } => "rate",
             Self::Drive { .. } => "drive",
@@ -226,7 +234,10 @@ impl EventKind {
 
     /// Whether the server ends, and with it all connections.
     pub const fn ends_server(&self) -> bool {
-        matches!(self, Self::Kill { .. } | Self::Restart { .. })
+        matches!(
+            self,
+            Self::Kill { .. } | Self::Restart { .. } | Self::Failover { .. }
+        )
     }
 
     /// Whether it needs a server that Weir starts.

@@ -14,7 +14,7 @@ pub(super) fn details(events: &[&EventRecord], runs: &[&RunResult]) -> String {
     let parts = [
         locks(events),
         blocked(events),
-        restart(events),
+        failover(events).or_else(|| restart(events)),
         old_speed(events, runs),
         temporary(events),
     ];
@@ -66,6 +66,32 @@ fn restart(events: &[&EventRecord]) -> Option<String> {
         "the server ended in {} s and answered {} s after its start, recovery included",
         seconds(stop_s),
         seconds(start_s)
+    ))
+}
+
+fn failover(events: &[&EventRecord]) -> Option<String> {
+    let found = || {
+        events
+            .iter()
+            .filter_map(|event| event.detail.failover.as_ref())
+    };
+    let first = found().next()?;
+    let applied_s = middle(found().map(|one| one.applied_s))?;
+    let promoted_s = middle(found().map(|one| one.promoted_s))?;
+    let shipped = match (first.shipments, first.shipment_age_s) {
+        (0, _) | (_, None) => String::new(),
+        (count, Some(age_s)) => format!(
+            "; {count} shipments of the pool, the last of {} pages, {} s before",
+            grouped(first.shipped_pages as f64),
+            seconds(age_s)
+        ),
+    };
+    let failure = first.failure.as_ref();
+    let failure = failure.map_or_else(String::new, |why| format!("; not kept warm: {why}"));
+    Some(format!(
+        "the replica had applied all after {} s, and took writes {} s later{shipped}{failure}",
+        seconds(applied_s),
+        seconds(promoted_s)
     ))
 }
 

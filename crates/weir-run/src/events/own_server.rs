@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_model::{Bytes, EventDetail, EventEnding, PoolAction};
+use weir_model::{Bytes, EventDetail, EventEnding, FailoverRecord, PoolAction};
 use weir_mysql::ClientError;
 
 use super::clock::Clock;
@@ -27,6 +27,30 @@ impl Prepared {
             Ok(restart) => Work {
                 detail: EventDetail {
                     restart: Some(restart),
+                    ..EventDetail::default()
+                },
+                ..Work::done()
+            },
+            Err(error) => Work::refused(&error.to_string()),
+        }
+    }
+
+    /// Ends the server, and lets a replica take its place.
+    pub(super) fn fail_over(&self) -> Work {
+        let own = self.own.as_ref();
+        let Some((own, successor)) = own.and_then(|own| Some((own, own.successor.as_ref()?)))
+        else {
+            return Work::refused("no replica takes over");
+        };
+        match own.server.fail_over(successor) {
+            Ok((restart, promotion)) => Work {
+                detail: EventDetail {
+                    restart: Some(restart),
+                    failover: Some(FailoverRecord {
+                        applied_s: promotion.applied.as_secs_f64(),
+                        promoted_s: promotion.promoted.as_secs_f64(),
+                        ..FailoverRecord::default()
+                    }),
                     ..EventDetail::default()
                 },
                 ..Work::done()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use weir_model::{Bytes, Endpoint, EventDetail, EventEnding, EventKind, TimelineEvent};
+use weir_model::{Bytes, Endpoint, EventDetail, EventEnding, EventKind, RunSpec, TimelineEvent};
 use weir_mysql::{ClientError, Gate, Value, identifier};
 use weir_server::{ConfigChanges, literal};
 
@@ -25,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) own: Option<OwnServer>,
     /// For variables of a server that the user gives.
     pub(super) changes: Option<ConfigChanges>,
+    /// The run.
+    pub(super) spec: RunSpec,
     /// How what it changed is put back when the load is over.
     pub(super) way_back: Option<WayBack>,
 }
@@ -116,6 +118,7 @@ impl Prepared {
             }
             EventKind::Set { variable, value } => self.set_variable(&variable, &value),
             EventKind::Kill { down } => self.restart(Ending::Kill, down.0, stop),
+            EventKind::Failover { .. } => self.fail_over(),
             EventKind::Restart { down } => self.restart(Ending::Shutdown, down.0, stop),
             EventKind::Drive { settings, length } => {
                 self.disturb_drive(&settings, length.map(|length| length.0), clock)

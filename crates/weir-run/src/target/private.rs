@@ -26,15 +26,17 @@ use crate::{RunError, commands, working_directory};
 pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
 use replicas::Replica;
+pub(crate) use replicas::Successor;
 
 /// In the order in which it must be taken down: the server, the drive that it writes to, the directory
 /// below both.
 pub(crate) struct PrivateTarget {
     /// Before the replicas: a commit may wait for one.
     heartbeat: Option<Heartbeat>,
+    /// It may be one that was a replica, on the drive of that.
+    server: ServerHandle,
     /// They follow the server.
     replicas: Vec<Replica>,
-    server: ServerHandle,
     drive: Option<DriveProcess>,
     home: WorkDirectory,
     commands: Vec<String>,
@@ -143,6 +145,7 @@ impl Target for PrivateTarget {
         Some(OwnServer {
             server: self.server.clone(),
             drive: drive.map(|drive| drive.mountpoint().to_owned()),
+            successor: self.replicas.first().map(Replica::successor),
             home: self.own_directory().ok()?,
         })
     }

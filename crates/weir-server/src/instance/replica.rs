@@ -1,13 +1,64 @@
-//! A new instance that follows another.
+//! A new instance that follows another, and one that takes its place.
 
-use super::{DataSource, Instance, InstanceInfo, Instances};
+use std::time::Duration;
+
+use super::{DataSource, Instance, InstanceInfo, InstanceState, Instances};
 use weir_model::variables::DOUBLEWRITE;
 use weir_model::{Replication, option_variable, set_options};
 
-use crate::replication::{Role, attach};
+use crate::replication::{Promotion, Role, attach, promote};
 use crate::{ServerError, free_port};
 
+/// How long a replica may take to apply what it has received.
+const APPLY_LIMIT: Duration = Duration::from_mins(10);
+
 impl Instances {
+    /// Makes the replica called `name` a primary, when it has applied all that it has received. Its old primary must
+    /// not run: both would take writes.
+    ///
+    /// # Errors
+    ///
+    /// An instance that is no replica or does not run, a primary that runs, and what the server says.
+    pub fn promote(&self, name: &str) -> Result<Promotion, ServerError> {
+        let mut instance = self.instance(name)?;
+        let refused = |why: String, remedy: String| ServerError::NotPromoted {
+            name: name.to_owned(),
+            why,
+            remedy,
+        };
+        let Some(primary) = &instance.replica_of else {
+            let why = "it follows no server".to_owned();
+            return Err(refused(why, "name a replica".to_owned()));
+        };
+        let runs = |name: &str| {
+            let info = self.info(name);
+            info.is_ok_and(|info| matches!(info.state, InstanceState::Running { .. }))
+        };
+        if runs(primary) {
+            let why = format!("its primary `{primary}` runs");
+            return Err(refused(
+                why,
+                format!("end it with `weir server down {primary}`"),
+            ));
+        }
+        if !runs(name) {
+            let why = "it does not run".to_owned();
+            return Err(refused(
+                why,
+                format!("start it with `weir server up {name}`"),
+            ));
+        }
+        let folder = self.folder(name);
+        let _lock = folder.lock()?;
+        let promotion = promote(&instance.binary()?, &self.endpoint(name)?, APPLY_LIMIT)?;
+        instance.role = instance
+            .role
+            .map(|(_, replication)| (Role::Primary, replication));
+        instance.replica_of = None;
+        instance.write(folder.path())?;
+        Ok(promotion)
+    }
+
     /// Makes `replica` a replica of the instance called `primary`, which is stopped while its data
     /// are copied, and listens on a port of the loopback from then on. The replica inherits the
     /// primary's variables, and its doublewrite buffer whatever else it is given.

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use weir_model::{
-    Bytes, CopyWay, Duration, EventKind, EventStatement, Faults, PoolAction, TimelineEvent, nearest,
+    Bytes, CopyWay, Duration, EventKind, EventStatement, Faults, PoolAction, TimelineEvent, Warm,
+    nearest,
 };
 
 use crate::setting::Setting;
 
 /// The kinds of events.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
+    "failover",
     "mark",
     "statement",
     "ddl",
@@ -45,6 +47,7 @@ pub(crate) struct EventSection {
     settings: Option<BTreeMap<String, Setting>>,
     action: Option<String>,
     size: Option<Bytes>,
+    warm: Option<String>,
 }
 
 /// A key, its value, and why that cannot be.
@@ -72,6 +75,7 @@ impl EventSection {
             "hold" => &["table", "for"],
             "set" => &["variable", "value"],
             "kill" | "restart" => &["for"],
+            "failover" => &["warm"],
             "rate" => &["rate"],
             "drive" => &["settings", "for"],
             "pool" => &["action", "size"],
@@ -106,6 +110,7 @@ impl EventSection {
             ("settings", self.settings.is_some()),
             ("action", self.action.is_some()),
             ("size", self.size.is_some()),
+            ("warm", self.warm.is_some()),
         ];
         let given = keys.into_iter().filter(|(_, is_given)| *is_given);
         given.map(|(key, _)| key).collect()
@@ -141,6 +146,7 @@ impl EventSection {
             "restart" => EventKind::Restart {
                 down: self.length.unwrap_or_default(),
             },
+            "failover" => EventKind::Failover { warm: self.warm()? },
             "rate" => EventKind::Rate {
                 rate: self.rate.ok_or_else(|| needed("rate"))?,
             },
@@ -148,6 +154,14 @@ impl EventSection {
             "pool" => self.pool(self.action.as_deref().ok_or_else(|| needed("action"))?)?,
             _ => EventKind::Mark,
         })
+    }
+
+    fn warm(&self) -> Result<Warm, Wrong> {
+        let Some(warm) = &self.warm else {
+            return Ok(Warm::None);
+        };
+        let parsed = warm.parse();
+        parsed.map_err(|why| ("warm", format!("`{warm}`"), why))
     }
 
     fn drive(&self, settings: &BTreeMap<String, Setting>) -> Result<EventKind, Wrong> {

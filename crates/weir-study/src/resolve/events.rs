@@ -1,6 +1,6 @@
 //! Events of a study's timeline: read, and checked against the cells in which they happen.
 
-use weir_model::{Cell, DataSource, EventKind, Plan, TimelineEvent, nearest};
+use weir_model::{Cell, DataSource, EventKind, Plan, TimelineEvent, Warm, WorkloadSpec, nearest};
 
 use super::Resolver;
 use crate::StudyError;
@@ -74,6 +74,18 @@ impl Resolver<'_> {
             EventKind::Rate { rate } if !(*rate > 0.0 && rate.is_finite()) => {
                 wrong("rate", rate.to_string(), "must be above 0")
             }
+            EventKind::Failover { .. } if cell.spec.topology.replicas().is_empty() => wrong(
+                "kind",
+                "`failover`".to_owned(),
+                "no replica takes over; add `replicas = 1` to [server]",
+            ),
+            EventKind::Failover {
+                warm: Warm::OwnReads(_),
+            } if !matches!(cell.spec.workload, WorkloadSpec::Sysbench(_)) => wrong(
+                "warm",
+                "`own reads`".to_owned(),
+                "needs one of sysbench's workloads",
+            ),
             EventKind::Drive { .. } if cell.spec.primary().drive.is_none() => wrong(
                 "kind",
                 "`drive`".to_owned(),

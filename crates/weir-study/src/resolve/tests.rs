@@ -368,6 +368,33 @@ fn replicas_have_the_server_and_the_variables_of_their_primary_whichever_factor_
 }
 
 #[test]
+fn each_replica_has_a_drive_of_its_own_if_the_study_names_one() {
+    let factors = "[factors]\nreplicas = [2]\nreplica_drive = [\"none\", \"intel-p4610\"]\n";
+    let plan = with("[factors]", factors);
+    let drives = |profile: Option<&str>| {
+        let has_it = |cell: &&Cell| {
+            let replicas = cell.spec.topology.replicas();
+            replicas.len() == 2
+                && replicas.iter().all(|replica| {
+                    let drive = replica.drive.as_ref();
+                    drive.map(|drive| drive.profile.as_str()) == profile
+                })
+        };
+        plan.cells.iter().filter(has_it).count()
+    };
+    assert_eq!(drives(None), drives(Some("intel-p4610")));
+    assert_eq!(drives(None) * 2, plan.cells.len());
+    let profiles = crate::drive_profiles(&plan);
+    assert!(profiles.iter().any(|profile| profile.name == "intel-p4610"));
+    let names = plan.cells[0].spec.settings();
+    let others = plan.cells.iter().map(|cell| cell.spec.settings());
+    let differing = others.filter(|other| other.get("replica_drive") != names.get("replica_drive"));
+    assert_eq!(differing.count() * 2, plan.cells.len());
+    let alone = STUDY.replace("[server]", "[server]\n    replica_drive = \"intel-p4610\"");
+    assert!(message(&alone).contains("`replica_drive` needs a replica"));
+}
+
+#[test]
 fn levels_that_move_together_are_one_declared_factor() {
     let arms = r#"
         [factors]

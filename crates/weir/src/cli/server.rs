@@ -25,6 +25,14 @@ pub(crate) enum ServerCommand {
     },
     /// Show, resize, dump or load the buffer pool of a server; compare it with another's, or ship it there
     Pool(PoolArguments),
+    /// Make a replica a primary, when it has applied all that it has received; its primary must be down
+    Promote {
+        /// The replica
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Turn the doublewrite buffer on or off, if the storage allows it
     Doublewrite {
         #[command(subcommand)]

@@ -30,6 +30,7 @@ pub(crate) fn execute(command: &ServerCommand) -> anyhow::Result<Outcome> {
         }
         ServerCommand::Snapshot { command } => snapshot::execute(command)?,
         ServerCommand::Pool(arguments) => pool::execute(arguments)?,
+        ServerCommand::Promote { name, json } => promote(name, *json)?,
         ServerCommand::Doublewrite { command } => return doublewrite::execute(command),
         ServerCommand::Restore {
             name,
@@ -164,6 +165,24 @@ fn free_name(instances: &Instances, flavor: Flavor) -> anyhow::Result<String> {
     Ok(names
         .find(is_free)
         .expect("invariant: numbers do not run out"))
+}
+
+fn promote(name: &str, json: bool) -> anyhow::Result<()> {
+    let promotion = Instances::open()?.promote(name)?;
+    let applied_s = promotion.applied.as_secs_f64();
+    let promoted_s = promotion.promoted.as_secs_f64();
+    if json {
+        let said = serde_json::json!({
+            "name": name,
+            "applied_s": applied_s,
+            "promoted_s": promoted_s,
+        });
+        return output::line(said);
+    }
+    output::line(format_args!(
+        "{name}: a primary; it had applied all that it had received after {applied_s:.2} s, and takes writes since \
+         {promoted_s:.2} s later"
+    ))
 }
 
 fn down(arguments: &DownArguments) -> anyhow::Result<()> {

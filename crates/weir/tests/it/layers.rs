@@ -272,7 +272,17 @@ fn a_gate_that_lets_everything_pass_is_for_private_servers() {
         ("weir-probe", &[][..]),
         ("weir-load", &[]),
         ("weir-study", &[]),
-        ("weir-run", &["data.rs", "private.rs"]),
+        (
+            "weir-run",
+            &[
+                "data.rs",
+                "private.rs",
+                "heartbeat.rs",
+                "handle.rs",
+                "warming.rs",
+            ],
+        ),
+        ("weir-pool", &["server.rs"]),
         ("weir-flashback", &["private.rs"]),
         (
             "weir",

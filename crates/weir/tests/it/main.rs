@@ -18,6 +18,7 @@ mod drive_measure;
 mod events;
 mod explain;
 mod external_server;
+mod failover;
 mod flashback;
 mod grants;
 mod harness;

@@ -89,6 +89,11 @@ fn a_killed_shipment_leaves_a_way_back(servers: &Servers, flavor: Flavor) {
         assert_eq!(variable(servers, "copy", FILENAME), "ib_buffer_pool");
     }
 
+    // The next look at the pool finds the list that was set aside.
+    servers.json(&["pool", "compare", "shop", "copy"]);
+    assert!(!is_loading(servers));
+    assert_eq!(own(), before);
+
     // Ended in order, all is as before, and no list is left.
     let shipping = servers.weir(&slow).spawn();
     wait_until("the replica loads again", || {
@@ -120,9 +125,32 @@ fn bad_input_is_one_line(servers: &Servers) {
     assert!(both.contains("`shop` is both servers"), "{both}");
     let unknown = fails(&["compare", "shop", "cop"]);
     assert!(unknown.contains("did you mean `copy`"), "{unknown}");
-    servers.weir(&["down", "copy", "--now"]).succeeds();
+    servers.weir(&["down", "copy"]).succeeds();
     let stopped = fails(&["ship", "shop", "--to", "copy"]);
     assert!(stopped.contains("cannot log in"), "{stopped}");
+}
+
+/// After a `kill -9` of the primary it takes writes, and still does so after it was started again.
+fn a_replica_takes_the_place_of_its_primary(servers: &Servers) {
+    let down = servers.weir(&["promote", "copy"]).fails();
+    assert!(down.contains("`shop` runs"), "{down}");
+    servers.weir(&["up", "copy"]).succeeds();
+    let rows = "SELECT COUNT(*) FROM sbtest.sbtest1";
+    let rows = |name: &str| -> Option<u64> { servers.session(name).value("count", rows).unwrap() };
+    let before = rows("shop");
+    servers.weir(&["down", "shop", "--now"]).succeeds();
+    let promoted = servers.json(&["promote", "copy"]);
+    assert!(number(&promoted, "applied_s") < 60.0, "{promoted}");
+    assert_eq!(rows("copy"), before);
+    assert_eq!(variable(servers, "copy", "read_only"), "OFF");
+    let again = servers.weir(&["promote", "copy"]).fails();
+    assert!(again.contains("it follows no server"), "{again}");
+    servers.weir(&["down", "copy"]).succeeds();
+    servers.weir(&["up", "copy"]).succeeds();
+    let mut session = servers.session("copy");
+    let insert = "INSERT INTO sbtest.sbtest1 (k, c, pad) VALUES (1, 'x', 'y')";
+    session.run("insert", insert).unwrap();
+    assert_eq!(rows("copy"), before.map(|rows| rows + 1));
 }
 
 fn a_replica_gets_the_pool_of_its_primary(flavor: Flavor) {
@@ -172,6 +200,7 @@ fn a_replica_gets_the_pool_of_its_primary(flavor: Flavor) {
         .succeeds();
     a_killed_shipment_leaves_a_way_back(&servers, flavor);
     bad_input_is_one_line(&servers);
+    a_replica_takes_the_place_of_its_primary(&servers);
 }
 
 on_both_flavors!(a_replica_gets_the_pool_of_its_primary);

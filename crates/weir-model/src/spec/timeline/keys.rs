@@ -51,6 +51,10 @@ impl TimelineEvent {
                 "for" => *down = duration(value)?,
                 _ => return Ok(false),
             },
+            EventKind::Failover { warm } => match key {
+                "warm" => *warm = value.parse()?,
+                _ => return Ok(false),
+            },
             EventKind::Rate { rate } => match key {
                 "rate" => *rate = rate_per_s(value)?,
                 _ => return Ok(false),
@@ -113,6 +117,7 @@ impl TimelineEvent {
             EventKind::Kill { down } | EventKind::Restart { down } => {
                 put("for", &down.to_string());
             }
+            EventKind::Failover { warm } => put("warm", &warm.to_string()),
             EventKind::Rate { rate } => put("rate", &rate.to_string()),
             EventKind::Drive { settings, length } => {
                 for (key, value) in settings {

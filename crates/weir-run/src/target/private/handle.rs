@@ -1,5 +1,7 @@
 //! The server of a run, which an event may end and start again while others look at it.
 
+mod failover;
+
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -3,9 +3,10 @@
 //! Each is on the host's own storage, or on an emulated drive of its own.
 
 use std::fs;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use weir_drive::DriveProcess;
-use weir_model::Cell;
+use weir_model::{Cell, Endpoint};
 use weir_probe::{Probe, ReplicaDriveProbe, ReplicaProbe};
 use weir_process::PathError;
 use weir_server::{PrivateServer, Role, StartOptions};
@@ -18,17 +19,49 @@ use crate::{RunError, commands};
 
 /// A replica; its server ends before the drive that it writes to.
 pub(super) struct Replica {
-    pub(super) server: PrivateServer,
+    server: Successor,
     drive: Option<DriveProcess>,
     /// What series call it.
     name: String,
 }
 
+/// The server of a replica, which a failover takes.
+#[derive(Clone)]
+pub(crate) struct Successor {
+    server: Arc<Mutex<Option<PrivateServer>>>,
+    endpoint: Endpoint,
+}
+
+impl Successor {
+    fn of(server: PrivateServer) -> Self {
+        Self {
+            endpoint: server.endpoint(),
+            server: Arc::new(Mutex::new(Some(server))),
+        }
+    }
+
+    /// How it is reached as a replica.
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The server; `None`: it was taken.
+    pub(super) fn take(&self) -> Option<PrivateServer> {
+        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        server.take()
+    }
+}
+
 impl Replica {
+    /// Its server, for a failover.
+    pub(super) fn successor(&self) -> Successor {
+        self.server.clone()
+    }
+
     /// What can be looked at of it.
     pub(super) fn probes(&self, has_heartbeat: bool) -> Vec<Box<dyn Probe>> {
         let name = &self.name;
-        let mut replica = ReplicaProbe::new(name, self.server.endpoint());
+        let mut replica = ReplicaProbe::new(name, self.server.endpoint.clone());
         if has_heartbeat {
             replica = replica.with_heartbeat(name);
         }
@@ -97,7 +130,7 @@ impl PrivateTarget {
             let server = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
             weir_server::attach(binary, &primary, port, &server.endpoint())?;
             self.replicas.push(Replica {
-                server,
+                server: Successor::of(server),
                 drive,
                 name: format!("replica {number}"),
             });
