@@ -230,7 +230,7 @@ fn tables_of(spec: &RunSpec) -> Result<String, RunError> {
     let tables = tables_of_workload(&spec.workload)?;
     Ok(match spec.data.table_options.as_str() {
         "" => tables,
-        options => format!("{tables}-{}", short_name(options)),
+        options => format!("{tables}-{}", short_name(options.as_bytes())),
     })
 }
 

@@ -160,6 +160,7 @@ impl RunSession {
         let drive_after = self.target.drive_statistics();
         let sampled = sampler.finish();
         let outcome = outcome?;
+        let hosts = loader.hosts();
         let replay = loader.into_replay(&plan.endpoint);
         let measured_from = outcome.measured_from.unwrap_or(sampling_began);
         let (mut series, gaps) = relative_to_measurement(sampled, sampling_began, measured_from);
@@ -172,7 +173,7 @@ impl RunSession {
             outcome,
             replay,
             events,
-            hosts: loader.hosts(),
+            hosts,
             series,
             gaps,
             drive: watch
