@@ -47,8 +47,8 @@ fn a_key_reads_its_own_orders_only_and_passwords_are_stored_nowhere() {
             }
             client.flush().await.unwrap();
             ready.send(()).unwrap();
-            let heard = futures_util::stream::select_all(heard).next();
-            tokio::time::timeout(Duration::from_secs(6), heard)
+            let mut heard = futures_util::stream::select_all(heard);
+            tokio::time::timeout(Duration::from_secs(6), heard.next())
                 .await
                 .is_ok()
         })

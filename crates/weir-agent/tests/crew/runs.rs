@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use weir_load::{Progress, run};
+use weir_load::{LoadPlan, Progress, run};
 use weir_model::{ArrivalKind, Rate};
 use weir_mysql::Gate;
 
@@ -105,7 +105,7 @@ fn what_agents_cannot_do_is_refused_before_anything_begins() {
     let crew = world.crew_of(1);
     let server = null_server(Duration::ZERO);
     let never = AtomicBool::new(false);
-    let refused = |plan, agents| {
+    let refused = |plan: &LoadPlan, agents: u32| {
         let refused = crew.run(plan, agents, false, &never, &mut |_| ());
         refused.unwrap_err().to_string()
     };
