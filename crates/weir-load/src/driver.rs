@@ -12,10 +12,10 @@ mod reconnect;
 mod transport;
 
 use std::io;
-use std::os::fd::RawFd;
 
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Meter};
+use crate::own_socket::OwnSocket;
 use crate::stamp::Stamp;
 
 pub(crate) use mysql::{MysqlDriver, Shared};
@@ -40,15 +40,6 @@ pub(crate) enum Cause<'a> {
     Renewed,
     /// The socket of its own is ready that it waits for.
     Ready,
-}
-
-/// A socket of a session's own, which is not the driver's connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnSocket {
-    /// Its number.
-    pub descriptor: RawFd,
-    /// It is waited for until it can be written; else until it can be read.
-    pub writes: bool,
 }
 
 /// What a driver waits for.

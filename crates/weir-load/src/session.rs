@@ -20,7 +20,7 @@ use weir_mysql::{Exchange, Reply, Row, ServerError, StatementResult};
 use weir_workload::Script;
 
 use crate::LoadError;
-use crate::driver::OwnSocket;
+use crate::own_socket::OwnSocket;
 use crate::plan::LoadPlan;
 
 pub(crate) use compiled::{CompiledSession, Templates};

@@ -55,6 +55,12 @@ pub(crate) struct Share {
 }
 
 impl Share {
+    /// Drops what was counted and not told.
+    pub(crate) fn forget_counts(&mut self) {
+        self.counted = Counts::default();
+        self.failed.clear();
+    }
+
     /// Keeps a server's error, which the interpreter counts.
     pub(crate) fn note_error(&mut self, answer: &Result<Reply, Failure>) {
         if let Err(Failure::Refused(refusal)) = answer {

@@ -131,6 +131,10 @@ impl Inner {
     /// Tells what was counted beside the requests of the engine's connection.
     fn tell_counts(&self, turn: &mut Turn<'_>) {
         let mut share = self.ready.part.borrow_mut();
+        if self.is_over {
+            // A thread's last words do not count.
+            share.forget_counts();
+        }
         turn.count(std::mem::take(&mut share.counted));
         for error in share.failed.drain(..) {
             turn.failed(error);
@@ -191,7 +195,11 @@ impl Session for ScriptSession {
             return inner.go_on(turn);
         }
         inner.engine.started();
-        inner.ready.part.borrow_mut().is_running = true;
+        let mut share = inner.ready.part.borrow_mut();
+        // What a thread does before its events does not count.
+        share.forget_counts();
+        share.is_running = true;
+        drop(share);
         let events = inner.ready.state.events(inner.ready.thread);
         inner.start(events, turn)
     }

@@ -11,9 +11,10 @@ mod transit;
 
 use std::io;
 
-use super::{Cause, Driven as _, Driver, Fresh, Next, OwnSocket, Transport};
+use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
+use crate::own_socket::OwnSocket;
 use crate::plan::Tolerated;
 use crate::session::{AnySession, Work};
 use crate::stamp::Stamp;

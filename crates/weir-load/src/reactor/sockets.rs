@@ -5,7 +5,8 @@
 
 use std::io;
 
-use crate::driver::{OwnSocket, Transport};
+use crate::driver::Transport;
+use crate::own_socket::OwnSocket;
 use crate::stamp::Stamp;
 
 /// All sockets of one reactor, by the number of their driver.

@@ -78,10 +78,10 @@ fn its_tables_are_made_loaded_checked_and_dropped() {
 /// The server lets no more be written from the first stocks on until the client is gone, so that no kill comes too late.
 #[test]
 fn a_killed_loading_is_gone_on_with() {
-    const STOCKS: u64 = 80_000;
+    const STOCKS: u64 = 120_000;
     const SIZES: [&str; 4] = [
-        "--warehouses=4",
-        "--items=20000",
+        "--warehouses=12",
+        "--items=10000",
         "--customers=40",
         "--threads=3",
     ];

@@ -169,23 +169,28 @@ fn a_script_that_fails_costs_its_run_and_leaves_nothing() {
         (
             "crash.lua",
             "ffi.cast('int *', 0)[0] = 1",
-            "its process crashed (signal 11: memory that is not its own); it said last: the script has crashed the program \
-             (memory that is not its own) at crash.lua:4",
+            [
+                "its process crashed (signal 11: memory that is not its own); it said last: the script has crashed",
+                "crash.lua:4",
+            ],
         ),
         (
             "error.lua",
             "error('no stock')",
-            "`thread_run' function failed: error.lua:4: no stock",
+            ["`thread_run' function failed: ", "error.lua:4: no stock"],
         ),
         (
             "exit.lua",
             "os.exit(5)",
-            "its process left with exit code 5",
+            ["its process left with exit code 5", "exit.lua"],
         ),
         (
             "loop.lua",
             "while true do end",
-            "still in an event 23 s after the end of the run; a thread of the script is still at loop.lua:4",
+            [
+                "still in an event 23 s after the end of the run; a thread of the script is still at ",
+                "loop.lua:4",
+            ],
         ),
     ];
     let script = |event: &str| {
@@ -205,15 +210,11 @@ fn a_script_that_fails_costs_its_run_and_leaves_nothing() {
     let told = &output.stderr;
     assert_eq!(output.code, Some(1), "{}{told}", output.stdout);
     for (name, _, why) in fails {
-        let mut lines = told
-            .lines()
-            .filter(|line| line.starts_with("run ") && line.contains(&format!("script {name}: ")));
-        let line = lines.next().unwrap_or_else(|| panic!("{name}: {told}"));
-        assert!(
-            line.contains(" of 5 failed: run of ") && line.contains(why),
-            "{told}"
-        );
-        assert!(lines.next().is_none(), "{told}");
+        let of_it = |line: &&str| line.starts_with("run ") && line.contains(&format!("{name}: "));
+        let lines: Vec<_> = told.lines().filter(of_it).collect();
+        assert_eq!(lines.len(), 1, "{name}: {told}");
+        assert!(lines[0].contains(" of 5 failed: run of "), "{told}");
+        assert!(why.iter().all(|part| lines[0].contains(part)), "{told}");
     }
     assert!(
         told.contains("4 runs failed and are not in the result (run of"),
@@ -234,7 +235,7 @@ fn a_study_whose_script_always_fails_ends_with_its_words() {
     let study = study(&world, "mysql", "\"writes.lua\"");
     world.write("writes.lua", text);
     let error = run(&world, &study).fails();
-    let why = "writes.lua: `thread_run' function failed: writes.lua:3: no stock";
+    let why = "writes.lua:3: no stock";
     assert!(error.contains(why), "{error}");
     world.assert_nothing_left();
 }

@@ -30,7 +30,7 @@ function thread_init()
   seconds = stmt:bind_create(sysbench.sql.type.DOUBLE)
   stmt:bind_param(seconds)
 end
-local function pause(text) return con:query_row(text) end
+local function pause(text) local slept = con:query_row(text) return slept end
 function event()
   pause('SELECT SLEEP(0.04)')
   seconds:set(0.08)

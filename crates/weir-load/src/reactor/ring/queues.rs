@@ -8,7 +8,7 @@ use io_uring::{IoUring, cqueue, opcode, squeue, types};
 
 use super::buffers::{Buffers, GROUP};
 use super::memory::Memory;
-use crate::driver::OwnSocket;
+use crate::own_socket::OwnSocket;
 use crate::reactor::sockets::Chunk;
 use crate::stamp::{CONTROL_BYTES, Stamp};
 

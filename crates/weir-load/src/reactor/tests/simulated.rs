@@ -22,9 +22,10 @@ use weir_model::{
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
-use crate::driver::{Fresh, MysqlDriver, NonBlocking, OwnSocket, Shared, Transport};
+use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Transport};
 use crate::engine::setup;
 use crate::meter::{Clock, FrameSender, Meter, ReporterEnd, new_histogram};
+use crate::own_socket::OwnSocket;
 use crate::plan::LoadPlan;
 use crate::reactor_kind::ReactorKind;
 use crate::session::{Statements, Work};
