@@ -207,6 +207,7 @@ impl<'a> Agent<'a> {
     }
 
     /// Begins to connect for a share of a run.
+    #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
     fn assign(
         &mut self,
         assignment: Assignment,

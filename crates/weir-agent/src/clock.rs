@@ -48,7 +48,7 @@ impl Exchange {
     fn offset_ns(&self) -> i64 {
         let there = i128::from(self.received_ns) - i128::from(self.asked_ns);
         let back = i128::from(self.answered_ns) - i128::from(self.back_ns);
-        ((there + back) / 2) as i64
+        i128::midpoint(there, back) as i64
     }
 }
 

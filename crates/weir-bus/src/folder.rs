@@ -195,6 +195,7 @@ impl Folder {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "what map_err calls")]
 fn keys_failed(error: nkeys::error::Error) -> BusError {
     BusError::Keys {
         why: error.to_string(),

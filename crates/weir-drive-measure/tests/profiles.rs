@@ -85,7 +85,11 @@ fn shipped(name: &str) -> DriveProfile {
 
 /// What differs by more than `allowed`.
 fn differences(name: &str, pairs: &[(&str, f64, f64)], allowed: f64) -> Vec<String> {
-    let off = |(_, found, wanted): &&(&str, f64, f64)| !((found / wanted - 1.0).abs() <= allowed);
+    // What is no number is off, too.
+    let off = |(_, found, wanted): &&(&str, f64, f64)| {
+        let deviation = (found / wanted - 1.0).abs();
+        deviation.is_nan() || deviation > allowed
+    };
     let words = |(key, found, wanted): &(&str, f64, f64)| {
         format!("{name}: {key} {found:.1}, not {wanted:.1}")
     };

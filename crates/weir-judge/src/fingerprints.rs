@@ -5,6 +5,7 @@
 //! probabilities are corrected for their number (Benjamini and Hochberg, false share 5 %).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 
 use weir_model::{
     FingerprintComparison, FingerprintRecord, FingerprintVerdict, ReplayComparison, ReplayFidelity,
@@ -185,16 +186,19 @@ fn ratio(
     }
 }
 
+/// A number of a kind of statement in one run.
+type Number = fn(&FingerprintRecord) -> u64;
+
 /// What both arms returned otherwise. Contents are compared only where the numbers of rows are the same.
 fn differences(
     baseline: &[(u32, FingerprintRecord)],
     level: &[(u32, FingerprintRecord)],
 ) -> Vec<String> {
-    let all = |arm: &[(u32, FingerprintRecord)],
-               read: fn(&FingerprintRecord) -> u64|
-     -> BTreeSet<u64> { arm.iter().map(|(_, kind)| read(kind)).collect() };
+    let all = |arm: &[(u32, FingerprintRecord)], read: Number| -> BTreeSet<u64> {
+        arm.iter().map(|(_, kind)| read(kind)).collect()
+    };
     let mut found = Vec::new();
-    let numbers: [(&str, fn(&FingerprintRecord) -> u64); 3] = [
+    let numbers: [(&str, Number); 3] = [
         ("rows", |kind| kind.rows),
         ("changed rows", |kind| kind.affected),
         ("errors", |kind| kind.errors),
@@ -282,7 +286,7 @@ fn fidelity_words(runs: &[&RunResult]) -> String {
     );
     let given_up = worst(|found| found.order_given_up);
     if given_up > 0 {
-        words.push_str(&format!(", {given_up} transactions ended out of order"));
+        let _ = write!(words, ", {given_up} transactions ended out of order");
     }
     words
 }

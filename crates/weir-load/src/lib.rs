@@ -48,7 +48,6 @@ mod threads;
 
 pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
 pub use cleanup::{cleanup, existing_tables};
-pub use driver::OwnSocket;
 pub use engine::{
     Frame, PartEnd, PartReady, PartStart, PartsMerger, Progress, run, run_observed, run_part,
     run_sessions,

@@ -80,6 +80,10 @@ impl Default for Tolerated {
 
 /// A load on tables that [`prepare`](crate::prepare) has made.
 #[derive(Debug, Clone)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub struct LoadPlan {
     /// The server.
     pub endpoint: Endpoint,

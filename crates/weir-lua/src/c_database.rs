@@ -201,6 +201,7 @@ unsafe extern "C" fn db_query(
 /// # Safety
 ///
 /// As the file asks of its callers.
+#[allow(clippy::needless_pass_by_value, reason = "an answer ends here")]
 pub(crate) unsafe fn result(
     connection: *mut SqlConnection,
     statement: *mut c_void,

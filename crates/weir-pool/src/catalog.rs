@@ -161,15 +161,12 @@ fn decoded(name: &str) -> String {
         decoded.push_str(before);
         let code = after.get(..4);
         let code = code.and_then(|code| u32::from_str_radix(code, 16).ok());
-        match code.and_then(char::from_u32) {
-            Some(letter) => {
-                decoded.push(letter);
-                rest = &after[4..];
-            }
-            None => {
-                decoded.push('@');
-                rest = after;
-            }
+        if let Some(letter) = code.and_then(char::from_u32) {
+            decoded.push(letter);
+            rest = &after[4..];
+        } else {
+            decoded.push('@');
+            rest = after;
         }
     }
     decoded + rest

@@ -152,8 +152,9 @@ impl PoolServer {
                     scope.spawn(|| {
                         if let Err(error) = work() {
                             is_over.store(true, Ordering::Relaxed);
-                            let mut failure =
-                                failure.lock().unwrap_or_else(|held| held.into_inner());
+                            let mut failure = failure
+                                .lock()
+                                .unwrap_or_else(std::sync::PoisonError::into_inner);
                             failure.get_or_insert(error);
                         }
                     })
@@ -171,7 +172,7 @@ impl PoolServer {
         });
         if let Some(error) = failure
             .into_inner()
-            .unwrap_or_else(|held| held.into_inner())
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
         {
             return Err(error);
         }

@@ -69,7 +69,7 @@ impl PoolServer {
                 write(file, slice)?;
                 self.load_slice(session)?;
                 done += slice.len();
-                if !self.wait_until(began + pace.least(done), &mut || go_on(done)) {
+                if !Self::wait_until(began + pace.least(done), &mut || go_on(done)) {
                     return Err(PoolError::Interrupted {
                         name: self.name().to_owned(),
                     });
@@ -79,7 +79,7 @@ impl PoolServer {
         })
     }
 
-    fn wait_until(&self, until: Instant, go_on: &mut dyn FnMut() -> bool) -> bool {
+    fn wait_until(until: Instant, go_on: &mut dyn FnMut() -> bool) -> bool {
         loop {
             if !go_on() {
                 return false;

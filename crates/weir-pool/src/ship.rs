@@ -87,7 +87,7 @@ impl Ship {
         let (here, there) = (from.catalog()?, to.catalog()?);
         let mut shipment = self.found(from, to, &dump, (&here, &there))?;
         shipment.dump_time = dump_time;
-        shipment.translate_time = began.elapsed() - dump_time;
+        shipment.translate_time = began.elapsed().saturating_sub(dump_time);
         let pool = to.session()?.pool()?;
         let fits = (pool.pages as f64 * FILL) as usize;
         let pages = &mut shipment.translation.pages;

@@ -38,9 +38,10 @@ impl ProcessProbe {
 
     /// The server whose process id is this one, and may become another.
     pub fn server_that_changes(pids: Arc<AtomicU32>) -> Self {
+        let first = Self::server(pids.load(Ordering::Relaxed));
         Self {
-            pids: Some(Arc::clone(&pids)),
-            ..Self::server(pids.load(Ordering::Relaxed))
+            pids: Some(pids),
+            ..first
         }
     }
 

@@ -23,8 +23,8 @@ const SECONDS: u64 = 10;
 const ROUNDS: usize = 5;
 
 fn main() {
-    let words = std::env::args().skip(1);
-    let out = words.filter(|word| !word.starts_with("--")).next();
+    let mut words = std::env::args().skip(1);
+    let out = words.find(|word| !word.starts_with("--"));
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let load = std::fs::read_to_string("/proc/loadavg").unwrap();
     let late: Vec<_> = [(1_000, 20_000), (5_000, 5_000)]

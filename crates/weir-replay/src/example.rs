@@ -32,8 +32,11 @@ pub(crate) struct Examples {
     /// Texts of prepared statements, by session and number.
     prepared: HashMap<(u32, u32), (String, Vec<u8>)>,
     /// Commands of sessions that have not ended, with the text of those that prepare: several may be under way.
-    open: HashMap<u32, VecDeque<Option<(String, Vec<u8>)>>>,
+    open: HashMap<u32, VecDeque<Option<Preparation>>>,
 }
+
+/// The text of a statement that is prepared, and what stands beside it.
+type Preparation = (String, Vec<u8>);
 
 impl Examples {
     pub(crate) fn started(&mut self, session: u32, started: &Started) {

@@ -122,6 +122,7 @@ impl Feeding {
     }
 
     /// A command began.
+    #[allow(clippy::too_many_lines, reason = "one arm for each command")]
     pub(crate) fn started(
         &mut self,
         at_us: u64,

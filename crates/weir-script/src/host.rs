@@ -27,6 +27,7 @@ const KEYS_MAX: usize = 64;
 
 /// What an interpreter and its runner share.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub(crate) struct Share {
     /// A thread's part in a run, once it has begun.
     pub(crate) meter: Option<ThreadMeter>,

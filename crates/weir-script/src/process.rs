@@ -147,9 +147,10 @@ impl ScriptProcess {
             spec: RunSpec {
                 load: plan.load.clone(),
                 // The load of a warm-up has no events.
-                timeline: match plan.short_intervals {
-                    true => spec.timeline.clone(),
-                    false => Vec::new(),
+                timeline: if plan.short_intervals {
+                    spec.timeline.clone()
+                } else {
+                    Vec::new()
                 },
                 ..spec.clone()
             },

@@ -49,6 +49,7 @@ fn study() -> StudyResult {
     }
 }
 
+#[allow(clippy::too_many_lines, reason = "one value in each column")]
 fn run(repetition: u32) -> RunResult {
     RunResult {
         record: RunRecord {

@@ -226,6 +226,7 @@ impl Draft {
     }
 
     /// The cell; an error if its settings do not go together.
+    #[allow(clippy::too_many_lines, reason = "each kind of transactions once")]
     pub(crate) fn finish(mut self) -> Result<Cell, DraftError> {
         self.spec.primary_mut().drive = match self.drive {
             Some(profile) => Some(DriveSpec {

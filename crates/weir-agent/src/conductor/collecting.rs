@@ -77,15 +77,12 @@ impl<'a> Collecting<'a> {
         let mut stopping: Option<Instant> = None;
         while !self.received.iter().all(|received| received.has_ended) {
             tokio::select! {
-                message = next(&mut messages) => match message {
-                    Some(Ok(message)) => {
-                        self.take_message(&message, on_progress)?;
-                        let _ = message.ack().await;
-                    }
-                    _ => {
-                        tokio::time::sleep(LOOK).await;
-                        messages = results.messages().await;
-                    }
+                message = next(&mut messages) => if let Some(Ok(message)) = message {
+                    self.take_message(&message, on_progress)?;
+                    let _ = message.ack().await;
+                } else {
+                    tokio::time::sleep(LOOK).await;
+                    messages = results.messages().await;
                 },
                 Some(beat) = beats.next() => self.hear(&beat.subject),
                 _ = looks.tick() => {

@@ -4,6 +4,16 @@ use weir_mysql::{Connection, Row, SqlWord, identifier, sql_words, text_literal};
 
 use crate::{AlterStatement, DdlError, EmptyTable, EmptyTables};
 
+/// Engine and sizes of a table as `information_schema.TABLES` has them.
+type Sizes = (
+    String,
+    Option<String>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+);
+
 /// Schemas that are the servers' own.
 const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 
@@ -44,14 +54,6 @@ impl TableCopy {
             "TABLE_SCHEMA = {} AND TABLE_NAME = {}",
             text_literal(schema),
             text_literal(table)
-        );
-        type Sizes = (
-            String,
-            Option<String>,
-            Option<u64>,
-            Option<u64>,
-            Option<u64>,
-            Option<u64>,
         );
         let found: Option<Sizes> = connection.first(format!(
             "SELECT TABLE_TYPE, ENGINE, TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, INDEX_LENGTH \

@@ -58,7 +58,7 @@ impl Ledger {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
-                (random % below as u64) as i64
+                (random % below.cast_unsigned()).cast_signed()
             };
             thread::spawn(move || work(connection, thread * APART, &mut next, &stop, &changes))
         });
@@ -96,7 +96,7 @@ fn work(
     let mut new = first + ROWS;
     while !stop.load(Ordering::Relaxed) {
         let keys: Vec<_> = rows.keys().copied().collect();
-        let key = keys[next(keys.len() as i64) as usize];
+        let key = keys[next(keys.len().cast_signed() as i64) as usize];
         let other = key + APART / 2;
         let (statement, after) = match next(10) {
             0 => (

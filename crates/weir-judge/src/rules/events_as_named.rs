@@ -23,7 +23,6 @@ pub(super) const RULE: Rule = Rule {
     design: check_design,
     comparison: check,
     study: check_study,
-    ..Rule::NONE
 };
 
 /// Most bytes of open files elsewhere that are no sort files: a page or two of a log.

@@ -13,7 +13,7 @@ pub(crate) fn wait_until(moment: Instant) {
             return;
         }
         if left > LOOKING {
-            std::thread::sleep(left - LOOKING);
+            std::thread::sleep(left.saturating_sub(LOOKING));
         } else {
             std::hint::spin_loop();
         }

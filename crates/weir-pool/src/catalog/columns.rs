@@ -215,6 +215,10 @@ impl RangeColumn {
 impl Column {
     /// How many bytes InnoDB keeps, and whether they compare like the value. MySQL manual, "Data Type Storage
     /// Requirements".
+    #[allow(
+        clippy::match_same_arms,
+        reason = "types stand in the order of the manual"
+    )]
     fn stored(&self, prefix: Option<u64>) -> Option<(FieldLength, bool)> {
         let number = |value: Option<u64>| usize::try_from(value.unwrap_or(0)).unwrap_or(usize::MAX);
         let fraction = number(self.precision).div_ceil(2);

@@ -166,12 +166,9 @@ impl Prepared {
             return None;
         }
         clock.wait_until_over();
-        let way_back = match self.way_back.take() {
-            Some(way_back) => way_back,
-            None => {
-                let error = self.changes.as_mut()?.put_back().err()?;
-                return Some(Work::refused(&error.to_string()).ending);
-            }
+        let Some(way_back) = self.way_back.take() else {
+            let error = self.changes.as_mut()?.put_back().err()?;
+            return Some(Work::refused(&error.to_string()).ending);
         };
         let done = match way_back {
             WayBack::Variable(statement) => {

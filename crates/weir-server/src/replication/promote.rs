@@ -48,7 +48,7 @@ pub fn promote(
     }
     Ok(Promotion {
         applied,
-        promoted: began.elapsed() - applied,
+        promoted: began.elapsed().saturating_sub(applied),
     })
 }
 

@@ -107,6 +107,10 @@ fn differing(path: &str, first: &Value, second: &Value, found: &mut BTreeSet<Str
                 let other = other.get(name).unwrap_or(value);
                 differing(&format!("{path}.{name}"), value, other, found);
             }
+            // What is as usual may be left out of the first.
+            for (name, value) in other.iter().filter(|(name, _)| !one.contains_key(*name)) {
+                fields(&format!("{path}.{name}"), value, found);
+            }
         }
         _ if first != second => {
             found.insert(path.to_owned());

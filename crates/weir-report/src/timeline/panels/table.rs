@@ -175,6 +175,8 @@ panels! {
     SERVER, "Whether replicas run", "1: yes": { "" = Metric(REPLICATION_RUNNING, 1.0) }
     SERVER, "Reads of replicas from their drives", "per s": { "" = Metric(REPLICA_DRIVE_READS, 1.0) }
     SERVER, "Writes of replicas to their drives", "per s": { "" = Metric(REPLICA_DRIVE_WRITES, 1.0) }
+    SERVER, "Bytes that replicas read from their drives", "MB/s": { "" = Metric(REPLICA_DRIVE_READ_BYTES, MEGA) }
+    SERVER, "Bytes that replicas write to their drives", "MB/s": { "" = Metric(REPLICA_DRIVE_WRITE_BYTES, MEGA) }
 
     FILES, "Reads of files", "per s": { "" = Metric(FILE_READS, 1.0) }
     FILES, "Writes of files", "per s": { "" = Metric(FILE_WRITES, 1.0) }

@@ -101,7 +101,7 @@ fn mistakes_in_events_are_one_line() {
         (
             "kind = \"hold\"",
             "kind = \"quake\"",
-            "there are mark, statement",
+            "there are failover, mark, statement",
         ),
         (
             "kind = \"hold\"",
