@@ -56,7 +56,7 @@ pub(crate) enum AgentsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentsArguments {
-    /// Join file of the conductor [default: $WEIR_BUS, else that of your own `weir bus up`]
+    /// Join file of the conductor [default: `$WEIR_BUS`, else that of your own `weir bus up`]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
     /// Print JSON
@@ -81,7 +81,7 @@ pub(crate) struct AgentsUpArguments {
     /// Servers that they may connect to: HOST, HOST:PORT or a network [default: private networks]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
-    /// Join file of the conductor [default: $WEIR_BUS, else that of your own `weir bus up`]
+    /// Join file of the conductor [default: `$WEIR_BUS`, else that of your own `weir bus up`]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
 }

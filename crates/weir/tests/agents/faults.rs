@@ -66,7 +66,7 @@ impl Scene {
     }
 
     /// A run that is complete; its document.
-    fn complete(&self, mut load: Process) -> Value {
+    fn complete(mut load: Process) -> Value {
         assert!(load.ends(Duration::from_secs(90)), "{}", load.text());
         let text = load.text();
         let from = text.find('{').unwrap();
@@ -79,7 +79,7 @@ impl Scene {
     /// Waits until the load is under way: transactions come.
     fn wait_for_load(&self) {
         let before = self.server.executed();
-        wait_until("load", Duration::from_secs(60), || {
+        wait_until("load", Duration::from_mins(1), || {
             self.server.executed() > before + 2_000
         });
     }
@@ -128,7 +128,7 @@ fn clocks_are_compared(scene: &Scene) {
 fn a_run_is_complete(scene: &Scene) {
     let before = scene.server.executed();
     let load = scene.load(3);
-    let document = scene.complete(load);
+    let document = Scene::complete(load);
     let transactions = document["counts_whole_run"]["transactions"]
         .as_u64()
         .unwrap();
@@ -146,7 +146,7 @@ fn a_pause_of_a_second_is_no_loss(scene: &Scene) {
     signal_process(id, "STOP");
     std::thread::sleep(Duration::from_secs(1));
     signal_process(id, "CONT");
-    scene.complete(load);
+    Scene::complete(load);
 }
 
 /// Acceptance S6: the bus is killed in the middle, and the run is complete.
@@ -155,7 +155,7 @@ fn a_bus_that_dies_loses_nothing(scene: &Scene) {
     let load = scene.load(5);
     scene.wait_for_load();
     signal_process(scene.world.server_id(), "KILL");
-    let document = scene.complete(load);
+    let document = Scene::complete(load);
     let transactions = document["counts_whole_run"]["transactions"]
         .as_u64()
         .unwrap();
@@ -182,11 +182,11 @@ fn a_host_that_was_cut_off_is_lost_and_comes_back(scene: &Scene) {
     scene.hosts[1].link("up");
     wait_until(
         "agents that are back and idle",
-        Duration::from_secs(60),
+        Duration::from_mins(1),
         || scene.idle(3),
     );
     let load = scene.load(2);
-    scene.complete(load);
+    Scene::complete(load);
 }
 
 /// Acceptance S14.
@@ -229,5 +229,5 @@ fn a_dead_agent_is_lost_and_named(scene: &mut Scene) {
     scene.agents[2] = scene.world.agent(3, &scene.hosts[2], 0);
     scene.world.wait_for_agents(3);
     let load = scene.load(2);
-    scene.complete(load);
+    Scene::complete(load);
 }

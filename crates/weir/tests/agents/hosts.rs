@@ -221,7 +221,7 @@ impl World {
         ]);
         let bus = Process::start(command.arg(&folder));
         let world = Self { bus, directory };
-        wait_until("a bus", Duration::from_secs(60), || {
+        wait_until("a bus", Duration::from_mins(1), || {
             world.bus.text().contains("on a load host")
         });
         world
@@ -275,7 +275,7 @@ impl World {
     }
 
     pub(crate) fn wait_for_agents(&self, count: usize) {
-        wait_until("all agents", Duration::from_secs(60), || {
+        wait_until("all agents", Duration::from_mins(1), || {
             self.list().len() == count
         });
     }

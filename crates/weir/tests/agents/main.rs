@@ -1,5 +1,11 @@
 //! Agents as processes on hosts of their own: network namespaces on a bridge, with clocks of their own.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails, and says why"
+)]
+
 mod faults;
 mod hosts;
 mod ssh;

@@ -77,7 +77,7 @@ fn two_commands_lead_to_a_run_from_two_hosts_through_ssh() {
         &ssh,
     ]);
     let up = Process::start(up.args(["--weir", env!("CARGO_BIN_EXE_weir")]));
-    wait_until("agents through ssh", Duration::from_secs(60), || {
+    wait_until("agents through ssh", Duration::from_mins(1), || {
         assert!(!up.text().contains("has ended"), "{}", up.text());
         world.list().len() == 2
     });

@@ -49,7 +49,7 @@ fn agents_are_a_factor_and_the_result_has_what_each_did() {
     let mut run = world.conductor(&["run", study.to_str().unwrap(), "--out", &out]);
     let mut run = Process::start(&mut run);
     // Beside other tests a rule may find the verdict invalid.
-    let done = run.ends(Duration::from_secs(240));
+    let done = run.ends(Duration::from_mins(4));
     assert!(done || run.code() == Some(3), "{}", run.text());
     let report = world.output(&["report", &out, "--format", "json"]);
     let result: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();

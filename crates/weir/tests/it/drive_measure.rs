@@ -36,7 +36,7 @@ fn measured(profile: &str) -> Table {
     assert!(output.stderr.contains("are written"), "{}", output.stderr);
     let unmount = Weir::in_world(&world).args(["drive", "unmount"]);
     unmount.args([&dir]).succeeds();
-    Output::from(child.wait_with_output().unwrap());
+    let _ = child.wait_with_output().unwrap();
     world.assert_nothing_left();
     // A drive is mounted with what was printed.
     let mine = world.write("mine.toml", &output.stdout);

@@ -199,7 +199,7 @@ fn a_script_that_fails_costs_its_run_and_leaves_nothing() {
     let mut names = "\"prints.lua\"".to_owned();
     for (name, event, _) in fails {
         world.write(name, &script(event));
-        names += &format!(", \"{name}\"");
+        names.extend([", \"", name, "\""]);
     }
     world.write(
         "prints.lua",

@@ -42,6 +42,10 @@ pub(crate) enum PoolCommand {
 }
 
 #[derive(Debug, Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct ShipArguments {
     /// The server whose pool is shipped, such as a primary
     #[arg(required_unless_present = "abort")]

@@ -45,7 +45,7 @@ pub(super) fn up(arguments: &AgentsUpArguments) -> anyhow::Result<Outcome> {
         "agents are started on {} hosts; Ctrl-C ends them",
         links.len()
     );
-    watch(links, stop)
+    Ok(watch(links, stop))
 }
 
 /// Join files beside the conductor's whose agents are not there.
@@ -60,7 +60,7 @@ fn free_files(conductor: &Path, present: &[String]) -> anyhow::Result<Vec<PathBu
 }
 
 /// Until Ctrl-C, or until the last connection has ended.
-fn watch(mut links: Vec<(&String, Link)>, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+fn watch(mut links: Vec<(&String, Link)>, stop: &AtomicBool) -> Outcome {
     let mut failed = 0;
     while !stop.load(Ordering::SeqCst) && !links.is_empty() {
         std::thread::sleep(LOOK);
@@ -75,11 +75,11 @@ fn watch(mut links: Vec<(&String, Link)>, stop: &AtomicBool) -> anyhow::Result<O
     }
     // Connections end with their standard input, and agents with them.
     drop(links);
-    Ok(if failed > 0 {
+    if failed > 0 {
         Outcome::Failed
     } else {
         Outcome::Done
-    })
+    }
 }
 
 /// An ssh connection with an agent at its end.
@@ -109,7 +109,8 @@ impl Link {
         );
         if !arguments.targets.is_empty() {
             let targets = arguments.targets.join(",");
-            remote += &format!(" --targets {}", weir_sysbench::shell_word(&targets));
+            remote += " --targets ";
+            remote += &weir_sysbench::shell_word(&targets);
         }
         command.arg(host).arg(remote).stdin(Stdio::piped());
         let mut child = spawn_tied(&mut command, Signal::TERM)
