@@ -78,7 +78,8 @@ proptest! {
         for quantile in [0.5, 0.95, 0.99, 0.999, 0.99999, 1.0] {
             let expected = union.value_at_quantile(quantile) as f64 / 1e3;
             let found = outcome.latency_us(quantile * 100.0);
-            prop_assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+            // Both are ends of buckets, of nanoseconds and of microseconds: three digits are equal.
+            prop_assert!((found / expected - 1.0).abs() < 1e-3, "{found}, not {expected}");
         }
     }
 }
