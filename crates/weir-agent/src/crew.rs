@@ -88,19 +88,33 @@ impl Crew {
     pub fn members(&self) -> Result<Vec<Member>, AgentError> {
         self.runtime.block_on(async {
             let present = self.present().await?;
-            let all = present.into_iter().map(|(name, beat)| async move {
-                let facts = self.facts(&name).await?;
-                let offset = self.compare_clock(&name).await?;
-                Ok(Member {
-                    facts,
-                    run: beat.run,
-                    round_trip_us: offset.round_trip_ns() as f64 / 1e3,
-                    clock_ahead_s: offset.ahead_ns as f64 / 1e9,
-                    clock_error_us: offset.error_ns as f64 / 1e3,
-                    name,
-                })
-            });
-            join_all(all).await.into_iter().collect()
+            let all = present.into_iter().map(|one| self.member(one));
+            let (members, errors): (Vec<_>, Vec<_>) =
+                join_all(all).await.into_iter().partition(Result::is_ok);
+            for error in errors.into_iter().filter_map(Result::err) {
+                let AgentError::Silent { agent, .. } = &error else {
+                    return Err(error);
+                };
+                // One that left after its last sign of life is no longer there.
+                if self.present().await?.contains_key(agent) {
+                    return Err(error);
+                }
+            }
+            Ok(members.into_iter().flatten().collect())
+        })
+    }
+
+    /// What an agent says of itself, and how its clock differs.
+    async fn member(&self, (name, beat): (String, Beat)) -> Result<Member, AgentError> {
+        let facts = self.facts(&name).await?;
+        let offset = self.compare_clock(&name).await?;
+        Ok(Member {
+            facts,
+            run: beat.run,
+            round_trip_us: offset.round_trip_ns() as f64 / 1e3,
+            clock_ahead_s: offset.ahead_ns as f64 / 1e9,
+            clock_error_us: offset.error_ns as f64 / 1e3,
+            name,
         })
     }
 

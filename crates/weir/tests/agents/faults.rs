@@ -72,7 +72,9 @@ impl Scene {
         let from = text.find('{').unwrap();
         let to = text.rfind('}').unwrap();
         let lines = text[from..=to].lines();
-        let json: String = lines.filter(|line| !line.starts_with("agent ")).collect();
+        let json: String = lines
+            .filter(|line| !line.starts_with("agent ") && !line.starts_with("load generator: "))
+            .collect();
         serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
