@@ -214,7 +214,9 @@ const OPENS: [&str; 7] = [
     "mysql_async",
     "sqlx::",
 ];
-const OPENS_OTHERS: [&str; 3] = [
+const OPENS_OTHERS: [&str; 4] = [
+    // Whether the bus of load hosts answers.
+    "weir-bus/src/server.rs",
     // A drive's own control socket.
     "weir-drive/src/control.rs",
     // Whether a private server's socket is in use.
