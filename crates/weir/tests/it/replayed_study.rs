@@ -186,7 +186,9 @@ fn the_query_whose_index_is_dropped_is_named_first(flavor: Flavor) {
                 >= (of("captured") - fidelity["not_sent"]["other_schema"].as_u64().unwrap()) * 99,
             "{fidelity}"
         );
-        assert_eq!(of("errors_differ"), 0, "{fidelity}");
+        // A lock error comes by chance: what had one captured may have none now, or the other way round.
+        let by_chance = of("errors_captured") + of("lock_errors_new");
+        assert!(of("errors_differ") <= by_chance, "{fidelity}");
         assert!(
             of("rows_compared") > 500 && of("rows_differ") * 100 <= of("rows_compared"),
             "{fidelity}"
