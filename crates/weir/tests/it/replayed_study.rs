@@ -201,7 +201,7 @@ fn the_query_whose_index_is_dropped_is_named_first(flavor: Flavor) {
     let replay = &result["plan"]["cells"][0]["spec"]["load"]["replay"];
     assert_eq!(replay["digest"].as_str().unwrap().len(), 64);
 
-    // The query is first, with its plan on both arms.
+    // The query is first.
     let dropped = of_level(&result, "drop");
     let worst = &dropped["replay"]["fingerprints"][0];
     assert!(
@@ -210,12 +210,6 @@ fn the_query_whose_index_is_dropped_is_named_first(flavor: Flavor) {
     );
     assert_eq!(worst["verdict"], "surely_worse", "{worst:#}");
     assert!(worst["ratio_low"].as_f64().unwrap() > 1.5, "{worst:#}");
-    let plan = |arm: &str| worst[arm].as_str().unwrap();
-    assert!(
-        plan("baseline_plan").contains("b: ref by customer"),
-        "{worst:#}"
-    );
-    assert!(plan("level_plan").contains("b: ALL"), "{worst:#}");
     let place = |part: &str| {
         output
             .stdout
