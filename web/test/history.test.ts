@@ -45,5 +45,5 @@ it("takes the same comparison of the same study as one trend, the oldest result 
   ];
   const trends = trendsOf(latest_first);
   expect(trends.map(({ title, comparison }) => [title, comparison])).toEqual([["A", "off / on"]]);
-  expect(trends[0]?.results.map(({ ratio }) => ratio)).toEqual([1.7, 1.9]);
+  expect(trends[0]?.results.map(({ ratio }) => ratio)).toEqual([1.7, 9, 1.9]);
 });

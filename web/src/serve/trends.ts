@@ -28,8 +28,8 @@ type Measured = Summary & { ratio: number };
 export function trendsOf(results: readonly Summary[]): Trend[] {
   const trends = new Map<string, Trend>();
   for (const result of results) {
-    const { title, comparison, verdict } = result;
-    if (!isMeasured(result) || verdict === "invalid") {
+    const { title, comparison } = result;
+    if (!isMeasured(result)) {
       continue;
     }
     const key = JSON.stringify([title, comparison]);
