@@ -19,12 +19,12 @@ mod writer;
 
 pub use error::CaptureError;
 pub use head::{CaptureHead, CaptureSource, CaptureTail, Losses, Written};
-pub use import::{Imported, LogFormat, import_log};
+pub use import::{Imported, LogFormat, import_log, log_format};
 pub use literals::Literals;
 pub use proxy::{CaptureProxy, ProxyCertificate};
 pub use reader::CaptureReader;
 pub use record::{Command, Ended, Happening, Record, Started};
-pub use sql::{StatementClass, Template, TransactionStep, fingerprint};
+pub use sql::{StatementClass, Template, TransactionStep, fingerprint, transaction_step};
 pub use writer::CaptureWriter;
 
 pub use mysql_common::Value;

@@ -7,7 +7,7 @@ mod parts;
 mod scan;
 mod template;
 
-pub use class::{StatementClass, TransactionStep};
+pub use class::{StatementClass, TransactionStep, transaction_step};
 pub use fingerprint::fingerprint;
 pub(crate) use parts::{Parts, split};
 pub(crate) use scan::is_cut;

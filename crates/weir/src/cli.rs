@@ -7,6 +7,7 @@ mod flashback;
 mod init;
 mod predict;
 mod server;
+mod workload;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -30,6 +31,9 @@ pub(crate) use predict::{
 pub(crate) use server::{
     AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, ServerCommand,
     SnapshotCommand, SwitchArguments, UpArguments,
+};
+pub(crate) use workload::{
+    WorkloadCheckArguments, WorkloadCommand, WorkloadFitArguments, WorkloadListArguments,
 };
 
 /// Measure which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper.
@@ -91,6 +95,11 @@ pub(crate) enum Command {
     Capture {
         #[command(subcommand)]
         command: CaptureCommand,
+    },
+    /// Make workload files from captures, and say how close they are
+    Workload {
+        #[command(subcommand)]
+        command: WorkloadCommand,
     },
     /// Mount, watch and break emulated drives
     Drive {

@@ -111,6 +111,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Load(arguments) => commands::load::execute(&arguments),
         Command::Capture { command } => commands::capture::execute(&command),
+        Command::Workload { command } => commands::workload::execute(&command),
         Command::Drive { command } => commands::drive::execute(&command),
         Command::Server { command } => commands::server::execute(&command),
         Command::Flashback(arguments) => commands::flashback::execute(&arguments),

@@ -27,6 +27,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-progress", 2),
     ("weir-server", 2),
     ("weir-workload", 2),
+    ("weir-fit", 3),
     ("weir-flashback", 3),
     ("weir-load", 3),
     ("weir-predict", 3),
