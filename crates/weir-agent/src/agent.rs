@@ -49,13 +49,7 @@ pub fn serve(
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&str),
 ) -> Result<(), AgentError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| AgentError::Host {
-            what: "start a runtime",
-            why: error.to_string(),
-        })?;
+    let runtime = crate::runtime()?;
     runtime.block_on(async {
         let client = weir_bus::connect(&options.join).await?;
         on_event(&format!(

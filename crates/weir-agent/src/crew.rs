@@ -64,13 +64,7 @@ impl Crew {
     /// No such file, or no such bus.
     pub fn join(file: &Path, version: &str) -> Result<Self, AgentError> {
         let join = JoinFile::read(file)?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| AgentError::Host {
-                what: "start a runtime",
-                why: error.to_string(),
-            })?;
+        let runtime = crate::runtime()?;
         let client = runtime.block_on(weir_bus::connect(&join))?;
         Ok(Self {
             runtime,

@@ -20,3 +20,14 @@ pub use conductor::Conducted;
 pub use crew::{Crew, Member};
 pub use error::AgentError;
 pub use messages::Facts;
+
+/// What runs the tasks of an agent or a conductor: this thread.
+fn runtime() -> Result<tokio::runtime::Runtime, AgentError> {
+    let built = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    built.map_err(|error| AgentError::Host {
+        what: "start a runtime",
+        why: error.to_string(),
+    })
+}

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_model::Nanoseconds;
 
 use crate::MeasureError;
 use crate::facts::Facts;
-use crate::job::{Done, Job, Order, Work};
+use crate::job::{Done, Job, Work};
+use crate::offsets::Offsets;
 use crate::queues::{Queues, SLOTS};
 use crate::scratch_file::{ScratchFile, folder_of};
 use crate::storage::Storage;
@@ -26,11 +27,9 @@ pub struct FileStorage<'a> {
     queues: Queues,
     scratch: ScratchFile,
     facts: Facts,
-    file_bytes: u64,
+    offsets: Offsets,
     began: Instant,
-    cursor: u64,
     stamp: u64,
-    random: Xoshiro256PlusPlus,
     stop: &'a AtomicBool,
 }
 
@@ -54,11 +53,9 @@ impl<'a> FileStorage<'a> {
             queues,
             scratch,
             facts,
-            file_bytes,
+            offsets: Offsets::new(file_bytes, random),
             began: Instant::now(),
-            cursor: 0,
             stamp: 0,
-            random,
             stop,
         })
     }
@@ -83,32 +80,10 @@ impl<'a> FileStorage<'a> {
         }
     }
 
-    fn offset(&mut self, job: &Job) -> u64 {
-        let blocks = self.file_bytes / job.bytes;
-        match job.order {
-            Order::Random => self.random.random_range(0..blocks) * job.bytes,
-            Order::Sequential => {
-                // A job of larger operations begins at a multiple of them.
-                let offset = self.cursor.next_multiple_of(job.bytes);
-                let offset = if offset + job.bytes > self.file_bytes {
-                    0
-                } else {
-                    offset
-                };
-                self.cursor = offset + job.bytes;
-                offset
-            }
-        }
-    }
-
     /// Queues operation `number` of a job in `slot`.
     fn queue(&mut self, job: &Job, number: u64, slot: usize) -> Result<(), MeasureError> {
-        let is_read = match job.work {
-            Work::Read => true,
-            Work::Write => false,
-            Work::Mixed => number.is_multiple_of(2),
-        };
-        let offset = self.offset(job);
+        let is_read = job.is_read(number);
+        let offset = self.offsets.next(job);
         self.stamp += job.bytes;
         let queued = self
             .queues
@@ -158,12 +133,11 @@ impl Storage for FileStorage<'_> {
     }
 
     fn file_bytes(&self) -> u64 {
-        self.file_bytes
+        self.offsets.file_bytes()
     }
 
     fn shrink(&mut self, file_bytes: u64) -> Result<(), MeasureError> {
-        self.file_bytes = file_bytes;
-        self.cursor = 0;
+        self.offsets.shrink(file_bytes);
         let cut = self.scratch.file.set_len(file_bytes);
         cut.map_err(MeasureError::path(
             "cut",

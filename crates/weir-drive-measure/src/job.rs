@@ -48,6 +48,17 @@ pub struct Job {
     pub limit: Limit,
 }
 
+impl Job {
+    /// Whether operation `number` of the job is a read.
+    pub(crate) fn is_read(&self, number: u64) -> bool {
+        match self.work {
+            Work::Read => true,
+            Work::Write => false,
+            Work::Mixed => number.is_multiple_of(2),
+        }
+    }
+}
+
 /// One operation that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Done {

@@ -18,6 +18,7 @@ mod latencies;
 mod learned;
 mod memory;
 mod model_storage;
+mod offsets;
 mod plan;
 mod profile_text;
 mod queues;

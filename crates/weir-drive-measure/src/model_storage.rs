@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_model::{DeviceModel, FileKind, Nanoseconds, Op, OpKind};
 
 use crate::MeasureError;
 use crate::facts::Facts;
-use crate::job::{Done, Job, Order, Work};
+use crate::job::{Done, Job};
+use crate::offsets::Offsets;
 use crate::storage::Storage;
 
 /// A model with a file on it.
@@ -17,11 +18,8 @@ use crate::storage::Storage;
 pub struct ModelStorage<M> {
     model: M,
     facts: Facts,
-    file_bytes: u64,
+    offsets: Offsets,
     now_ns: Nanoseconds,
-    /// Where the next sequential operation goes.
-    cursor: u64,
-    random: Xoshiro256PlusPlus,
 }
 
 impl<M: DeviceModel> ModelStorage<M> {
@@ -30,33 +28,14 @@ impl<M: DeviceModel> ModelStorage<M> {
         Self {
             model,
             facts,
-            file_bytes,
+            offsets: Offsets::new(file_bytes, Xoshiro256PlusPlus::seed_from_u64(35)),
             now_ns: 1_000_000,
-            cursor: 0,
-            random: Xoshiro256PlusPlus::seed_from_u64(35),
         }
     }
 
     fn op(&mut self, job: &Job, number: u64) -> Op {
-        let is_read = match job.work {
-            Work::Read => true,
-            Work::Write => false,
-            Work::Mixed => number.is_multiple_of(2),
-        };
-        let blocks = self.file_bytes / job.bytes;
-        let offset = match job.order {
-            Order::Random => self.random.random_range(0..blocks) * job.bytes,
-            Order::Sequential => {
-                let offset = self.cursor.next_multiple_of(job.bytes);
-                let offset = if offset + job.bytes > self.file_bytes {
-                    0
-                } else {
-                    offset
-                };
-                self.cursor = offset + job.bytes;
-                offset
-            }
-        };
+        let is_read = job.is_read(number);
+        let offset = self.offsets.next(job);
         Op {
             kind: if is_read { OpKind::Read } else { OpKind::Write },
             bytes: job.bytes,
@@ -85,12 +64,11 @@ impl<M: DeviceModel> Storage for ModelStorage<M> {
     }
 
     fn file_bytes(&self) -> u64 {
-        self.file_bytes
+        self.offsets.file_bytes()
     }
 
     fn shrink(&mut self, file_bytes: u64) -> Result<(), MeasureError> {
-        self.file_bytes = file_bytes;
-        self.cursor = 0;
+        self.offsets.shrink(file_bytes);
         Ok(())
     }
 

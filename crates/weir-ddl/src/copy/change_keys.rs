@@ -100,20 +100,9 @@ impl ChangeKeys {
         names: &Names,
         layout: &Layout,
     ) -> Result<u64, DdlError> {
-        let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
-        let (key, columns) = (&layout.key, layout.columns.join(", "));
-        for some in keys.chunks(KEYS_MAX) {
-            let list = some
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(", ");
-            // What the rows are now, or that they are gone.
-            let gone = format!("DELETE FROM {} WHERE {key} IN ({list})", names.new);
-            let back = format!(
-                "REPLACE INTO {} ({columns}) SELECT {columns} FROM {} WHERE {key} IN ({list}) LOCK IN SHARE MODE",
-                names.new, names.table
-            );
+        self.each_part(|keys| {
+            let [gone, back] = read_again(keys, names, layout);
+            let back = back + " LOCK IN SHARE MODE";
             persist(|| {
                 connection.run("START TRANSACTION")?;
                 let done = connection.run(&gone).and_then(|_| connection.run(&back));
@@ -125,8 +114,8 @@ impl ChangeKeys {
                     }
                 }
             })?;
-        }
-        Ok(keys.len() as u64)
+            Ok(())
+        })
     }
 
     /// As [`ChangeKeys::apply`], where the tables are locked.
@@ -136,22 +125,39 @@ impl ChangeKeys {
         names: &Names,
         layout: &Layout,
     ) -> Result<u64, DdlError> {
+        self.each_part(|keys| {
+            for statement in read_again(keys, names, layout) {
+                connection.run(statement)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes all keys, as many at a time as a statement names; how many there were.
+    fn each_part(
+        &mut self,
+        mut apply: impl FnMut(&[i128]) -> Result<(), DdlError>,
+    ) -> Result<u64, DdlError> {
         let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
-        let (key, columns) = (&layout.key, layout.columns.join(", "));
         for some in keys.chunks(KEYS_MAX) {
-            let list = some
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(", ");
-            connection.run(format!("DELETE FROM {} WHERE {key} IN ({list})", names.new))?;
-            connection.run(format!(
-                "REPLACE INTO {} ({columns}) SELECT {columns} FROM {} WHERE {key} IN ({list})",
-                names.new, names.table
-            ))?;
+            apply(some)?;
         }
         Ok(keys.len() as u64)
     }
+}
+
+/// What makes the new table's rows of these keys those of the table now; they may be gone.
+fn read_again(keys: &[i128], names: &Names, layout: &Layout) -> [String; 2] {
+    let list: Vec<_> = keys.iter().map(ToString::to_string).collect();
+    let (key, list) = (&layout.key, list.join(", "));
+    let columns = layout.columns.join(", ");
+    [
+        format!("DELETE FROM {} WHERE {key} IN ({list})", names.new),
+        format!(
+            "REPLACE INTO {} ({columns}) SELECT {columns} FROM {} WHERE {key} IN ({list})",
+            names.new, names.table
+        ),
+    ]
 }
 
 fn log(error: BinlogError) -> DdlError {
