@@ -2,6 +2,8 @@
 //!
 //! MySQL manual, "The `metadata_locks` Table"; MariaDB Knowledge Base, "`METADATA_LOCK_INFO`".
 
+use std::time::Duration;
+
 use weir_model::Flavor;
 use weir_mysql::{ClientError, Connection, text_literal};
 
@@ -13,6 +15,10 @@ use crate::{AlterStatement, DdlError};
 type Holder = (u64, Option<u64>);
 
 const AGE: &str = "CAST(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()) AS UNSIGNED)";
+
+/// `INNODB_TRX` is a copy that servers make anew 0.1 s after its last reading (`CACHE_MIN_IDLE_TIME_US` in
+/// `storage/innobase/trx/trx0i_s.cc`): an earlier reading here must be that old.
+const COPY_AGE: Duration = Duration::from_millis(150);
 
 /// Those that are open now.
 pub(super) fn look(
@@ -26,6 +32,7 @@ pub(super) fn look(
             Err(error) => permitted(error)?,
         }
     }
+    std::thread::sleep(COPY_AGE);
     let query = format!(
         "SELECT x.trx_mysql_thread_id, {AGE} FROM information_schema.INNODB_TRX x \
          WHERE x.trx_mysql_thread_id NOT IN (0, CONNECTION_ID()) ORDER BY x.trx_started"
