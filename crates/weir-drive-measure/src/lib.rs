@@ -16,7 +16,6 @@ mod file_storage;
 mod job;
 mod latencies;
 mod learned;
-mod memory;
 mod model_storage;
 mod offsets;
 mod plan;

@@ -5,8 +5,7 @@
 use std::io;
 
 use io_uring::{IoUring, opcode, squeue, types};
-
-use crate::memory::Memory;
+use weir_process::MappedMemory;
 
 /// Operations under way at most.
 pub(crate) const SLOTS: usize = 256;
@@ -19,7 +18,7 @@ const FLUSH: u64 = u64::MAX;
 pub(crate) struct Queues {
     // Dropped first: the kernel cancels what is under way before the memory goes.
     ring: IoUring,
-    memory: Memory,
+    memory: MappedMemory,
     descriptor: i32,
 }
 
@@ -36,7 +35,7 @@ impl Queues {
             .setup_single_issuer()
             .setup_defer_taskrun()
             .build(2 * SLOTS as u32)?;
-        let mut memory = Memory::new(MEMORY_BYTES)?;
+        let mut memory = MappedMemory::new(MEMORY_BYTES)?;
         for offset in (0..MEMORY_BYTES).step_by(content.len()) {
             let length = content.len().min(MEMORY_BYTES - offset);
             memory.put(offset, &content[..length]);

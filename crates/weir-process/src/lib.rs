@@ -11,6 +11,7 @@
 mod error;
 mod flush_calls;
 mod identity;
+mod mapped_memory;
 mod memory_group;
 mod mounts;
 mod name;
@@ -25,6 +26,7 @@ mod work_directory;
 pub use error::ProcessError;
 pub use flush_calls::{FLUSH, FlushCalls};
 pub use identity::ProcessIdentity;
+pub use mapped_memory::MappedMemory;
 pub use memory_group::MemoryGroup;
 pub use mounts::{Mount, is_mounted, unmount};
 pub use name::short_name;

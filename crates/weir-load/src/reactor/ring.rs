@@ -10,7 +10,6 @@
 //! own: the last of a round would leave later than it was said to.
 
 mod buffers;
-mod memory;
 mod queues;
 
 use std::io;

@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
-
-use super::memory::Memory;
+use weir_process::MappedMemory;
 
 /// Number of buffers, a power of two.
 const COUNT: u16 = 256;
@@ -23,8 +22,8 @@ pub(super) const GROUP: u16 = 0;
 /// A ring of buffers.
 #[derive(Debug)]
 pub(super) struct Buffers {
-    descriptors: Memory,
-    memory: Memory,
+    descriptors: MappedMemory,
+    memory: MappedMemory,
     tail: u16,
 }
 
@@ -32,8 +31,8 @@ impl Buffers {
     /// Buffers that are all the kernel's once they are registered.
     pub(super) fn new() -> io::Result<Self> {
         let mut buffers = Self {
-            descriptors: Memory::new(usize::from(COUNT) * size_of::<BufRingEntry>())?,
-            memory: Memory::new(usize::from(COUNT) * BYTES)?,
+            descriptors: MappedMemory::new(usize::from(COUNT) * size_of::<BufRingEntry>())?,
+            memory: MappedMemory::new(usize::from(COUNT) * BYTES)?,
             tail: 0,
         };
         for buffer in 0..COUNT {

@@ -5,9 +5,9 @@
 use std::io;
 
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
+use weir_process::MappedMemory;
 
 use super::buffers::{Buffers, GROUP};
-use super::memory::Memory;
 use crate::own_socket::OwnSocket;
 use crate::reactor::sockets::Chunk;
 use crate::stamp::{CONTROL_BYTES, Stamp};
@@ -52,7 +52,7 @@ pub(super) struct Queues {
     /// Asks for times of arrival.
     stamps: Box<libc::msghdr>,
     /// One place per connection.
-    requests: Memory,
+    requests: MappedMemory,
     /// Long requests under way, by their token.
     long: Vec<(u64, Box<[u8]>)>,
     can_batch: bool,
@@ -84,7 +84,7 @@ impl Queues {
             ring,
             buffers,
             stamps,
-            requests: Memory::new(count * REQUEST_BYTES)?,
+            requests: MappedMemory::new(count * REQUEST_BYTES)?,
             long: Vec::new(),
         })
     }

@@ -7,19 +7,23 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Zeroed pages, returned when dropped.
+/// Zeroed pages, as direct I/O and `io_uring` want them; returned when dropped.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub struct MappedMemory {
     start: NonNull<u8>,
     length: usize,
 }
 
 // SAFETY: the pages belong to this value alone, wherever it is moved.
-unsafe impl Send for Memory {}
+unsafe impl Send for MappedMemory {}
 
-impl Memory {
+impl MappedMemory {
     /// `length` bytes, rounded up to pages by the kernel; none is resident before it is used.
-    pub(super) fn new(length: usize) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// The kernel has no memory left for it.
+    pub fn new(length: usize) -> io::Result<Self> {
         // SAFETY: a new private mapping at an address of the kernel's choosing touches nothing.
         let start = unsafe {
             mmap_anonymous(
@@ -34,14 +38,20 @@ impl Memory {
     }
 
     /// Address of the byte at `offset`.
-    pub(super) fn at(&self, offset: usize) -> *mut u8 {
+    ///
+    /// # Panics
+    ///
+    /// If `offset` lies outside, as the two that follow.
+    #[inline]
+    pub fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.length, "an offset within the mapping");
         // SAFETY: checked to lie within the mapping.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// Copies `bytes` to `offset`.
-    pub(super) fn put(&mut self, offset: usize, bytes: &[u8]) {
+    /// Copies `bytes` to `offset`. The kernel must have finished with that part.
+    #[inline]
+    pub fn put(&mut self, offset: usize, bytes: &[u8]) {
         assert!(offset + bytes.len() <= self.length, "within the mapping");
         // SAFETY: both ranges are valid for their length, and `bytes` cannot lie in this mapping:
         // of that, `get` lends only what `&mut self` excludes.
@@ -49,7 +59,8 @@ impl Memory {
     }
 
     /// `length` bytes at `offset`. The kernel must have finished with them.
-    pub(super) fn get(&self, offset: usize, length: usize) -> &[u8] {
+    #[inline]
+    pub fn get(&self, offset: usize, length: usize) -> &[u8] {
         assert!(offset + length <= self.length, "within the mapping");
         // SAFETY: checked to lie within the mapping, whose bytes are all initialised; a buffer is
         // lent here only between its completion and its return to the kernel.
@@ -57,7 +68,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for MappedMemory {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` with this length, and nothing borrows it any more. An error has
         // nobody to hear of it and only leaves the pages until the process ends.
