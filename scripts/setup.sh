@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh           what `make demo` needs
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
-#                              its plugin for encryption, nats-server for agents
+#                              its plugin for encryption, nats-server for agents, pt-online-schema-change
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #
@@ -71,6 +71,7 @@ main() {
     if [ "$tests" = yes ]; then
         install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
         fetch_key_management
+        fetch_schema_change_tool
         "$scripts/install-mysql.sh" --nats
     fi
     "$scripts/install-mysql.sh"
@@ -110,6 +111,36 @@ fetch_key_management() {
         cp "$work"/usr/lib/mysql/plugin/file_key_management.so "$plugins/" 2>/dev/null || true
     else
         say "left out: MariaDB's plugin file_key_management"
+    fi
+    rm -rf "$work"
+}
+
+# pt-online-schema-change is small, and its package wants a debugger: only the tool and its modules of Perl are taken
+# (2 MB). Without it, tests of a user's own tool are left out.
+fetch_schema_change_tool() {
+    command -v pt-online-schema-change >/dev/null && return 0
+    place=${XDG_DATA_HOME:-${HOME:?is not set}/.local/share}/weir/percona-toolkit
+    [ ! -e "$place/pt-online-schema-change" ] || return 0
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+    work=$(mktemp -d)
+    if (cd "$work" && apt-get -q download percona-toolkit libdbi-perl libdbd-mysql-perl &&
+        for package in ./*.deb; do dpkg-deb --extract "$package" . || exit 1; done) >/dev/null 2>&1; then
+        mkdir -p "$place/bin" "$place/perl5"
+        cp "$work/usr/bin/pt-online-schema-change" "$place/bin/"
+        cp -R "$work"/usr/lib/*/perl5/*/. "$place/perl5/"
+        # shellcheck disable=SC2016 # "$@" is the script's own
+        printf '#!/bin/sh\nexport PERL5LIB="%s"\nexec "%s" "$@"\n' "$place/perl5" "$place/bin/pt-online-schema-change" \
+            >"$work/pt-online-schema-change"
+        chmod +x "$work/pt-online-schema-change"
+        if PERL5LIB="$place/perl5" perl -e 'use DBI; use DBD::mysql' &&
+            "$work/pt-online-schema-change" --version >/dev/null 2>&1; then
+            cp "$work/pt-online-schema-change" "$place/"
+        else
+            say "left out: pt-online-schema-change, which does not start"
+            rm -rf "$place"
+        fi
+    else
+        say "left out: pt-online-schema-change"
     fi
     rm -rf "$work"
 }
