@@ -61,9 +61,9 @@ test_deb() {
     inside "$system" dpkg -i "/root/$(basename "$1")" >&2
 
     expect 'the .deb runs' "weir $version" "$(inside "$system" weir --version)"
-    expect 'doctor' 'FUSE' "$(inside "$system" weir doctor 2>&1 || true)"
+    expect 'doctor' 'cores' "$(inside "$system" weir doctor 2>&1 || true)"
     expect 'drives' 'intel-p4610' "$(inside "$system" weir drive list)"
-    expect 'a packaged study is read' 'combinations' "$(inside "$system" weir plan /usr/share/weir/studies/first-look.toml 2>&1 || true)"
+    expect 'a packaged study is read' 'space: about' "$(inside "$system" weir plan /usr/share/weir/studies/first-look.toml 2>&1 || true)"
     expect 'manual page' 'weir-run(1)' "$(inside "$system" man weir)"
     expect 'manual page of a command' 'SYNOPSIS' "$(inside "$system" man weir-run)"
     # shellcheck disable=SC2016 # the inner shell expands them
