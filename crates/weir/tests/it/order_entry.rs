@@ -78,15 +78,19 @@ fn its_tables_are_made_loaded_checked_and_dropped() {
 /// The server lets no more be written from the first stocks on until the client is gone, so that no kill comes too late.
 #[test]
 fn a_killed_loading_is_gone_on_with() {
-    const STOCKS: u64 = 120_000;
+    const STOCKS: u64 = 60_000;
     const SIZES: [&str; 4] = [
         "--warehouses=12",
-        "--items=10000",
-        "--customers=40",
+        "--items=5000",
+        "--customers=20",
         "--threads=3",
     ];
+    let lazy = [
+        ("innodb_flush_log_at_trx_commit", "0"),
+        ("sync_binlog", "0"),
+    ];
     for flavor in [Flavor::Mysql, Flavor::Mariadb] {
-        let (server, _directory) = weir_testing::start(flavor);
+        let (server, _directory) = weir_testing::start_with(flavor, &lazy);
         let endpoint = server.endpoint();
         let load = |words: &[&str]| load(&endpoint, &[&SIZES, words].concat());
         let mut loading = load(&["prepare"]).spawn();
