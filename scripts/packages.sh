@@ -152,8 +152,7 @@ make_deb() {
     cp -a "$work/weir" "$own"
     changelog | gzip -9 -n >"$own/usr/share/doc/weir/changelog.gz"
     rm "$own/usr/share/doc/weir/CHANGELOG.md"
-    overrides
-    control weir "libc6 (>= $GLIBC_MAXIMUM), libgcc-s1, fuse3" 'Recommends: mariadb-server-core | mysql-server-core
+    control weir "libc6 (>= $GLIBC_MAXIMUM), libgcc-s1, fuse3" 'Recommends: mariadb-server-core | default-mysql-server-core
 Suggests: nats-server' "$own"
     build_deb weir "$own"
 
@@ -169,13 +168,6 @@ Provides: sysbench' "$link"
     build_deb weir-sysbench "$link"
 }
 
-# What lintian is to accept, with the reason.
-overrides() {
-    install -d "$own/usr/share/lintian/overrides"
-    printf '%s\n' '# Results are read by any version of Weir: SQLite is the one that it was tested with.' \
-        'weir: embedded-library *sqlite*' >"$own/usr/share/lintian/overrides/weir"
-}
-
 # control PACKAGE DEPENDS MORE FOLDER
 control() {
     install -d "$4/DEBIAN"
@@ -187,8 +179,9 @@ control() {
         [ -z "$3" ] || printf '%s\n' "$3"
         if [ "$1" = weir ]; then
             printf '%s\n' "Description: $SUMMARY" \
-                ' A study is a text file with a question. Weir runs real servers on emulated or real' \
-                ' drives, repeats the runs, prints ratios with intervals, and refuses unfair comparisons.'
+                ' A study is a text file with a question. Weir runs real servers on emulated' \
+                ' or real drives, repeats the runs, prints ratios with intervals, and refuses' \
+                ' unfair comparisons.'
         else
             printf '%s\n' 'Description: weir under the name of sysbench' \
                 ' Scripts that call sysbench load servers with Weir: the same options and report.'
@@ -218,7 +211,7 @@ make_rpm() {
     # The name of this machine is not part of a package.
     spec >"$work/weir.spec"
     rpmbuild --quiet -bb --define "_dbpath $work/rpm/db" --define "_topdir $work/rpm" --define "_rpmdir $out" \
-        --define '_buildhost localhost' --define '_build_id_links none' \
+        --define '_buildhost localhost' --define '_binary_payload w6.xzdio' --define '_build_id_links none' \
         --define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1' \
         --define '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm' "$work/weir.spec" >&2
 }
@@ -231,18 +224,26 @@ spec() {
 Name: weir
 Version: $version
 Release: 1
-Summary: $SUMMARY
+Summary: Measures which storage, memory and InnoDB settings make MySQL faster
 License: Apache-2.0
+Group: Applications/Databases
+Packager: $MAINTAINER
 Requires: fuse3
 %description
-A study is a text file with a question. Weir runs real servers on emulated or real drives, repeats the runs, prints
-ratios with intervals, and refuses unfair comparisons.
+A study is a text file with a question. Weir runs real servers on emulated or
+real drives, repeats the runs, prints ratios with intervals, and refuses unfair
+comparisons.
 %package sysbench
-Summary: weir under the name of sysbench
+Summary: Weir under the name of sysbench
+Group: Applications/Databases
+BuildArch: noarch
 Requires: weir = $version
 Conflicts: sysbench
 %description sysbench
 Scripts that call sysbench load servers with Weir: the same options and report.
+%changelog
+* $(LC_ALL=C date -u --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y') $MAINTAINER - $version-1
+- See /usr/share/doc/weir/CHANGELOG.md
 %install
 cp -a $work/weir/. %{buildroot}
 ln -s weir %{buildroot}/usr/bin/sysbench
