@@ -123,7 +123,7 @@ fn compressed_queries_allocate_nothing_either() {
     .unwrap();
     for compression in [Compression::Zlib, Compression::Zstd] {
         for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
-            let [few, many] = [200, 1_200].map(|transactions| {
+            let [few, many] = [100, 600].map(|transactions| {
                 let plan = LoadPlan {
                     reactor,
                     max_events: Some(transactions),
@@ -135,7 +135,7 @@ fn compressed_queries_allocate_nothing_either() {
                 };
                 most_allocations(&plan).0
             });
-            assert_few(few, many, 20_000);
+            assert_few(few, many, 10_000);
         }
     }
 }
@@ -158,7 +158,7 @@ fn order_entry_allocates_nothing_either() {
     .unwrap();
     for prepared_statements in [true, false] {
         // One connection has no deadlocks, whose messages are kept.
-        let [few, many] = [200, 1_200].map(|transactions| {
+        let [few, many] = [100, 600].map(|transactions| {
             let load = LoadSpec {
                 connections: 1,
                 ..plan(server.endpoint()).load
@@ -172,7 +172,7 @@ fn order_entry_allocates_nothing_either() {
             })
             .0
         });
-        assert_few(few, many, 23_000);
+        assert_few(few, many, 11_500);
     }
 }
 
@@ -185,9 +185,9 @@ fn assert_few(few: u64, many: u64, queries_more: u64) {
 #[test]
 fn a_query_allocates_nothing() {
     for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
-        let few = allocations_beside_the_server(reactor, 200);
-        let many = allocations_beside_the_server(reactor, 2_200);
-        assert_few(few, many, 40_000);
+        let few = allocations_beside_the_server(reactor, 100);
+        let many = allocations_beside_the_server(reactor, 1_100);
+        assert_few(few, many, 20_000);
     }
     // In the same test: what else allocates would be counted.
     compressed_queries_allocate_nothing_either();
