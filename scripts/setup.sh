@@ -3,13 +3,17 @@
 # root when nothing is missing.
 #
 #   scripts/setup.sh           what `make demo` needs
+#   scripts/setup.sh --system  the same without MySQL, which needs no root and takes longest
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
 #                              its plugin for encryption, nats-server for agents, pt-online-schema-change
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
+#   scripts/setup.sh --package-test   also what `make package-test` needs: lintian, rpmlint, rpm, mmdebstrap, umoci
+#   scripts/setup.sh --deny    also what `make deny` needs: cargo-deny
 #
-# Subcommands of cargo (cargo-nextest, cargo-cyclonedx) are built from their registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
-# how a toolchain is managed is its owner's choice.
+# Packages come from the distribution (Debian, Ubuntu). Subcommands of cargo (cargo-nextest, cargo-cyclonedx,
+# cargo-deny) are built from their registry once. Rust and Node.js are checked, not installed: how a toolchain is
+# managed is its owner's choice.
 set -eu
 
 scripts=$(dirname "$(readlink -f "$0")")
@@ -20,6 +24,8 @@ NODE_MINIMUM=20.19
 NEXTEST_VERSION=0.9.151
 # What lists the crates of a program in CycloneDX.
 CYCLONEDX_VERSION=0.5.9
+# What looks at the licences of crates.
+DENY_VERSION=0.20.2
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
@@ -31,12 +37,18 @@ main() {
     tests=no
     bench=no
     packages=no
+    package_test=no
+    deny=no
+    mysql=yes
     case ${1:-} in
     '') ;;
+    --system) mysql=no ;;
     --tests) tests=yes ;;
     --bench) bench=yes ;;
     --packages) packages=yes ;;
-    *) die "unknown option: $1; use --tests, --bench, --packages or nothing" ;;
+    --package-test) package_test=yes ;;
+    --deny) deny=yes ;;
+    *) die "unknown option: $1; use --system, --tests, --bench, --packages, --package-test, --deny or nothing" ;;
     esac
 
     check_toolchains
@@ -57,16 +69,27 @@ main() {
         need fio 'measures the emulated drives from outside' fio
         need xfsprogs 'makes a file system with reflinks to restore on' mkfs.xfs
     fi
-    if [ "$packages" = yes ]; then
-        need rpm 'makes the .rpm' rpmbuild
+    if [ "$packages$package_test" != nono ]; then
+        mysql=no
+        need rpm 'makes the .rpm, and looks into it' rpmbuild
         need binutils 'looks into the program' objdump
         need xz-utils 'compresses the .tar.xz' xz
-        need mmdebstrap 'makes the system of the image' mmdebstrap
-        need umoci 'makes the image' umoci
+        need mmdebstrap 'makes the system of the image, and one to install into' mmdebstrap
+        need umoci 'makes and unpacks the image' umoci
+    fi
+    if [ "$package_test" = yes ]; then
+        need lintian 'checks the .deb' lintian
+        need rpmlint 'checks the .rpm' rpmlint
+        need cpio 'unpacks the .rpm' cpio
+        need debian-archive-keyring "verifies Debian's packages" /usr/share/keyrings/debian-archive-keyring.gpg
     fi
     install_missing
     if [ "$packages" = yes ]; then
         install_tool cargo-cyclonedx "$CYCLONEDX_VERSION" 'lists the crates in the program'
+    fi
+    if [ "$deny" = yes ]; then
+        mysql=no
+        install_tool cargo-deny "$DENY_VERSION" 'looks at the licences of crates'
     fi
     if [ "$tests" = yes ]; then
         install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
@@ -74,7 +97,9 @@ main() {
         fetch_schema_change_tool
         "$scripts/install-mysql.sh" --nats
     fi
-    "$scripts/install-mysql.sh"
+    if [ "$mysql" = yes ]; then
+        "$scripts/install-mysql.sh"
+    fi
 }
 
 # need PACKAGE WHY PROGRAM...: notes PACKAGE as missing unless one of the programs is there.
