@@ -30,6 +30,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-workload", 2),
     ("weir-ddl", 3),
     ("weir-bus", 3),
+    ("weir-fit", 3),
     ("weir-flashback", 3),
     ("weir-load", 3),
     ("weir-pool", 3),

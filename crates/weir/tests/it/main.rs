@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 mod asked;
+mod backup;
 mod before_after;
 mod bottleneck;
 mod capture;
@@ -46,3 +47,4 @@ mod terminal;
 mod tls;
 mod users;
 mod window;
+mod workload;
