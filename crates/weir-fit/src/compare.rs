@@ -2,27 +2,22 @@
 //!
 //! The workload's transactions are drawn as the load engine draws them, without a server.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+mod captured;
+mod drawn;
+
 use std::path::Path;
 
 use serde::Serialize;
-use weir_capture::TransactionStep;
 use weir_model::WorkloadSpec;
-use weir_workload::{
-    Drawer, Generator, Parameter, Rng, Script, ScriptInputs, Step, Value, Workload, seeded,
-};
+use weir_workload::{ScriptInputs, Workload};
 
 use crate::FitError;
-use crate::catalog::Catalog;
-use crate::datum::Datum;
 use crate::distance::{noise, place_distance, popularity_distance};
-use crate::load_profile::{Asked, LoadProfile, Mark, total_variation};
-use crate::transactions::{Transaction, each_transaction};
-use crate::workload_form::{Expression, Form, form};
+use crate::load_profile::{Mark, total_variation};
+use crate::workload_form::{Form, form};
+use captured::{Captured, captured};
+use drawn::{Drawn, drawn};
 
-/// Transactions that are drawn.
-const DRAWN: u64 = 20_000;
 /// Fewer values of a place are not compared.
 const VALUES_MIN: usize = 200;
 
@@ -131,174 +126,6 @@ pub fn compare(
     Ok(Comparison {
         figures: figures(&captured, &drawn, limits),
     })
-}
-
-struct Captured {
-    profile: LoadProfile,
-    time_us: u64,
-    /// The time of statements that the workload has.
-    known_us: u64,
-}
-
-struct Drawn {
-    profile: LoadProfile,
-    /// Values whose places mean nothing: keys that are scattered, texts.
-    scattered: HashSet<(String, usize)>,
-}
-
-fn captured(path: &Path, schema: Option<String>, forms: &[Form]) -> Result<Captured, FitError> {
-    let known: HashSet<&str> = forms.iter().map(|form| &*form.fingerprint).collect();
-    let mut catalog = Catalog::new(schema);
-    let mut captured = Captured {
-        profile: LoadProfile::default(),
-        time_us: 0,
-        known_us: 0,
-    };
-    each_transaction(path, &mut |transaction| {
-        let asked = asked(transaction, &mut catalog, &known, &mut captured);
-        if !asked.is_empty() {
-            captured.profile.take(&asked);
-        }
-    })?;
-    Ok(captured)
-}
-
-fn asked(
-    transaction: &Transaction,
-    catalog: &mut Catalog,
-    known: &HashSet<&str>,
-    captured: &mut Captured,
-) -> Vec<Asked> {
-    let mut asked = Vec::new();
-    for call in &transaction.calls {
-        let Some(number) = catalog.number(call) else {
-            continue;
-        };
-        let statement = &catalog.statements[number];
-        if statement.step != TransactionStep::None {
-            continue;
-        }
-        let time_us = call.took_us.unwrap_or(1);
-        captured.time_us += time_us;
-        if known.contains(&*statement.fingerprint) {
-            captured.known_us += time_us;
-        }
-        if statement.left_out.is_some() {
-            continue;
-        }
-        let data = call.data(&statement.marks).unwrap_or_default();
-        asked.push(Asked {
-            fingerprint: statement.fingerprint.clone(),
-            values: data.iter().map(mark).collect(),
-        });
-    }
-    asked
-}
-
-fn mark(datum: &Datum) -> Mark {
-    match datum {
-        Datum::Integer(number) | Datum::Moment(number) => Mark::Number(*number),
-        Datum::Decimal { units, .. } => Mark::Number(*units),
-        Datum::Text(text) => text.number.map_or(Mark::Text(text.hash), Mark::Number),
-        Datum::Null => Mark::Unknown,
-    }
-}
-
-/// Draws transactions as a connection does.
-fn drawn(script: &Script, forms: &[Form]) -> Drawn {
-    let mut rng = seeded(1, 0);
-    let mut drawn = Drawn {
-        profile: LoadProfile::default(),
-        scattered: HashSet::new(),
-    };
-    let steps: Vec<TransactionStep> = script
-        .statements
-        .iter()
-        .map(|statement| weir_capture::transaction_step(statement.sql(0).as_bytes()))
-        .collect();
-    for _ in 0..DRAWN {
-        let transaction = &script.transactions[script.choose(&mut rng)];
-        let mut slots: HashMap<usize, (Mark, bool)> = HashMap::new();
-        let mut asked = Vec::new();
-        for step in &transaction.steps {
-            let Step::Execute(execution) = step else {
-                continue;
-            };
-            for (slot, generator) in &execution.draws {
-                slots.insert(*slot, draw(generator, &mut rng));
-            }
-            let statement = &script.statements[execution.statement];
-            let values: Vec<(Mark, bool)> = statement
-                .parameters
-                .iter()
-                .map(|parameter| match parameter {
-                    Parameter::Draw(generator) => draw(generator, &mut rng),
-                    Parameter::Slot(slot, _) | Parameter::SlotPlus(slot, _) => {
-                        slots.get(slot).copied().unwrap_or((Mark::Unknown, true))
-                    }
-                })
-                .collect();
-            if steps[execution.statement] != TransactionStep::None {
-                continue;
-            }
-            let form = &forms[execution.statement];
-            let values = evaluated(&form.values, &values);
-            for (position, (_, is_scattered)) in values.iter().enumerate() {
-                if *is_scattered {
-                    drawn.scattered.insert((form.fingerprint.clone(), position));
-                }
-            }
-            asked.push(Asked {
-                fingerprint: form.fingerprint.clone(),
-                values: values.into_iter().map(|(mark, _)| mark).collect(),
-            });
-        }
-        drawn.profile.take(&asked);
-    }
-    drawn
-}
-
-/// A value, and whether its place means nothing.
-fn draw(generator: &Generator, rng: &mut Rng) -> (Mark, bool) {
-    let mut scratch = Vec::new();
-    let drawer = Drawer::default();
-    let is_scattered = match generator {
-        Generator::Key(keys) | Generator::Integer { keys, .. } => keys.is_scattered(),
-        _ => true,
-    };
-    let mark = match (generator, generator.draw(drawer, rng, &mut scratch)) {
-        (Generator::Now, _) => Mark::Unknown,
-        (_, Value::Integer(number)) => Mark::Number(number),
-        (_, Value::Text(text)) => {
-            let mut hasher = DefaultHasher::new();
-            text.hash(&mut hasher);
-            Mark::Text(hasher.finish())
-        }
-    };
-    (mark, is_scattered)
-}
-
-fn evaluated(expressions: &[Expression], parameters: &[(Mark, bool)]) -> Vec<(Mark, bool)> {
-    let unknown = (Mark::Unknown, true);
-    let mut parameters = parameters.iter().copied();
-    let mut next = || parameters.next().unwrap_or(unknown);
-    let values = expressions.iter().map(|expression| match expression {
-        Expression::Fixed => unknown,
-        Expression::Parameter => next(),
-        Expression::Plus(more) => match next() {
-            (Mark::Number(number), is_scattered) => {
-                (Mark::Number(number.saturating_add(*more)), is_scattered)
-            }
-            _ => unknown,
-        },
-        Expression::Sum => match (next(), next()) {
-            ((Mark::Number(a), is_scattered), (Mark::Number(b), _)) => {
-                (Mark::Number(a.saturating_add(b)), is_scattered)
-            }
-            _ => unknown,
-        },
-    });
-    values.collect()
 }
 
 fn figures(captured: &Captured, drawn: &Drawn, limits: &FitLimits) -> Vec<Figure> {

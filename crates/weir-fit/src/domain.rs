@@ -6,6 +6,8 @@ use crate::schema::{ColumnFacts, TableFacts};
 const PLAIN_MAX: i64 = 9_999;
 /// So many of them at most.
 const PLAIN_SPAN: i64 = 200;
+/// Bounds of fewer numbers are not rounded.
+const TOLD_SPAN: i128 = 101;
 /// Values are dense if at least every so many-th number of their range is one.
 const DENSE: u64 = 3;
 
@@ -21,7 +23,7 @@ pub(crate) struct Domain {
 
 impl Domain {
     /// Real numbers that stand for themselves, as far as their bounds are not given away: these are rounded outwards
-    /// to two digits of the range.
+    /// to two digits of the range. A range that is too narrow for that is moved.
     pub(crate) fn rounded(least: i64, most: i64) -> Self {
         let (first, last) = if is_plain(least, most) {
             (least, most)
@@ -29,9 +31,10 @@ impl Domain {
             rounded_out(least, most)
         };
         let span = i128::from(last) - i128::from(first) + 1;
+        let is_told = span < TOLD_SPAN && !is_plain(least, most);
         Self {
             real: (first, last),
-            first,
+            first: if is_told { two_digits(first) } else { first },
             count: u64::try_from(span)
                 .unwrap_or(u64::MAX)
                 .clamp(1, i32::MAX as u64),
@@ -50,6 +53,13 @@ impl Domain {
 
     /// The numbers of an integer column that is no key.
     pub(crate) fn of_column(column: &ColumnFacts) -> Self {
+        if let Some(key) = column.referenced {
+            return Self {
+                real: key.range,
+                first: 1,
+                count: key.rows.clamp(1, i32::MAX as u64),
+            };
+        }
         let (least, most) = column.range.unwrap_or((1, 1));
         if is_plain(least, most) {
             return Self::rounded(least, most);
@@ -102,6 +112,15 @@ fn rounded_out(least: i64, most: i64) -> (i64, i64) {
     (clamp(down), clamp(up))
 }
 
+/// The first two digits, and zeros.
+fn two_digits(number: i64) -> i64 {
+    let mut step = 1;
+    while number / step >= 100 || number / step <= -100 {
+        step *= 10;
+    }
+    number.div_euclid(step) * step
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +132,8 @@ mod tests {
         assert_eq!((domain.key(1), domain.key(98_765)), (1, 98_765));
         let few = Domain::rounded(1, 5);
         assert_eq!((few.first, few.count, few.key(5)), (1, 5, 5));
+        let narrow = Domain::rounded(314_159_265, 314_159_270);
+        assert_eq!((narrow.first, narrow.key(314_159_270)), (310_000_000, 6));
         let wide = Domain::rounded(i64::MIN, i64::MAX);
         assert_eq!(wide.count, i32::MAX as u64);
         assert!(wide.key(i64::MAX) as u64 <= wide.count);

@@ -12,6 +12,7 @@ use weir_workload::Workload;
 
 use crate::FitError;
 use crate::kind_text::{Context, FittedValue, KindText};
+use crate::references::note_references;
 use crate::schema::TableFacts;
 use crate::shapes::{Shapes, shapes};
 use crate::table_text;
@@ -80,10 +81,11 @@ pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<Fitted, FitError> 
             path: path.display().to_string(),
         });
     }
-    let facts = match tables {
+    let mut facts = match tables {
         Some(tables) => facts(&found, tables)?,
         None => BTreeMap::new(),
     };
+    note_references(&mut facts, &found);
     let context = Context {
         catalog: &found.catalog,
         tables: &facts,

@@ -16,6 +16,7 @@ mod key_fit;
 mod kind_text;
 mod links;
 mod load_profile;
+mod references;
 mod schema;
 mod shapes;
 mod slot;

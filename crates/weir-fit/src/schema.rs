@@ -1,4 +1,5 @@
-//! Tables of a server as numbers: how many rows, how many different values, how long texts are. No value of a row is kept.
+//! Tables of a server as numbers: how many rows, how many different values, how long texts are. Texts of rows stay on the
+//! server; of integers some are read, and only how they are distributed is written.
 
 mod definition;
 
@@ -11,6 +12,8 @@ pub(crate) use definition::Definition;
 
 /// Rows of a table whose columns are looked at, from the first on.
 const SAMPLE_ROWS: u64 = 100_000;
+/// Integers of a column that are read.
+const INTEGERS_READ: u64 = 20_000;
 
 /// A table.
 #[derive(Debug, Clone)]
@@ -32,12 +35,24 @@ pub(crate) struct ColumnFacts {
     pub(crate) is_generated: bool,
     /// Least and greatest, of integers and, in seconds since 1970, of dates.
     pub(crate) range: Option<(i64, i64)>,
+    /// The key of another table, if its values are such keys.
+    pub(crate) referenced: Option<ReferencedKey>,
+    /// Some of an integer column's values.
+    pub(crate) integers: Vec<i64>,
     /// Different values of all rows, by those of the sample.
     pub(crate) distinct: u64,
     /// Share of rows without a value.
     pub(crate) null_share: f64,
     /// Characters of texts, least, mean and most.
     pub(crate) lengths: Option<(u32, u32, u32)>,
+}
+
+/// The integer key of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReferencedKey {
+    /// Least and greatest.
+    pub(crate) range: (i64, i64),
+    pub(crate) rows: u64,
 }
 
 impl ColumnFacts {
@@ -129,6 +144,15 @@ impl TableFacts {
             _ => None,
         }
     }
+
+    /// Its key, for the columns of other tables that hold such keys.
+    pub(crate) fn as_referenced(&self) -> Option<ReferencedKey> {
+        let key = self.columns.get(self.integer_key()?)?;
+        Some(ReferencedKey {
+            range: key.range?,
+            rows: self.rows,
+        })
+    }
 }
 
 /// Looks at the values of a column, which stay on the server.
@@ -140,7 +164,9 @@ fn look(
     facts: &mut ColumnFacts,
 ) -> Result<(), FitError> {
     let name = identifier(column);
-    let sample = format!("(SELECT {name} AS v FROM {table} LIMIT {SAMPLE_ROWS}) AS sampled");
+    // An index of the column would give its least values first.
+    let first = format!("{name} AS v FROM {table} USE INDEX ()");
+    let sample = format!("(SELECT {first} LIMIT {SAMPLE_ROWS}) AS sampled");
     let seen: Option<(u64, u64, u64)> = connection.first(format!(
         "SELECT COUNT(*), COUNT(v), COUNT(DISTINCT v) FROM {sample}"
     ))?;
@@ -159,6 +185,11 @@ fn look(
              SELECT MAX({name}) FROM {table}) AS ends"
         ))?;
         facts.range = range.and_then(|(least, most)| Some((least?, most?)));
+        let read: Vec<(i64,)> = connection.rows(format!(
+            "SELECT CAST(LEAST(v, 9223372036854775807) AS SIGNED) FROM (SELECT {first} WHERE {name} IS NOT NULL LIMIT \
+             {INTEGERS_READ}) AS sampled"
+        ))?;
+        facts.integers = read.into_iter().map(|(integer,)| integer).collect();
     } else if facts.is_date() {
         let range: Option<(Option<i64>, Option<i64>)> = connection.first(format!(
             "SELECT TIMESTAMPDIFF(SECOND, '1970-01-01', MIN(v)), TIMESTAMPDIFF(SECOND, '1970-01-01', MAX(v)) \

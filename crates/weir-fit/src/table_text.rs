@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use crate::domain::Domain;
 use crate::enum_members::enum_members;
+use crate::key_fit::{KeyPlace, KeyShape, fit_keys};
 use crate::schema::{ColumnFacts, TableFacts};
-use crate::toml_text::quoted;
+use crate::toml_text::{Over, keys, quoted};
+use weir_model::Distribution;
 
 /// Longest text that a number decides.
 const CODE_MAX: u32 = 255;
@@ -59,12 +61,7 @@ fn source(table: &TableFacts, name: &str, column: &ColumnFacts) -> Option<String
         if is_unique {
             return Some(quoted("row"));
         }
-        let domain = Domain::of_column(column);
-        return Some(format!(
-            "{{ integer = [{}, {}] }}",
-            domain.first,
-            domain.last()
-        ));
+        return Some(integers(column));
     }
     if let Some(members) = enum_members(&column.full_type) {
         let weights: Vec<_> = members
@@ -97,8 +94,24 @@ fn source(table: &TableFacts, name: &str, column: &ColumnFacts) -> Option<String
     }
 }
 
+/// Integers as often as the column has them: a search for one that many rows have must find many.
+fn integers(column: &ColumnFacts) -> String {
+    let domain = Domain::of_column(column);
+    let (first, last) = (domain.first, domain.last());
+    let found: Vec<u32> = column
+        .integers
+        .iter()
+        .map(|integer| domain.key(*integer))
+        .collect();
+    let fit = fit_keys(&found, domain.count, true);
+    if fit.shape == KeyShape::Distribution(Distribution::Uniform, KeyPlace::First) {
+        return format!("{{ integer = [{first}, {last}] }}");
+    }
+    keys(&Over::Range(first, last), &fit)
+}
+
 fn text_source(table: &TableFacts, name: &str, column: &ColumnFacts, is_unique: bool) -> String {
-    let (least, _, most) = column.lengths.unwrap_or((1, 1, 1));
+    let (least, mean, most) = column.lengths.unwrap_or((1, 1, 1));
     match code_length(table, column, name) {
         Some(length) if is_unique => code_of(length, &quoted("row")),
         Some(length) => code_of(
@@ -108,11 +121,15 @@ fn text_source(table: &TableFacts, name: &str, column: &ColumnFacts, is_unique: 
                 column.distinct.clamp(1, i32::MAX as u64)
             ),
         ),
-        None => format!(
-            "{{ letters = [{}, {}] }}",
-            least.min(65_535),
-            most.min(65_535)
-        ),
+        None => {
+            // As many bytes in all: the table has as many pages.
+            let half = mean.saturating_sub(least).min(most.saturating_sub(mean));
+            format!(
+                "{{ letters = [{}, {}] }}",
+                (mean - half).min(65_535),
+                (mean + half).min(65_535)
+            )
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) struct Definition {
     pub(crate) primary: Vec<String>,
     /// Columns that alone must not repeat.
     pub(crate) unique: Vec<String>,
+    /// Columns that refer to a table's key, with that table.
+    pub(crate) references: Vec<(String, String)>,
     /// What was left out, in words.
     pub(crate) left_out: Vec<String>,
 }
@@ -43,6 +45,7 @@ impl Definition {
             } else if text.starts_with("KEY ") || text.starts_with("FULLTEXT KEY ") {
                 definition.indexes.push(text.replacen("KEY ", "INDEX ", 1));
             } else if text.contains("FOREIGN KEY") {
+                definition.references.extend(reference(&text));
                 definition.left_out.push("a foreign key".to_owned());
             } else if text.contains("CHECK (") {
                 definition.left_out.push("a check".to_owned());
@@ -121,6 +124,21 @@ fn options(line: &str) -> String {
     kept.fold(String::new(), |all, word| format!("{all} {word}"))
 }
 
+/// Column and table of a foreign key of one column.
+fn reference(text: &str) -> Option<(String, String)> {
+    let names: Vec<&str> = text
+        .split_once("FOREIGN KEY")?
+        .1
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .collect();
+    match names.as_slice() {
+        [column, table, _] => Some(((*column).to_owned(), (*table).to_owned())),
+        _ => None,
+    }
+}
+
 /// The names between the outer parentheses.
 fn columns(text: &str) -> Vec<String> {
     let Some(list) = text.find('(').map(|start| &text[start + 1..]) else {
@@ -162,5 +180,6 @@ mod tests {
         );
         assert!(definition.column("id").unwrap().contains("AUTO_INCREMENT"));
         assert_eq!(definition.left_out.len(), 2, "{definition:?}");
+        assert_eq!(definition.references, [("b".to_owned(), "x".to_owned())]);
     }
 }

@@ -1,14 +1,18 @@
 //! Loads that Weir itself makes: the fit names what made them.
 
+use std::sync::atomic::AtomicBool;
+
 use tempfile::TempDir;
 use weir_capture::Literals;
-use weir_fit::{FitLimits, compare, fit};
-use weir_model::{Distribution, SysbenchWorkload, WorkloadName};
+use weir_fit::{FitLimits, Tables, compare, fit};
+use weir_load::{PreparePlan, TableOptions, prepare};
+use weir_model::{Distribution, Endpoint, Flavor, SysbenchWorkload, WorkloadName};
+use weir_mysql::Gate;
 use weir_workload::{
     Drawer, KeyOrder, KeyStream, Keys, Parameter, ScriptInputs, Step, Value, Workload, seeded,
 };
 
-use crate::written::{Log, workload};
+use crate::written::{Log, parameter, workload};
 
 const ROWS: u64 = 50_000;
 
@@ -72,70 +76,89 @@ fn log_of(name: WorkloadName, distribution: Distribution, transactions: usize) -
     log
 }
 
+/// The table that the statements are about.
+fn fill(endpoint: &Endpoint) {
+    let plan = PreparePlan {
+        tables: TableOptions {
+            rows: ROWS,
+            distribution: Distribution::Uniform,
+            ..TableOptions::default()
+        },
+        ..PreparePlan::new(endpoint.clone(), WorkloadName::OltpReadWrite)
+    };
+    prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
+}
+
+fn assert_names(text: &str, distribution: Distribution) {
+    let name = format!("distribution = \"{}\"", distribution.name().as_str());
+    assert!(text.contains(&name), "{name}: {text}");
+    let near = |name: &str, real: f64| {
+        let found = parameter(text, name);
+        assert!((found / real - 1.0).abs() <= 0.05, "{name} {found}: {text}");
+    };
+    match distribution {
+        Distribution::Uniform => {}
+        Distribution::Gaussian { iterations } => near("iterations", iterations.into()),
+        Distribution::Special {
+            hot_rows_percent,
+            hot_keys_percent,
+            ..
+        } => {
+            near("hot_rows_percent", hot_rows_percent.into());
+            near("hot_keys_percent", hot_keys_percent.into());
+        }
+        Distribution::Pareto { h } => near("h", h),
+        Distribution::Zipfian { exponent } => near("exponent", exponent),
+    }
+}
+
 #[test]
 fn workloads_of_weirs_own_are_named_with_their_parameters() {
-    let directory = TempDir::new().unwrap();
-    for (name, distribution, transactions, expected) in [
-        (
-            WorkloadName::OltpPointSelect,
-            Distribution::Uniform,
-            8_000,
-            "distribution = \"uniform\"",
-        ),
-        (
-            WorkloadName::OltpPointSelect,
-            Distribution::Zipfian { exponent: 0.9 },
-            8_000,
-            "distribution = \"zipfian\", exponent = 0.",
-        ),
-        (
-            WorkloadName::OltpUpdateNonIndex,
-            Distribution::Pareto { h: 0.2 },
-            8_000,
-            "distribution = \"pareto\", h = 0.",
-        ),
-        (
-            WorkloadName::OltpReadOnly,
-            Distribution::default(),
-            1_500,
-            "distribution = \"special\", iterations = 12, hot_rows_percent = 1, hot_keys_percent = 7",
-        ),
-        (
-            WorkloadName::OltpReadWrite,
-            Distribution::Gaussian { iterations: 12 },
-            1_500,
-            "distribution = \"gaussian\", iterations = 12",
-        ),
+    use WorkloadName::{
+        OltpDelete, OltpPointSelect, OltpReadOnly, OltpReadWrite, OltpUpdateIndex,
+        OltpUpdateNonIndex, OltpWriteOnly, SelectRandomPoints, SelectRandomRanges,
+    };
+    let zipfian = |exponent: f64| Distribution::Zipfian { exponent };
+    let gaussian = Distribution::Gaussian { iterations: 12 };
+    let (server, directory) = weir_testing::start(Flavor::Mysql);
+    let endpoint = server.endpoint();
+    fill(&endpoint);
+    let mut reader = weir_testing::connect(&endpoint);
+    for (name, distribution, transactions) in [
+        (OltpPointSelect, Distribution::Uniform, 8_000),
+        (OltpPointSelect, zipfian(0.9), 8_000),
+        (OltpPointSelect, Distribution::default(), 8_000),
+        (OltpUpdateNonIndex, Distribution::Pareto { h: 0.2 }, 8_000),
+        (OltpUpdateIndex, zipfian(1.2), 8_000),
+        (OltpDelete, gaussian, 8_000),
+        (OltpReadOnly, Distribution::default(), 1_500),
+        (OltpWriteOnly, Distribution::Pareto { h: 0.1 }, 4_000),
+        (OltpReadWrite, gaussian, 1_500),
+        (SelectRandomPoints, zipfian(0.8), 1_500),
+        (SelectRandomRanges, Distribution::Uniform, 1_500),
     ] {
         let path = directory.path().join("test.weircap");
         let _ = std::fs::remove_file(&path);
         let capture = log_of(name, distribution, transactions).capture(&directory, Literals::Keep);
-        let fitted = fit(&capture, None).unwrap();
-        assert!(fitted.text.contains(expected), "{name}: {}", fitted.text);
+        let tables = Tables {
+            connection: &mut reader,
+            schema: &endpoint.database,
+        };
+        let fitted = fit(&capture, Some(tables)).unwrap();
+        let text = &fitted.text;
+        assert_names(text, distribution);
         assert!(fitted.share_of_transactions > 0.99, "{name}: {fitted:?}");
-        let comparison = compare(
-            &capture,
-            None,
-            &workload(&fitted.text),
-            &FitLimits::default(),
-        )
-        .unwrap();
+        let comparison = compare(&capture, None, &workload(text), &FitLimits::default()).unwrap();
         assert!(comparison.holds(), "{name}: {comparison:#?}");
-        if name == WorkloadName::OltpReadOnly {
+        if name == OltpReadOnly {
             // Ranges are a hundred rows wide.
-            assert!(
-                fitted.text.contains("BETWEEN ? AND (? + 99)"),
-                "{}",
-                fitted.text
-            );
+            assert!(text.contains("BETWEEN ? AND (? + 99)"), "{text}");
         }
-        if name == WorkloadName::OltpReadWrite {
+        if name == OltpReadWrite {
             // The row that is deleted is inserted again.
-            let delete = fitted
-                .values
-                .iter()
-                .find(|value| value.source.starts_with("as before"));
-            assert!(delete.is_some(), "{:?}", fitted.values);
+            let mut values = fitted.values.iter();
+            let again = values.any(|value| value.source.starts_with("as before"));
+            assert!(again, "{:?}", fitted.values);
         }
     }
 }

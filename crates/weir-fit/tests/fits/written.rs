@@ -59,3 +59,16 @@ pub(crate) fn workload(text: &str) -> WorkloadSpec {
         distribution: Distribution::default(),
     })
 }
+
+/// The middle one of the numbers that the file has for a parameter.
+pub(crate) fn parameter(text: &str, name: &str) -> f64 {
+    let given = text.split(&format!("{name} = ")).skip(1);
+    let numbers = given.map(|rest| {
+        let end = rest.find([' ', ',', '}']).unwrap();
+        rest[..end].parse::<f64>().unwrap()
+    });
+    let mut numbers: Vec<f64> = numbers.collect();
+    assert!(!numbers.is_empty(), "no {name}: {text}");
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
