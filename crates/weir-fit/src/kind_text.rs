@@ -37,8 +37,6 @@ pub(crate) struct KindText {
     pub(crate) values: Vec<String>,
     pub(crate) section: String,
     pub(crate) found: Vec<FittedValue>,
-    /// Statements that are not sent as they were: why.
-    pub(crate) remarks: Vec<String>,
 }
 
 /// What all kinds share.
@@ -100,7 +98,7 @@ impl Context<'_> {
         let mut texts: Vec<SlotText> = Vec::with_capacity(places.len());
         for (slot, place) in places.iter().enumerate() {
             let text = match links[slot] {
-                Some(Link::InsertId) => SlotText::plain("LAST_INSERT_ID()"),
+                Some(Link::InsertId) => SlotText::plain("(LAST_INSERT_ID())"),
                 Some(Link::Same(earlier)) => share(&mut texts, earlier, number, &mut kind),
                 Some(Link::Plus(earlier, difference)) => {
                     let mut text = share(&mut texts, earlier, number, &mut kind);

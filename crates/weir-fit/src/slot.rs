@@ -1,6 +1,9 @@
 //! What a workload file has in the place of one value: numbers by a distribution, texts of the same length.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod kinds;
+mod sources;
+
+use std::collections::{BTreeMap, HashMap};
 
 use crate::datum::{Datum, TextDatum};
 use crate::domain::Domain;
@@ -9,6 +12,8 @@ use crate::key_fit::{KeyFit, fit_keys};
 use crate::schema::{ColumnFacts, TableFacts};
 use crate::table_text::{code_length, code_of};
 use crate::toml_text::{Over, keys, quoted};
+use kinds::{decimal_scale, ends, integer, moment, scaled, text};
+use sources::{choice, letters, new_numbers};
 use weir_workload::{MarkUse, Purpose};
 
 /// A share that is nearly all.
@@ -80,7 +85,7 @@ impl Slot<'_> {
             .filter(|datum| *datum != Datum::Null)
             .collect();
         if values.is_empty() {
-            return SlotText::plain("NULL");
+            return SlotText::plain("(NULL)");
         }
         if let Some(members) = self
             .column()
@@ -131,7 +136,7 @@ impl Slot<'_> {
 
     fn integers(&self, numbers: &[i64]) -> SlotText {
         let (least, most) = ends(numbers);
-        if least == most && (-CONSTANT_MAX..=CONSTANT_MAX).contains(&least) {
+        if least == most && (0..=CONSTANT_MAX).contains(&least) {
             return SlotText::plain(least.to_string());
         }
         let is_key = |table: &TableFacts| {
@@ -226,7 +231,9 @@ impl Slot<'_> {
             if first.abs() <= ZONE_QUARTERS {
                 return SlotText::of("?", quoted("now"));
             }
-            return SlotText::plain(format!("(NOW() - INTERVAL {} MINUTE)", first * 15));
+            let sign = if first < 0 { '+' } else { '-' };
+            let minutes = first.abs() * 15;
+            return SlotText::plain(format!("(NOW() {sign} INTERVAL {minutes} MINUTE)"));
         }
         let seconds: Vec<i64> = moments
             .iter()
@@ -243,7 +250,7 @@ impl Slot<'_> {
         let fit = fit_keys(&found, domain.count, self.is_ordered);
         // Servers know no such times before 1970.
         let over = Over::Range(domain.first.max(1), domain.last().max(1));
-        SlotText::fitted("FROM_UNIXTIME(?)", keys(&over, &fit), fit)
+        SlotText::fitted("(FROM_UNIXTIME(?))", keys(&over, &fit), fit)
     }
 
     fn texts(&self, values: &[Datum]) -> SlotText {
@@ -257,9 +264,9 @@ impl Slot<'_> {
             let open = u32::from(begins_open) + u32::from(ends_open);
             let source = letters(&texts, open);
             let sql = match (begins_open, ends_open) {
-                (true, true) => "CONCAT('%', ?, '%')",
-                (true, false) => "CONCAT('%', ?)",
-                _ => "CONCAT(?, '%')",
+                (true, true) => "(CONCAT('%', ?, '%'))",
+                (true, false) => "(CONCAT('%', ?))",
+                _ => "(CONCAT(?, '%'))",
             };
             return SlotText::of(sql, source);
         }
@@ -315,94 +322,4 @@ impl Slot<'_> {
         let source = code_of(length, &keys(&over, &fit));
         SlotText::fitted("?", source, fit)
     }
-}
-
-fn ends(numbers: &[i64]) -> (i64, i64) {
-    let least = numbers.iter().min().copied().unwrap_or(0);
-    (least, numbers.iter().max().copied().unwrap_or(0))
-}
-
-fn integer(datum: &Datum) -> Option<i64> {
-    match datum {
-        Datum::Integer(number) => Some(*number),
-        _ => None,
-    }
-}
-
-fn moment(datum: &Datum) -> Option<i64> {
-    match datum {
-        Datum::Moment(moment) => Some(*moment),
-        _ => None,
-    }
-}
-
-fn text(datum: &Datum) -> Option<TextDatum> {
-    match datum {
-        Datum::Text(text) => Some(*text),
-        _ => None,
-    }
-}
-
-fn decimal_scale(datum: &Datum) -> Option<u8> {
-    match datum {
-        Datum::Decimal { scale, .. } => Some(*scale),
-        _ => None,
-    }
-}
-
-/// A number as so many parts of one.
-fn scaled(datum: &Datum, to: u8) -> Option<i64> {
-    let (units, scale) = match datum {
-        Datum::Decimal { units, scale } => (*units, *scale),
-        Datum::Integer(number) => (*number, 0),
-        _ => return None,
-    };
-    units.checked_mul(10_i64.pow(u32::from(to.saturating_sub(scale))))
-}
-
-/// Keys of new rows: ascending as they came, or in no order.
-fn new_numbers(numbers: &[i64], rows: u64) -> String {
-    let ascents = numbers.windows(2).filter(|pair| pair[0] < pair[1]).count();
-    if ascents as f64 >= 0.9 * numbers.len().saturating_sub(1) as f64 {
-        format!("{{ sequence = {} }}", rows + 1)
-    } else {
-        format!("{{ unique = [{}, {}] }}", rows + 1, i32::MAX)
-    }
-}
-
-/// Letters of the lengths that nearly all have.
-fn letters(texts: &[TextDatum], less: u32) -> String {
-    let mut lengths: Vec<u32> = texts
-        .iter()
-        .map(|text| text.characters.saturating_sub(less).min(65_535))
-        .collect();
-    lengths.sort_unstable();
-    let at = |share: f64| {
-        lengths
-            .get((share * lengths.len() as f64) as usize)
-            .or(lengths.last())
-            .copied()
-            .unwrap_or(0)
-    };
-    format!("{{ letters = [{}, {}] }}", at(0.05), at(0.95))
-}
-
-/// Members as often as they came.
-fn choice(values: &[Datum], members: &[String]) -> String {
-    let counted: Vec<(String, usize)> = members
-        .iter()
-        .map(|member| {
-            let same = Datum::of_value(&weir_capture::Value::Bytes(member.clone().into_bytes()));
-            (
-                quoted(member),
-                values.iter().filter(|value| **value == same).count(),
-            )
-        })
-        .collect();
-    let met: HashSet<_> = counted.iter().filter(|(_, count)| *count > 0).collect();
-    let weights: Vec<_> = counted
-        .iter()
-        .map(|(member, count)| format!("{member} = {}", if met.is_empty() { 1 } else { *count }))
-        .collect();
-    format!("{{ choice = {{ {} }} }}", weights.join(", "))
 }

@@ -118,8 +118,11 @@ fn tables(words: &[SqlWord<'_>]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        let begins = words[at].is_any(&["FROM", "JOIN", "UPDATE", "INTO"])
-            || at == 0 && words[at].is_any(&["REPLACE"]);
+        // `FOR UPDATE` and `ON DUPLICATE KEY UPDATE` name none.
+        let is_clause = at > 0 && words[at - 1].is_any(&["FOR", "KEY"]);
+        let begins = words[at].is_any(&["FROM", "JOIN", "INTO"])
+            || words[at].is("UPDATE") && !is_clause
+            || words[at].is("REPLACE") && at == 0;
         at += 1;
         if !begins {
             continue;
@@ -294,6 +297,14 @@ mod tests {
                 &["t.a Inserted", "t.b Inserted", "t.a Inserted"],
             ),
             ("DELETE FROM t WHERE id = ?", &["t.id Equal"]),
+            (
+                "SELECT a FROM t WHERE id = ? FOR UPDATE SKIP LOCKED",
+                &["t.id Equal"],
+            ),
+            (
+                "INSERT INTO t (a) VALUES (?) ON DUPLICATE KEY UPDATE b = ?",
+                &["t.a Inserted", "t.b Assigned"],
+            ),
             (
                 "SELECT a->>? , GROUP_CONCAT(b SEPARATOR ?) FROM t ORDER BY ?",
                 &["structure"; 3],

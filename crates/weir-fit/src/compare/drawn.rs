@@ -99,6 +99,7 @@ fn evaluated(expressions: &[Expression], parameters: &[(Mark, bool)]) -> Vec<(Ma
     let mut next = || parameters.next().unwrap_or(unknown);
     let values = expressions.iter().map(|expression| match expression {
         Expression::Fixed => unknown,
+        Expression::Constant(number) => (Mark::Number(*number), true),
         Expression::Parameter => next(),
         Expression::Plus(more) => match next() {
             (Mark::Number(number), is_scattered) => {

@@ -5,7 +5,6 @@
 //! solver meets some hundreds of groups.
 
 use weir_model::Distribution;
-
 use weir_workload::share_up_to;
 
 /// Pieces to begin with, so that no narrow window is missed.
