@@ -99,6 +99,11 @@ fn popularity(spec: &RunSpec) -> Result<Popularity, ForecastError> {
             spec.primary().server.flavor,
         ));
     }
+    if !spec.data.table_options.is_empty() {
+        return Err(ForecastError::TableOptions {
+            options: spec.data.table_options.clone(),
+        });
+    }
     if let WorkloadSpec::File(_) = &spec.workload {
         return of_file(spec);
     }
@@ -109,11 +114,6 @@ fn popularity(spec: &RunSpec) -> Result<Popularity, ForecastError> {
             workload: spec.workload.to_string(),
         });
     };
-    if !spec.data.table_options.is_empty() {
-        return Err(ForecastError::TableOptions {
-            options: spec.data.table_options.clone(),
-        });
-    }
     let Some(name) = sysbench.shares.single() else {
         return Err(ForecastError::SeveralWorkloads {
             workload: spec.workload.to_string(),

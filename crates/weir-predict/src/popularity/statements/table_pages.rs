@@ -1,5 +1,7 @@
 //! The indexes of a table of a workload file: how many entries their leaves hold, and who asks for them.
 
+use std::collections::HashMap;
+
 use weir_mysql::sql_words;
 use weir_workload::{Keys, RowWriter, Table, Value};
 
@@ -259,8 +261,7 @@ fn sampled(table: &Table) -> (Vec<f64>, Vec<(String, f64)>) {
     let rows = table.rows.min(SAMPLED);
     let mut writer = RowWriter::new(table, 1);
     let mut bytes = vec![0.0; table.columns.len()];
-    let mut values: Vec<std::collections::HashMap<Vec<u8>, u64>> =
-        vec![Default::default(); table.columns.len()];
+    let mut values: Vec<HashMap<Vec<u8>, u64>> = vec![HashMap::new(); table.columns.len()];
     for row in 1..=rows {
         writer.values(row, |position, value| {
             let text = match value {
