@@ -40,7 +40,7 @@ fn log_of(name: WorkloadName, distribution: Distribution, transactions: usize) -
             let Step::Execute(execution) = step else {
                 panic!("no bulk");
             };
-            let mut literal = |value: Value<'_>| {
+            let literal = |value: Value<'_>| {
                 let mut text = Vec::new();
                 value.put_literal(&mut text);
                 text

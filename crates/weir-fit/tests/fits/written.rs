@@ -62,7 +62,8 @@ pub(crate) fn workload(text: &str) -> WorkloadSpec {
 
 /// The middle one of the numbers that the file has for a parameter.
 pub(crate) fn parameter(text: &str, name: &str) -> f64 {
-    let given = text.split(&format!("{name} = ")).skip(1);
+    let written = format!("{name} = ");
+    let given = text.split(&written).skip(1);
     let numbers = given.map(|rest| {
         let end = rest.find([' ', ',', '}']).unwrap();
         rest[..end].parse::<f64>().unwrap()
