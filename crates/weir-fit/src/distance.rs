@@ -6,6 +6,8 @@ use crate::load_profile::Mark;
 
 /// Share of the values at each end that does not decide where the range is.
 const TRIMMED: f64 = 0.001;
+/// How far places may be apart, of the range.
+const SHIFT: f64 = 0.02;
 
 /// What chance alone makes of Kolmogorov and Smirnov's distance, at its 1 % level.
 pub(crate) fn noise(a: usize, b: usize) -> f64 {
@@ -35,24 +37,23 @@ fn sorted_counts(values: &[Mark]) -> Vec<f64> {
     counts
 }
 
-/// The distance of the places that values have between their least and their greatest; `None` for texts.
+/// The distance of the places that values have between their least and their greatest; `None` for texts. Where these two
+/// are is a matter of chance, so that places count as the same within [`SHIFT`].
 pub(crate) fn place_distance(a: &[Mark], b: &[Mark]) -> Option<f64> {
     let (a, b) = (places(a)?, places(b)?);
-    let (mut at_a, mut at_b, mut distance) = (0, 0, 0.0_f64);
-    while at_a < a.len() && at_b < b.len() {
-        let place = a[at_a].min(b[at_b]);
-        at_a += a[at_a..]
-            .iter()
-            .take_while(|other| **other <= place)
-            .count();
-        at_b += b[at_b..]
-            .iter()
-            .take_while(|other| **other <= place)
-            .count();
-        distance =
-            distance.max((at_a as f64 / a.len() as f64 - at_b as f64 / b.len() as f64).abs());
-    }
-    Some(distance)
+    Some(ahead(&a, &b).max(ahead(&b, &a)))
+}
+
+/// By how much more of `a` than of `b` lies before a place, at most.
+fn ahead(a: &[f64], b: &[f64]) -> f64 {
+    let share = |at: usize, of: &[f64]| at as f64 / of.len() as f64;
+    let places = a.iter().enumerate();
+    places
+        .map(|(at, place)| {
+            let of_b = b.partition_point(|other| *other <= place + SHIFT);
+            share(at + 1, a) - share(of_b, b)
+        })
+        .fold(0.0, f64::max)
 }
 
 fn places(values: &[Mark]) -> Option<Vec<f64>> {

@@ -79,7 +79,10 @@ impl Reader {
         let since = u64::try_from(at_unix_us - self.began_unix_us).unwrap_or(0);
         self.at_us = self.at_us.max(since);
         let (from, to) = (segment.from, segment.to);
-        if segment.is_first_of_client {
+        // An interface may show each packet twice.
+        let known = self.connections.get(&(from, to));
+        let is_again = known.is_some_and(|known| known.has_begun_at(segment.sequence));
+        if segment.is_first_of_client && !is_again {
             if let Some(old) = self.connections.remove(&(from, to)) {
                 self.end(old)?;
             }

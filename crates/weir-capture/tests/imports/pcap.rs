@@ -154,11 +154,19 @@ fn packets_of_real_sessions_become_a_capture(flavor: Flavor) {
     let (_, same, _) = import(&directory, "whole.pcapng", &pcapng(&frames));
     assert_eq!(same, whole);
 
-    // Segments that overtake others or come twice change nothing.
+    // Segments that overtake others of their direction, or come twice, change nothing.
     let mut shuffled = frames.clone();
-    for pair in shuffled.chunks_mut(2).skip(4) {
-        pair.reverse();
+    let mut swapped = 0;
+    for pair in shuffled.chunks_mut(2) {
+        let is_of_one = |a: &Frame, b: &Frame| {
+            (a.connection, a.side) == (b.connection, b.side) && !a.is_empty && !b.is_empty
+        };
+        if matches!(&*pair, [a, b] if is_of_one(a, b)) {
+            pair.reverse();
+            swapped += 1;
+        }
     }
+    assert!(swapped > 0);
     let twice: Vec<Frame> = shuffled
         .iter()
         .flat_map(|frame| [frame.clone(), frame.clone()])

@@ -18,6 +18,8 @@ const SERVER_PORT: u16 = 3306;
 pub(crate) struct Frame {
     pub(crate) at_us: u64,
     pub(crate) connection: u16,
+    /// 0 for the client, 1 for the server.
+    pub(crate) side: usize,
     pub(crate) bytes: Vec<u8>,
     /// It carries no payload and could be left out without a loss.
     pub(crate) is_empty: bool,
@@ -143,6 +145,7 @@ fn frame(
     Frame {
         at_us: now.as_micros() as u64,
         connection,
+        side,
         bytes,
         is_empty: payload.is_empty(),
     }

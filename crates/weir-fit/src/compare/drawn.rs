@@ -82,7 +82,8 @@ fn draw(generator: &Generator, rng: &mut Rng) -> (Mark, bool) {
         _ => true,
     };
     let mark = match (generator, generator.draw(drawer, rng, &mut scratch)) {
-        (Generator::Now, _) => Mark::Unknown,
+        // Letters that no search needs are not those of the capture.
+        (Generator::Now | Generator::Letters(..), _) => Mark::Unknown,
         (_, Value::Integer(number)) => Mark::Number(number),
         (_, Value::Text(text)) => {
             let mut hasher = DefaultHasher::new();

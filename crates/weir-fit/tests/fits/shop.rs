@@ -101,7 +101,8 @@ fn a_fit_of_production_runs_on_an_empty_server(flavor: Flavor) {
     };
     let fitted = fit(&capture, Some(tables)).unwrap();
     let text = &fitted.text;
-    assert_eq!(fitted.tables, 3, "{text}");
+    // No statement names the customers' table.
+    assert_eq!(fitted.tables, 2, "{text}");
     // Few products sell most, and all are named by their key.
     let by_key = "{ key = { table = \"product\", distribution = \"zipfian\", ";
     assert!(text.contains(by_key), "{text}");

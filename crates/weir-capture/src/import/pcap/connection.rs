@@ -69,6 +69,11 @@ impl Connection {
         }
     }
 
+    /// Whether the client's first segment had this number.
+    pub(super) fn has_begun_at(&self, sequence: u32) -> bool {
+        self.client.begins_after(sequence)
+    }
+
     pub(super) fn outcome(&self) -> Outcome {
         self.outcome
     }

@@ -31,6 +31,11 @@ impl Stream {
         self.first = Some(sequence.wrapping_add(1));
     }
 
+    /// Whether the first segment was known, and had this number.
+    pub(super) fn begins_after(&self, sequence: u32) -> bool {
+        self.first == Some(sequence.wrapping_add(1))
+    }
+
     /// Takes a part; the bytes that follow each other now.
     pub(super) fn part(&mut self, at_us: u64, sequence: u32, payload: &[u8]) -> Vec<u8> {
         let Some(start) = self.position(sequence) else {
