@@ -11,8 +11,8 @@ use weir_model::Distribution;
 
 /// Longest text that a number decides.
 const CODE_MAX: u32 = 255;
-/// A column with fewer values than this share of rows is left empty.
-const NEARLY_NULL: f64 = 0.99;
+/// A column with more NULLs than this share of its rows is left empty: there is no source of some.
+const MOSTLY_NULL: f64 = 0.5;
 /// Different times of a column.
 const TIMES: i64 = 60;
 
@@ -47,7 +47,7 @@ pub(crate) fn table(facts: &TableFacts) -> String {
 
 /// Where a column's values come from; `None`: it gets its default.
 fn source(table: &TableFacts, name: &str, column: &ColumnFacts) -> Option<String> {
-    if column.is_generated || column.null_share > NEARLY_NULL {
+    if column.is_generated || column.null_share > MOSTLY_NULL {
         return None;
     }
     // The last column of the key tells rows apart.

@@ -94,8 +94,10 @@ impl Reader {
         let is_of_client = self.connections.contains_key(&(from, to));
         let ends = if is_of_client { (from, to) } else { (to, from) };
         let Some(connection) = self.connections.get_mut(&ends) else {
-            // It began before the capture: which side is the server shows in its port, and only once.
-            if connection::is_usual_port(from) || connection::is_usual_port(to) {
+            // It began before the capture: which side is the server shows in its port, and only once. The last receipt of
+            // one that was read has no payload.
+            let is_usual = connection::is_usual_port(from) || connection::is_usual_port(to);
+            if is_usual && !segment.payload.is_empty() {
                 let ends = if connection::is_usual_port(to) {
                     (from, to)
                 } else {

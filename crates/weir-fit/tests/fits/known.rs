@@ -127,15 +127,14 @@ fn workloads_of_weirs_own_are_named_with_their_parameters() {
     for (name, distribution, transactions) in [
         (OltpPointSelect, Distribution::Uniform, 8_000),
         (OltpPointSelect, zipfian(0.9), 8_000),
-        (OltpPointSelect, Distribution::default(), 8_000),
         (OltpUpdateNonIndex, Distribution::Pareto { h: 0.2 }, 8_000),
         (OltpUpdateIndex, zipfian(1.2), 8_000),
         (OltpDelete, gaussian, 8_000),
         (OltpReadOnly, Distribution::default(), 1_500),
         (OltpWriteOnly, Distribution::Pareto { h: 0.1 }, 4_000),
         (OltpReadWrite, gaussian, 1_500),
-        (SelectRandomPoints, zipfian(0.8), 1_500),
-        (SelectRandomRanges, Distribution::Uniform, 1_500),
+        (SelectRandomPoints, zipfian(0.8), 800),
+        (SelectRandomRanges, Distribution::Uniform, 800),
     ] {
         let path = directory.path().join("test.weircap");
         let _ = std::fs::remove_file(&path);

@@ -31,6 +31,10 @@ pub(super) struct Connection {
     watch: Watch,
     client: Stream,
     server: Stream,
+    /// What a side has sent while something of the other is missing that came before.
+    held: [Vec<u8>; 2],
+    /// Which sides have sent their last segment.
+    ended: [bool; 2],
     outcome: Outcome,
     /// What the client sent first, until it is whole.
     login: Option<Vec<u8>>,
@@ -52,6 +56,8 @@ impl Connection {
             watch: Watch::new(false),
             client: Stream::default(),
             server: Stream::default(),
+            held: [Vec::new(), Vec::new()],
+            ended: [false, false],
             outcome: Outcome::Read,
             login: Some(Vec::new()),
             was_opened: false,
@@ -100,8 +106,10 @@ impl Connection {
             self.is_over = true;
             return;
         }
+        let side = usize::from(!is_of_client);
+        self.ended[side] |= segment.is_last;
         if self.is_joined_late || self.outcome != Outcome::Read {
-            self.is_over |= segment.is_last;
+            self.is_over |= self.ended == [true, true];
             return;
         }
         let (stream, other) = if is_of_client {
@@ -124,15 +132,26 @@ impl Connection {
             stream.ends(segment.sequence, segment.payload.len());
         }
         let bytes = stream.part(at_us, segment.sequence, segment.payload);
-        if is_of_client {
-            self.client_sent(&bytes);
-        } else {
-            self.server_sent(&bytes);
-        }
+        self.held[side].extend(bytes);
+        self.pass_on(is_of_client);
         if self.client.is_lost(at_us) || self.server.is_lost(at_us) {
             self.outcome = Outcome::Cut;
         }
         self.is_over = self.client.is_complete() && self.server.is_complete();
+    }
+
+    /// Passes on what each side has sent, the side that sent last first: it may have filled a gap for which the other
+    /// waited. A statement is not read before the answer that its client had seen.
+    fn pass_on(&mut self, client_first: bool) {
+        for is_of_client in [client_first, !client_first] {
+            if is_of_client && !self.server.misses() {
+                let bytes = std::mem::take(&mut self.held[0]);
+                self.client_sent(&bytes);
+            } else if !is_of_client && !self.client.misses() {
+                let bytes = std::mem::take(&mut self.held[1]);
+                self.server_sent(&bytes);
+            }
+        }
     }
 
     /// The file ends: what is missing now is missing.
