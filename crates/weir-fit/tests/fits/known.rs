@@ -133,7 +133,7 @@ fn workloads_of_weirs_own_are_named_with_their_parameters() {
         (OltpReadOnly, Distribution::default(), 1_500),
         (OltpWriteOnly, Distribution::Pareto { h: 0.1 }, 4_000),
         (OltpReadWrite, gaussian, 1_500),
-        (SelectRandomPoints, zipfian(0.8), 800),
+        (SelectRandomPoints, Distribution::Uniform, 800),
         (SelectRandomRanges, Distribution::Uniform, 800),
     ] {
         let path = directory.path().join("test.weircap");
