@@ -119,7 +119,6 @@ fn workloads_of_weirs_own_are_named_with_their_parameters() {
         OltpUpdateNonIndex, OltpWriteOnly, SelectRandomPoints, SelectRandomRanges,
     };
     let zipfian = |exponent: f64| Distribution::Zipfian { exponent };
-    let gaussian = Distribution::Gaussian { iterations: 12 };
     let (server, directory) = weir_testing::start(Flavor::Mysql);
     let endpoint = server.endpoint();
     fill(&endpoint);
@@ -127,12 +126,13 @@ fn workloads_of_weirs_own_are_named_with_their_parameters() {
     for (name, distribution, transactions) in [
         (OltpPointSelect, Distribution::Uniform, 8_000),
         (OltpPointSelect, zipfian(0.9), 8_000),
+        (OltpPointSelect, Distribution::default(), 8_000),
         (OltpUpdateNonIndex, Distribution::Pareto { h: 0.2 }, 8_000),
         (OltpUpdateIndex, zipfian(1.2), 8_000),
-        (OltpDelete, gaussian, 8_000),
-        (OltpReadOnly, Distribution::default(), 1_500),
+        (OltpDelete, Distribution::Gaussian { iterations: 12 }, 8_000),
+        (OltpReadOnly, Distribution::Uniform, 1_500),
         (OltpWriteOnly, Distribution::Pareto { h: 0.1 }, 4_000),
-        (OltpReadWrite, gaussian, 1_500),
+        (OltpReadWrite, Distribution::Uniform, 1_500),
         (SelectRandomPoints, Distribution::Uniform, 800),
         (SelectRandomRanges, Distribution::Uniform, 800),
     ] {
