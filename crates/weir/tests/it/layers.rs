@@ -295,6 +295,7 @@ fn a_gate_that_lets_everything_pass_is_for_private_servers() {
                 "doublewrite.rs",
                 "target.rs",
                 "observe.rs",
+                "backup.rs",
             ],
         ),
     ] {

@@ -57,7 +57,7 @@ fn production(servers: &Servers) -> PathBuf {
 fn study_of_workload(servers: &Servers, name: &str, workload: &Path) -> PathBuf {
     let text = format!(
         "[study]\ntitle = \"Pools\"\nquestion = \"?\"\n[server]\nflavor = \"mysql\"\n[data]\nworkload = \"{}\"\n\
-         [factors]\ninnodb_buffer_pool_size = [\"6M\"]\n",
+         [load]\nmeasure = \"5s\"\n[factors]\ninnodb_buffer_pool_size = [\"8M\"]\n",
         workload.display()
     );
     servers.world.write(name, &text)

@@ -12,13 +12,18 @@ use crate::harness::{Output, Weir};
 /// A general log of a shop, imported.
 fn capture(directory: &TempDir) -> PathBuf {
     let mut log = String::new();
+    // Knuth's MMIX generator.
+    let mut random = 1_u64;
     for number in 0..2_000_u32 {
         let at = format!(
             "2026-11-25T10:{:02}:{:02}.000001Z",
             number / 60,
             number % 60
         );
-        let id = number * 7_919 % 1_009;
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let id = (random >> 33) % 1_009;
         let _ = writeln!(
             log,
             "{at}\t    8 Query\tSELECT name FROM item WHERE id = {id} AND kind = 'planted'"
