@@ -28,7 +28,7 @@ test-versions: setup $(WEB)
 	cargo build --package weir
 	scripts/test-versions.sh target/debug/weir $(CURDIR)/target/versions
 
-# Fifty kills of each flavour's studies and commands in place of fifteen.
+# Fifty kills of each flavour's studies and commands in place of eight.
 test-kills: $(WEB)
 	WEIR_KILLS=50 cargo nextest run --package weir 'kill::' 'before_after::what_a_kill'
 

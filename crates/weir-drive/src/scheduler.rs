@@ -116,6 +116,11 @@ impl Scheduler {
         let shared = &self.shared;
         let due = pending.ticket.due;
         let mut heap = shared.lock();
+        // Asked under the lock: what is in the heap before the timer thread ends, it sends.
+        if shared.ended.load(Ordering::Acquire) {
+            drop(heap);
+            return shared.send_held(pending);
+        }
         heap.push(pending);
         shared.earliest.fetch_min(due, Ordering::Relaxed);
         drop(heap);
@@ -159,7 +164,7 @@ impl Scheduler {
         self.shared.is_cut.store(true, Ordering::SeqCst);
     }
 
-    /// Ends the timer thread; replies that are still held are sent at once.
+    /// Ends the timer thread; replies that are still held are sent at once, and so are all that come later.
     pub(crate) fn stop(&self) {
         self.set_stuck(false);
         self.shared.ended.store(true, Ordering::Release);

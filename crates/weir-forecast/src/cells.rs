@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
-use weir_model::{Cell, Doublewrite, Plan, ServerVariables, WorkloadSpec};
+use weir_model::{Cell, Doublewrite, Pace, Plan, ServerVariables, WorkloadSpec};
 
 use crate::ForecastError;
 
@@ -53,6 +53,7 @@ impl ChosenCells {
         let first = cells.first().and_then(|cell| plan.cells.get(*cell));
         assumed.extend(first.and_then(unprotected));
         assumed.extend(first.and_then(not_validated));
+        assumed.extend(first.and_then(left_out_of_the_load));
         Ok(Self { cells, assumed })
     }
 }
@@ -72,6 +73,22 @@ fn not_validated(cell: &Cell) -> Option<String> {
         ),
         WorkloadSpec::Sysbench(_) | WorkloadSpec::Lua(_) => None,
     }
+}
+
+/// What of the load a prediction leaves out: its connections ask again as soon as they are answered.
+fn left_out_of_the_load(cell: &Cell) -> Option<String> {
+    let load = &cell.spec.load;
+    if load.replay.is_some() {
+        return Some(
+            "the replay is left out: the transactions of the study's workload are predicted"
+                .to_owned(),
+        );
+    }
+    (load.pace != Pace::default()).then(|| {
+        "the load's rate, think time or pacing is left out: each connection asks again as soon as it is answered, \
+         which is the most that the server can do"
+            .to_owned()
+    })
 }
 
 /// What is not predicted of drives without doublewrite: only their profiles say which of them keep pages whole.
@@ -118,6 +135,22 @@ mod tests {
         let file = StudyFile::parse("s.toml", TWO_SERVERS).unwrap();
         let flavor_of = |_: &Path| unreachable!("the study names no program");
         resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap()
+    }
+
+    #[test]
+    fn a_rate_is_told_to_be_left_out() {
+        let paced = TWO_SERVERS.replace("threads = 8", "threads = 8\n        rate = 50");
+        for (text, told) in [(TWO_SERVERS, false), (&paced, true)] {
+            let file = StudyFile::parse("s.toml", text).unwrap();
+            let flavor_of = |_: &Path| unreachable!("the study names no program");
+            let plan = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap();
+            let assumed = ChosenCells::of(&plan, &[]).unwrap().assumed;
+            assert_eq!(
+                assumed.iter().any(|line| line.contains("rate")),
+                told,
+                "{assumed:?}"
+            );
+        }
     }
 
     /// A result without runs of the part of a study that has these levels.

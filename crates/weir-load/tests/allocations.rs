@@ -14,6 +14,12 @@ use weir_mysql::{Compression, Gate};
 
 const THREADS_MAX: usize = 64;
 
+/// A commit waits for no disk.
+const LAZY: &[(&str, &str)] = &[
+    ("innodb_flush_log_at_trx_commit", "0"),
+    ("sync_binlog", "0"),
+];
+
 /// Counts the allocations of each thread.
 struct Counting;
 
@@ -106,7 +112,7 @@ fn most_allocations(plan: &LoadPlan) -> (u64, u64) {
 
 /// On a real server, which is a process of its own: the null server does not compress.
 fn compressed_queries_allocate_nothing_either() {
-    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start_with(Flavor::Mysql, LAZY);
     let tables = PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite);
     prepare(
         &tables,
@@ -117,7 +123,7 @@ fn compressed_queries_allocate_nothing_either() {
     .unwrap();
     for compression in [Compression::Zlib, Compression::Zstd] {
         for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
-            let [few, many] = [200, 1_200].map(|transactions| {
+            let [few, many] = [100, 600].map(|transactions| {
                 let plan = LoadPlan {
                     reactor,
                     max_events: Some(transactions),
@@ -129,18 +135,14 @@ fn compressed_queries_allocate_nothing_either() {
                 };
                 most_allocations(&plan).0
             });
-            // 20,000 queries more.
-            assert!(
-                many < few + 1_000,
-                "{compression:?}, {reactor:?}: {few} and {many}"
-            );
+            assert_few(few, many, 10_000);
         }
     }
 }
 
 /// Whose statements depend on rows: on a real server, which sends some.
 fn order_entry_allocates_nothing_either() {
-    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start_with(Flavor::Mysql, LAZY);
     let workload = OrderEntryWorkload {
         items: 200,
         customers: 30,
@@ -156,7 +158,7 @@ fn order_entry_allocates_nothing_either() {
     .unwrap();
     for prepared_statements in [true, false] {
         // One connection has no deadlocks, whose messages are kept.
-        let [few, many] = [200, 1_200].map(|transactions| {
+        let [few, many] = [100, 600].map(|transactions| {
             let load = LoadSpec {
                 connections: 1,
                 ..plan(server.endpoint()).load
@@ -170,18 +172,22 @@ fn order_entry_allocates_nothing_either() {
             })
             .0
         });
-        // Some 23,000 queries more.
-        assert!(many < few + 1_000, "{few} and {many}");
+        assert_few(few, many, 11_500);
     }
+}
+
+/// Far less than an allocation a query: what remains depends on how long it takes, which tallies of intervals need.
+#[track_caller]
+fn assert_few(few: u64, many: u64, queries_more: u64) {
+    assert!(many < few + queries_more / 8, "{few} and {many}");
 }
 
 #[test]
 fn a_query_allocates_nothing() {
     for reactor in [ReactorKind::Epoll, ReactorKind::IoUring] {
-        let few = allocations_beside_the_server(reactor, 200);
-        let many = allocations_beside_the_server(reactor, 2_200);
-        // 40,000 queries more. What remains depends on how long it takes: tallies of intervals.
-        assert!(many < few + 1_000, "{reactor:?}: {few} and {many}");
+        let few = allocations_beside_the_server(reactor, 100);
+        let many = allocations_beside_the_server(reactor, 1_100);
+        assert_few(few, many, 20_000);
     }
     // In the same test: what else allocates would be counted.
     compressed_queries_allocate_nothing_either();

@@ -107,11 +107,11 @@ fn paced_connections_ask_no_faster_than_they_are_paced() {
         ..NullServerBehavior::default()
     });
     let paced = ClosedLoop {
-        pacing: Duration::from_millis(10).into(),
+        pacing: Duration::from_millis(40).into(),
         ..ClosedLoop::default()
     };
     let plan = LoadPlan {
-        max_events: Some(100),
+        max_events: Some(40),
         load: LoadSpec {
             pace: Pace::Closed(paced),
             measure: weir_model::Duration::default(),
@@ -120,11 +120,11 @@ fn paced_connections_ask_no_faster_than_they_are_paced() {
         ..bench.plan(WorkloadName::OltpPointSelect, 0)
     };
     let (outcome, _) = go(&plan).unwrap();
-    assert_eq!(outcome.counts.transactions, 100);
-    // 25 each: 24 times from one to the next, and the last answer.
-    assert!(outcome.measured_s > 0.24, "{}", outcome.measured_s);
+    assert_eq!(outcome.counts.transactions, 40);
+    // Ten each: nine times from one to the next, and the last answer.
+    assert!(outcome.measured_s > 0.36, "{}", outcome.measured_s);
     let latency = outcome.latency;
-    assert!((2_000.0..10_000.0).contains(&latency.us_p50), "{latency:?}");
+    assert!((2_000.0..40_000.0).contains(&latency.us_p50), "{latency:?}");
 }
 
 #[test]

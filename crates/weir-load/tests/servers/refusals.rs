@@ -64,11 +64,14 @@ fn everything_at_once_with_hot_rows_goes_on_through_deadlocks(flavor: Flavor) {
         },
         ..bench.plan(WorkloadName::OltpReadWrite)
     };
-    let outcome = go(&plan).unwrap();
-    let counts = outcome.counts_whole_run;
-    assert!(counts.transactions > 0);
-    assert!(counts.errors > 0, "hot rows without a deadlock: {counts:?}");
-    assert_eq!(outcome.unfinished, 0);
+    // On a busy machine two seconds may pass without a deadlock.
+    let mut deadlocks = 0;
+    while deadlocks == 0 {
+        let outcome = go(&plan).unwrap();
+        assert!(outcome.counts_whole_run.transactions > 0);
+        assert_eq!(outcome.unfinished, 0);
+        deadlocks = outcome.counts_whole_run.errors;
+    }
     let rows: u64 = bench
         .oracle()
         .first("SELECT COUNT(*) FROM sbtest1")

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::{
-    Answered, Ask, CLOSED, Call, Failed, First, Operation, Pending, Severity, answer, conclude,
-};
+use super::asked::{Answered, Ask, Failed, First, Operation, Pending, Severity};
+use super::on_connection::{CLOSED, Call};
+use super::{answer, conclude};
 use crate::core::Core;
 use crate::host::{Level, Parameter, Refusal};
 use crate::statement::{ParameterKind, Prepared};

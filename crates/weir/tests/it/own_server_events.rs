@@ -25,7 +25,7 @@ fn study(flavor: &str, measure: &str, events: &str) -> String {
         scale = {{ drive = "1/25" }}
         [load]
         threads = 2
-        rate = 50
+        rate = 10
         warmup = "1s"
         measure = "{measure}"
         [factors]
@@ -43,7 +43,7 @@ const EVENTS: &str = r#"
     name = "more"
     at = "2s"
     kind = "rate"
-    rate = 100
+    rate = 20
     [[events]]
     name = "slow drive"
     at = "4s"
@@ -136,7 +136,7 @@ fn a_load_goes_on_through_a_server_that_ends_and_comes_back() {
     }
 }
 
-/// The rate doubles at second 2.
+/// The rate doubles at second 2. A busy machine is late with some of it, and does it later.
 fn assert_rates(run: &Value) {
     let intervals = run["intervals"].as_array().unwrap();
     let during = |from_s: f64, to_s: f64| {
@@ -145,10 +145,11 @@ fn assert_rates(run: &Value) {
             time_s > from_s + 0.5 && time_s < to_s + 0.5
         });
         let counts: Vec<f64> = inside.map(|one| number(one, "transactions")).collect();
-        counts.iter().sum::<f64>() / counts.len() as f64
+        counts.iter().sum::<f64>()
     };
     let (before, after) = (during(0.0, 2.0), during(2.0, 4.0));
-    assert!((1.4..2.8).contains(&(after / before)), "{before}, {after}");
+    assert!(after > before * 1.4, "{before}, {after}");
+    assert!(before + after < 80.0, "{before}, {after}");
 }
 
 /// Whether a second after `from_s` had a p99 of what the drive then took.
@@ -233,7 +234,7 @@ fn events_that_cannot_be_are_told_in_one_line_before_anything_runs() {
         );
     }
     let closed = study("mysql", "5s", &event("kind = \"rate\"\nrate = 5"));
-    let closed = world.write("study.toml", &closed.replace("rate = 50\n", ""));
+    let closed = world.write("study.toml", &closed.replace("rate = 10\n", ""));
     let error = Weir::new().args(["plan", closed.to_str().unwrap()]).fails();
     assert!(error.contains("a closed loop has no rate"), "{error}");
 }
