@@ -17,8 +17,12 @@ pub enum CaptureSource {
     SlowLog,
     /// The slow log of a `MariaDB` server.
     SlowLogMariadb,
+    /// The table `mysql.slow_log` of either server.
+    SlowLogTable,
     /// The general log of either server.
     GeneralLog,
+    /// Packets that a network interface saw.
+    Pcap,
 }
 
 impl CaptureSource {
@@ -29,7 +33,9 @@ impl CaptureSource {
             Self::SlowLogExtra => "MySQL slow log with log_slow_extra",
             Self::SlowLog => "MySQL slow log",
             Self::SlowLogMariadb => "MariaDB slow log",
+            Self::SlowLogTable => "table mysql.slow_log",
             Self::GeneralLog => "general log",
+            Self::Pcap => "packets of the network",
         }
     }
 
@@ -52,16 +58,24 @@ impl CaptureSource {
                 "The end to the second: starts are known to about 1 s, in the order of ends.",
                 "When sessions connected and left is not known; errors are not.",
             ],
+            Self::SlowLogTable => &[
+                "The end to the microsecond; the start is the end less the query time.",
+                "When sessions connected and left is not known; errors are not, affected rows only of MariaDB.",
+            ],
             Self::GeneralLog => &[
                 "The start to the microsecond (MariaDB: to the second); connections as they came and went.",
                 "Durations, rows and errors are not known.",
+            ],
+            Self::Pcap => &[
+                "Every statement of the sessions that connected while packets were written, with start and end to the microsecond.",
+                "Encrypted and compressed sessions are left out; a session of which a packet is missing ends there.",
             ],
         }
     }
 
     /// Whether it tells when sessions connect and leave.
     pub fn knows_sessions(self) -> bool {
-        matches!(self, Self::Proxy | Self::GeneralLog)
+        matches!(self, Self::Proxy | Self::GeneralLog | Self::Pcap)
     }
 }
 
@@ -132,4 +146,13 @@ pub struct Losses {
     pub out_of_order: u64,
     /// Lines of a log that belong to no entry.
     pub unread_lines: u64,
+    /// Sessions that are encrypted.
+    #[serde(default)]
+    pub sessions_encrypted: u64,
+    /// Sessions that are compressed.
+    #[serde(default)]
+    pub sessions_compressed: u64,
+    /// Sessions that began before the capture.
+    #[serde(default)]
+    pub sessions_joined_late: u64,
 }

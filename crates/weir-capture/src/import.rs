@@ -1,12 +1,14 @@
-//! Logs that a server has written become a capture.
+//! Logs that a server has written, and packets of the network, become a capture.
 //!
-//! The log is read line by line. What it says of a statement, mostly after its end, goes through a window of entries
+//! A log is read line by line. What it says of a statement, mostly after its end, goes through a window of entries
 //! that puts them in the order of their beginnings.
 
 mod general;
 mod lines;
+mod pcap;
 mod sessions;
 mod slow;
+mod table;
 mod times;
 
 use std::path::Path;
@@ -23,6 +25,10 @@ pub enum LogFormat {
     Slow,
     /// The general query log's file, of either server.
     General,
+    /// Packets, as tcpdump writes them: pcap or pcapng.
+    Pcap,
+    /// The file of the table `mysql.slow_log` or `mysql.general_log`.
+    Table,
 }
 
 impl FromStr for LogFormat {
@@ -32,7 +38,9 @@ impl FromStr for LogFormat {
         match text {
             "slow" => Ok(Self::Slow),
             "general" => Ok(Self::General),
-            _ => Err("must be slow or general".to_owned()),
+            "pcap" => Ok(Self::Pcap),
+            "table" => Ok(Self::Table),
+            _ => Err("must be slow, general, table or pcap".to_owned()),
         }
     }
 }
@@ -46,6 +54,36 @@ pub struct Imported {
     pub tail: CaptureTail,
 }
 
+/// What a file is, by its beginning.
+///
+/// # Errors
+///
+/// A file that cannot be read, or that is none of the formats.
+pub fn log_format(from: &Path) -> Result<LogFormat, CaptureError> {
+    if pcap::is_packets(from)? {
+        return Ok(LogFormat::Pcap);
+    }
+    if slow::source(&mut Lines::open(from)?)?.is_some() {
+        return Ok(LogFormat::Slow);
+    }
+    if table::began(&mut Lines::open(from)?)?.is_some() {
+        return Ok(LogFormat::Table);
+    }
+    if general::began(&mut Lines::open(from)?)?.is_some() {
+        return Ok(LogFormat::General);
+    }
+    Err(no_entry(from))
+}
+
+fn no_entry(from: &Path) -> CaptureError {
+    CaptureError::Log {
+        path: from.display().to_string(),
+        line: 1,
+        why: "no entry of this format was found; --format=slow, general, table or pcap says what it is"
+            .to_owned(),
+    }
+}
+
 /// Makes the capture `to`, which must not be there, of the log `from`.
 ///
 /// # Errors
@@ -57,28 +95,39 @@ pub fn import_log(
     to: &Path,
     literals: Literals,
 ) -> Result<Imported, CaptureError> {
-    let source = match format {
-        LogFormat::Slow => slow::source(&mut Lines::open(from)?)?,
-        LogFormat::General => Some(CaptureSource::GeneralLog),
-    };
-    let began = match format {
-        LogFormat::Slow => slow::began(&mut Lines::open(from)?)?,
-        LogFormat::General => general::began(&mut Lines::open(from)?)?,
+    let (source, began) = match format {
+        LogFormat::Slow => (
+            slow::source(&mut Lines::open(from)?)?,
+            slow::began(&mut Lines::open(from)?)?,
+        ),
+        LogFormat::General => (
+            Some(CaptureSource::GeneralLog),
+            general::began(&mut Lines::open(from)?)?,
+        ),
+        LogFormat::Table => {
+            let is_slow = table::is_slow(&mut Lines::open(from)?)?;
+            let source = if is_slow {
+                CaptureSource::SlowLogTable
+            } else {
+                CaptureSource::GeneralLog
+            };
+            (Some(source), table::began(&mut Lines::open(from)?)?)
+        }
+        LogFormat::Pcap => {
+            let (head, tail) = pcap::import(from, to, literals)?;
+            return Ok(Imported { head, tail });
+        }
     };
     let (Some(source), Some(began_unix_us)) = (source, began) else {
-        return Err(CaptureError::Log {
-            path: from.display().to_string(),
-            line: 1,
-            why: "no entry of this format was found; --format=slow or general says what it is"
-                .to_owned(),
-        });
+        return Err(no_entry(from));
     };
     let head = CaptureHead::new(source, literals, began_unix_us);
     let mut lines = Lines::open(from)?;
     let mut writer = sessions::Sessions::create(to, &head)?;
     match format {
         LogFormat::Slow => slow::read(&mut lines, &mut writer)?,
-        LogFormat::General => general::read(&mut lines, &mut writer)?,
+        LogFormat::Table => table::read(&mut lines, &mut writer)?,
+        LogFormat::General | LogFormat::Pcap => general::read(&mut lines, &mut writer)?,
     }
     let tail = writer.finish()?;
     Ok(Imported { head, tail })

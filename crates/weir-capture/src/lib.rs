@@ -20,13 +20,14 @@ mod writer;
 
 pub use error::CaptureError;
 pub use head::{CaptureHead, CaptureSource, CaptureTail, Losses, Written};
-pub use import::{Imported, LogFormat, import_log};
+pub use import::{Imported, LogFormat, import_log, log_format};
 pub use literals::Literals;
 pub use proxy::{CaptureProxy, ProxyCertificate};
 pub use reader::CaptureReader;
 pub use record::{Command, Ended, Happening, Record, Started};
 pub use sql::{
-    StatementClass, Template, TransactionStep, fingerprint, inlined, without_executed_comments,
+    StatementClass, Template, TransactionStep, fingerprint, inlined, transaction_step,
+    without_executed_comments,
 };
 pub use summary::{CaptureSummary, content_digest};
 pub use writer::CaptureWriter;

@@ -30,7 +30,10 @@ use crate::{CaptureError, CaptureHead, CaptureSource, CaptureTail, CaptureWriter
 use carrier::{Accepted, Carrier};
 use encryption::Encryption;
 pub use encryption::ProxyCertificate;
+pub(crate) use login::{LoginSeen, asks_for_tls};
 use recorder::Recorder;
+pub(crate) use recorder::as_asked;
+pub(crate) use watch::{Seen, Watch};
 
 /// Connections that are made to the server at the same time.
 const ACCEPTING: usize = 4;

@@ -94,6 +94,8 @@ pub struct Ended {
     pub handle: Option<u32>,
     /// Whether a transaction is open after it, by the server's word.
     pub in_transaction: Option<bool>,
+    /// The number that an `AUTO_INCREMENT` column gave its (first) row; `None`: it gave none, or it is not known.
+    pub insert_id: Option<u64>,
 }
 
 /// What happens.
@@ -133,6 +135,8 @@ const ENDED: u8 = 4;
 const STATEMENT: u8 = 5;
 /// Statements have numbers from 0 again.
 const FORGET: u8 = 6;
+/// A command ended, and an `AUTO_INCREMENT` column gave a number.
+const ENDED_WITH_ID: u8 = 7;
 
 /// A piece of a block.
 #[derive(Debug)]
@@ -162,6 +166,7 @@ pub(crate) fn put_record(
         Happening::Opened { .. } => OPENED,
         Happening::Closed => CLOSED,
         Happening::Started(_) => STARTED,
+        Happening::Ended(ended) if ended.insert_id.is_some() => ENDED_WITH_ID,
         Happening::Ended(_) => ENDED,
     };
     out.push(tag);
@@ -201,6 +206,9 @@ fn put_ended(out: &mut Vec<u8>, ended: &Ended) {
     put_option(out, ended.error.map(u64::from));
     put_option(out, ended.handle.map(u64::from));
     put_option(out, ended.in_transaction.map(u64::from));
+    if let Some(number) = ended.insert_id {
+        put_number(out, number);
+    }
 }
 
 /// A number or none: 0 is none.
@@ -223,7 +231,9 @@ pub(crate) fn piece(cursor: &mut Cursor<'_>) -> Result<Piece, &'static str> {
     Ok(match cursor.byte()? {
         STATEMENT => Piece::Statement(cursor.bytes()?.to_vec()),
         FORGET => Piece::Forget,
-        tag @ OPENED..=ENDED => Piece::Record(tag, cursor.signed()?, cursor.number_u32()?),
+        tag @ (OPENED..=ENDED | ENDED_WITH_ID) => {
+            Piece::Record(tag, cursor.signed()?, cursor.number_u32()?)
+        }
         _ => return Err("a record is of no kind that is known"),
     })
 }
@@ -247,6 +257,10 @@ pub(crate) fn happening(
             error: option_of(cursor)?,
             handle: option_of(cursor)?,
             in_transaction: option(cursor)?.map(|number| number != 0),
+            insert_id: match tag {
+                ENDED_WITH_ID => Some(cursor.number()?),
+                _ => None,
+            },
         }),
     })
 }

@@ -8,7 +8,7 @@ mod parts;
 mod scan;
 mod template;
 
-pub use class::{StatementClass, TransactionStep};
+pub use class::{StatementClass, TransactionStep, transaction_step};
 pub use executed::{inlined, without_executed_comments};
 pub use fingerprint::fingerprint;
 pub(crate) use parts::{Parts, split};

@@ -60,12 +60,19 @@ impl ChosenCells {
 
 /// What no run has confirmed yet.
 fn not_validated(cell: &Cell) -> Option<String> {
-    let is_order_entry = matches!(cell.spec.workload, WorkloadSpec::OrderEntry(_));
-    is_order_entry.then(|| {
-        "not validated: how often order entry asks for its pages was not compared with runs; that its transactions wait \
-         for each other's locks and that its tables grow is left out"
-            .to_owned()
-    })
+    match cell.spec.workload {
+        WorkloadSpec::OrderEntry(_) => Some(
+            "not validated: how often order entry asks for its pages was not compared with runs; that its transactions wait \
+             for each other's locks and that its tables grow is left out"
+                .to_owned(),
+        ),
+        WorkloadSpec::File(_) => Some(
+            "not validated: how often a workload file asks for its pages was not compared with runs; joins, locks and \
+             tables that grow are left out"
+                .to_owned(),
+        ),
+        WorkloadSpec::Sysbench(_) | WorkloadSpec::Lua(_) => None,
+    }
 }
 
 /// What of the load a prediction leaves out: its connections ask again as soon as they are answered.

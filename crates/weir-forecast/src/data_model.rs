@@ -3,8 +3,10 @@
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, DataSource, Plan, RunSpec, WorkloadSpec};
 use weir_predict::{
-    PAGE_BYTES, PoolUse, Popularity, TableSet, order_entry_popularity, popularity_of,
+    PAGE_BYTES, PoolUse, Popularity, TableSet, file_popularity, order_entry_popularity,
+    popularity_of,
 };
+use weir_workload::{ScriptInputs, TableOptions, Workload};
 
 use crate::ForecastError;
 use crate::pools::{default_pools, pools};
@@ -97,6 +99,14 @@ fn popularity(spec: &RunSpec) -> Result<Popularity, ForecastError> {
             spec.primary().server.flavor,
         ));
     }
+    if !spec.data.table_options.is_empty() {
+        return Err(ForecastError::TableOptions {
+            options: spec.data.table_options.clone(),
+        });
+    }
+    if let WorkloadSpec::File(_) = &spec.workload {
+        return of_file(spec);
+    }
     let (WorkloadSpec::Sysbench(sysbench), DataSource::Sysbench { tables, rows }) =
         (&spec.workload, &spec.data.source)
     else {
@@ -104,11 +114,6 @@ fn popularity(spec: &RunSpec) -> Result<Popularity, ForecastError> {
             workload: spec.workload.to_string(),
         });
     };
-    if !spec.data.table_options.is_empty() {
-        return Err(ForecastError::TableOptions {
-            options: spec.data.table_options.clone(),
-        });
-    }
     let Some(name) = sysbench.shares.single() else {
         return Err(ForecastError::SeveralWorkloads {
             workload: spec.workload.to_string(),
@@ -121,5 +126,32 @@ fn popularity(spec: &RunSpec) -> Result<Popularity, ForecastError> {
         &sysbench.mix,
         sysbench.distribution,
         &tables,
+    )?)
+}
+
+/// The pages that a workload file's transactions ask for.
+fn of_file(spec: &RunSpec) -> Result<Popularity, ForecastError> {
+    let own = |why: String| ForecastError::FileWorkload {
+        workload: spec.workload.to_string(),
+        why,
+    };
+    let workload = Workload::try_from(&spec.workload).map_err(own)?;
+    // A file says its tables itself.
+    let inputs = ScriptInputs {
+        tables: 1,
+        rows: 1,
+        connections: 1,
+        seed: spec.seed,
+        auto_increment: true,
+    };
+    let script = workload
+        .script(&inputs)
+        .map_err(|error| own(error.to_string()))?;
+    let tables = workload.tables(&TableOptions::default());
+    let tables = tables.map_err(|error| own(error.to_string()))?;
+    Ok(file_popularity(
+        &script,
+        &tables,
+        spec.primary().server.flavor,
     )?)
 }

@@ -15,8 +15,8 @@ pub enum ForecastError {
     NoCell,
     /// A workload file.
     #[error(
-        "predict: workload `{workload}` (a file of its own, whose pages are not modelled); predict a study of one of \
-         sysbench's workloads"
+        "predict: workload `{workload}` (a script, whose pages are not modelled); predict a study of one of sysbench's \
+         workloads or of a workload file"
     )]
     OwnWorkload {
         /// Its name.
@@ -29,6 +29,14 @@ pub enum ForecastError {
     TableOptions {
         /// What is appended to `CREATE TABLE`.
         options: String,
+    },
+    /// A workload file that holds together no more.
+    #[error("predict: workload `{workload}` ({why}); mend the file")]
+    FileWorkload {
+        /// Its name.
+        workload: String,
+        /// What is wrong.
+        why: String,
     },
     /// A mix of workloads.
     #[error(

@@ -48,7 +48,8 @@ pub use pool::{Access, Pool, PoolCounts, PoolSettings};
 pub use pool_model::{ListState, PoolModel};
 pub use pool_use::PoolUse;
 pub use popularity::{
-    LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, order_entry_popularity, popularity_of,
+    LeafCapacity, PageGroup, Popularity, TableSet, UndoLogs, file_popularity,
+    order_entry_popularity, popularity_of,
 };
 pub use queues::Demands;
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};

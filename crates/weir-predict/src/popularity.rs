@@ -1,17 +1,18 @@
 //! How often each page is asked for, in groups of pages that are asked for alike.
 //!
 //! From the workload's key distributions alone: a leaf of an index gets the share of the keys that
-//! fall on its rows. What order entry asks for is not validated by runs. The upper levels of the indexes, one page to some thousand leaves, are always
-//! in the pool and no part of this; nor are the server's own pages.
+//! fall on its rows. What order entry and workload files ask for is not validated by runs. The upper levels of the
+//! indexes, one page to some thousand leaves, are always in the pool and no part of this; nor are the server's own pages.
 
 mod groups;
-mod keys;
 mod order_entry;
+mod statements;
 mod workload;
 
 #[cfg(test)]
 pub(crate) use self::groups::leaf_groups;
 pub use self::order_entry::order_entry_popularity;
+pub use self::statements::file_popularity;
 pub use self::workload::{LeafCapacity, TableSet, UndoLogs, popularity_of};
 
 /// Pages that are asked for equally often.

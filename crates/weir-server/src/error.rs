@@ -60,6 +60,28 @@ pub enum ServerError {
         /// What is wrong with it.
         why: String,
     },
+    /// A backup that no server can run on a copy of.
+    #[error("cannot use the backup `{path}` ({why}); {remedy}")]
+    Backup {
+        /// Its folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A dump that cannot be loaded.
+    #[error("cannot load `{path}`, line {line}: {why}; {remedy}")]
+    Dump {
+        /// The file.
+        path: PathBuf,
+        /// The line on which the statement begins.
+        line: u64,
+        /// What is wrong.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// Another server runs on the same data.
     #[error("the data directory `{path}` is in use by process {pid}; stop that server first")]
     InUse {

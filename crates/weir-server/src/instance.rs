@@ -21,7 +21,7 @@ use weir_process::PathError;
 
 use crate::data_directory::{create_private_directory, is_free, read_settings};
 use crate::{
-    Life, PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
+    Backup, Life, PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
     copy_directory, forget_identity, initialise, space_occupied,
 };
 
@@ -47,6 +47,8 @@ pub enum DataSource<'a> {
     Snapshot(&'a Snapshots, &'a SnapshotKey),
     /// Another instance, which is stopped.
     Instance(&'a str),
+    /// A physical backup, which is copied.
+    Backup(&'a Backup),
 }
 
 /// An instance as a reader sees it.
@@ -138,6 +140,12 @@ impl Instances {
                 let from = self.folder(name).data();
                 copy_directory(&from, &data)?;
                 forget_identity(&data)?;
+            }
+            DataSource::Backup(backup) => {
+                let mut variables = backup.variables();
+                set_options(&mut variables, std::mem::take(&mut instance.variables));
+                instance.variables = variables;
+                backup.adopt(binary, &data, &instance.start_variables(binary))?;
             }
         }
         instance.write(folder.path())?;

@@ -10,11 +10,13 @@
 //! An [`ExternalServer`] is the user's own: asked, loaded, and changed through [`ConfigChanges`] only, which
 //! put back what they changed.
 
+mod backup;
 mod change_log;
 mod config_changes;
 mod data_directory;
 mod data_files;
 mod doublewrite;
+mod dump;
 mod empty_data;
 mod error;
 mod error_log;
@@ -33,6 +35,7 @@ mod snapshot;
 mod state;
 mod variables;
 
+pub use backup::{Backup, BackupOrigin};
 pub use config_changes::{
     ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, literal,
     native_config, permit_config, put_back_left, set_statements,
@@ -43,6 +46,7 @@ pub use doublewrite::{
     DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch, log_switch,
     refused, switch_log,
 };
+pub use dump::{Loaded, is_dump, load_dump};
 pub use empty_data::make_empty_data;
 pub use error::ServerError;
 pub use external_server::ExternalServer;

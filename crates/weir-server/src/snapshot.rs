@@ -170,17 +170,22 @@ impl Snapshots {
         Ok(found)
     }
 
-    /// The snapshot called `name`.
+    /// The snapshot called `name`, or the only one that a user took under this label.
     ///
     /// # Errors
     ///
     /// No snapshot of this name.
     pub fn named(&self, name: &str) -> Result<SnapshotInfo, ServerError> {
-        let found = self
-            .list()?
-            .into_iter()
-            .find(|snapshot| snapshot.name == name);
-        found.ok_or_else(|| self.no_snapshot(name))
+        let mut all = self.list()?;
+        if let Some(at) = all.iter().position(|snapshot| snapshot.name == name) {
+            return Ok(all.swap_remove(at));
+        }
+        // Data that a study made have rows.
+        all.retain(|snapshot| snapshot.key.workload == name && snapshot.key.tables == 0);
+        match all.len() {
+            1 => Ok(all.swap_remove(0)),
+            _ => Err(self.no_snapshot(name)),
+        }
     }
 
     /// Bytes that the cache may occupy.
@@ -194,7 +199,7 @@ impl Snapshots {
     ///
     /// No snapshot of this name, or one that is being read.
     pub fn remove(&self, name: &str) -> Result<(), ServerError> {
-        self.named(name)?;
+        let name = &self.named(name)?.name;
         let target = self.directory.join(name);
         let Some(_lock) = hold::lock_alone(&target)? else {
             return Err(ServerError::SnapshotInUse {

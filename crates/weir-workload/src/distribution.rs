@@ -8,14 +8,18 @@
 //! `pct` percent of the rows, one row wider, lies in the middle, but only its upper `res` percent
 //! are hit: at the defaults 0.75 %, not 1 %, of the rows get 75 % of the keys.
 
+mod share;
 mod zipf;
+
+use std::sync::Arc;
 
 use zipf::Zipf;
 
 use weir_model::Distribution;
 
-use super::{Rng, seeded};
+use super::{Rng, Unique, seeded};
 use crate::WorkloadError;
+pub use share::share_up_to;
 
 /// The keys that a load asks for, `1..=rows`, one after the other and without end: for whoever
 /// simulates a load.
@@ -52,6 +56,40 @@ impl Iterator for KeyStream {
 pub struct Keys {
     rows: u64,
     shape: Shape,
+    order: KeyOrder,
+    /// None: a histogram.
+    distribution: Option<Distribution>,
+}
+
+/// Where the keys that are asked for most stand.
+#[derive(Debug, Clone, Default)]
+pub enum KeyOrder {
+    /// Where the distribution has them.
+    #[default]
+    Ascending,
+    /// The other way round: the first key is the last row.
+    Descending,
+    /// Anywhere: each key is another row's, always the same one.
+    Scattered(Arc<Unique>),
+}
+
+impl KeyOrder {
+    /// Keys of so many rows, scattered; the same for every run.
+    pub fn scattered(rows: u64) -> Self {
+        Self::Scattered(Arc::new(Unique::new(1, rows, 0)))
+    }
+
+    /// The row of a key.
+    fn row(&self, key: u32, rows: u64) -> u32 {
+        match self {
+            Self::Ascending => key,
+            Self::Descending => (rows + 1 - u64::from(key)) as u32,
+            Self::Scattered(unique) => unique
+                .number(u64::from(key) - 1)
+                .and_then(|row| u32::try_from(row).ok())
+                .unwrap_or(key),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -69,6 +107,8 @@ enum Shape {
         power: f64,
     },
     Zipfian(Zipf),
+    /// Equal parts of the table, with the sums of their weights.
+    Histogram(Arc<Vec<u64>>),
 }
 
 /// The hot rows of `special`, counted from 0, with fractions.
@@ -96,13 +136,7 @@ impl Keys {
     ///
     /// Parameters that the distribution does not allow, or no rows.
     pub fn new(distribution: Distribution, rows: u64) -> Result<Self, WorkloadError> {
-        if rows == 0 || rows > i32::MAX as u64 {
-            return Err(WorkloadError::Setting {
-                setting: "rows",
-                value: rows.to_string(),
-                why: "must be 1 to 2147483647, the range of an INTEGER key",
-            });
-        }
+        check_rows(rows)?;
         let shape = match distribution {
             Distribution::Uniform => Shape::Uniform,
             Distribution::Gaussian { iterations } => Shape::Gaussian {
@@ -134,7 +168,78 @@ impl Keys {
                 return Err(setting("zipfian exponent", exponent, "must be above 0"));
             }
         };
-        Ok(Self { rows, shape })
+        Ok(Self {
+            rows,
+            shape,
+            order: KeyOrder::Ascending,
+            distribution: Some(distribution),
+        })
+    }
+
+    /// Keys over `rows` rows: as many equal parts of the table as there are weights, all rows of a part alike.
+    ///
+    /// # Errors
+    ///
+    /// No weight above 0, or more weights than rows.
+    pub fn histogram(weights: &[u32], rows: u64) -> Result<Self, WorkloadError> {
+        check_rows(rows)?;
+        let mut sum = 0;
+        let up_to: Vec<u64> = weights
+            .iter()
+            .map(|weight| {
+                sum += u64::from(*weight);
+                sum
+            })
+            .collect();
+        if sum == 0 || weights.len() as u64 > rows {
+            return Err(WorkloadError::Setting {
+                setting: "weights",
+                value: weights.len().to_string(),
+                why: "must be 1 or more, at most one for each row, and not all 0",
+            });
+        }
+        Ok(Self {
+            rows,
+            shape: Shape::Histogram(Arc::new(up_to)),
+            order: KeyOrder::Ascending,
+            distribution: None,
+        })
+    }
+
+    /// The same keys in another order of the rows.
+    #[must_use]
+    pub fn in_order(self, order: KeyOrder) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The share of the keys that are at most `key`, which may lie between two rows; of scattered keys, before they are.
+    pub fn share_up_to(&self, key: f64) -> f64 {
+        let rows = self.rows as f64;
+        let share = |key: f64| match (&self.shape, self.distribution) {
+            (Shape::Histogram(up_to), _) => {
+                let at = (key / rows * up_to.len() as f64).clamp(0.0, up_to.len() as f64);
+                let part = (at as usize).min(up_to.len() - 1);
+                let before = part.checked_sub(1).map_or(0, |before| up_to[before]) as f64;
+                let within = up_to[part] as f64 - before;
+                (before + within * (at - part as f64)) / up_to[up_to.len() - 1] as f64
+            }
+            (_, Some(distribution)) => share_up_to(distribution, key, rows),
+            (_, None) => key / rows,
+        };
+        match self.order {
+            KeyOrder::Descending => 1.0 - share(rows - key),
+            KeyOrder::Ascending | KeyOrder::Scattered(_) => share(key),
+        }
+    }
+
+    /// Whether keys stand anywhere.
+    pub fn is_scattered(&self) -> bool {
+        matches!(self.order, KeyOrder::Scattered(_))
+    }
+
+    /// How many rows.
+    pub fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// The next key, `1..=rows`.
@@ -156,10 +261,30 @@ impl Keys {
             }
             Shape::Pareto { power } => (rng.unit().powf(*power) * rows) as u64,
             Shape::Zipfian(zipf) => zipf.next(rng) - 1,
+            Shape::Histogram(up_to) => {
+                let part = rng.choose_by_weight(up_to) as u64;
+                let border = |part: u64| {
+                    (u128::from(part) * u128::from(self.rows) / up_to.len() as u128) as u64
+                };
+                let (from, to) = (border(part), border(part + 1));
+                from + rng.below(to - from)
+            }
         };
         // Rounding may reach the end of the range.
-        1 + key.min(self.rows - 1) as u32
+        let key = 1 + key.min(self.rows - 1) as u32;
+        self.order.row(key, self.rows)
     }
+}
+
+fn check_rows(rows: u64) -> Result<(), WorkloadError> {
+    if rows == 0 || rows > i32::MAX as u64 {
+        return Err(WorkloadError::Setting {
+            setting: "rows",
+            value: rows.to_string(),
+            why: "must be 1 to 2147483647, the range of an INTEGER key",
+        });
+    }
+    Ok(())
 }
 
 /// The mean of `iterations` uniform numbers, in [0, 1).

@@ -5,6 +5,7 @@
 //! docs/workloads.md.
 
 mod format;
+mod keys;
 mod resolve;
 
 use std::fmt;

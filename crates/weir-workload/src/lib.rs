@@ -8,6 +8,7 @@
 
 mod bulk;
 mod choice;
+mod columns;
 mod distribution;
 mod english;
 mod error;
@@ -27,12 +28,14 @@ mod script_inputs;
 mod statement;
 mod table;
 mod text;
+mod unique;
 
 pub use bulk::BulkText;
 pub use choice::{Workload, read_spec};
-pub use distribution::{KeyStream, Keys};
+pub use columns::{MarkUse, Purpose, mark_uses, tables_of};
+pub use distribution::{KeyOrder, KeyStream, Keys, share_up_to};
 pub use error::WorkloadError;
-pub use generator::{Drawer, Generator, Unique, Value, ValueKind, put_integer};
+pub use generator::{Drawer, Generator, Value, ValueKind, put_integer};
 pub use new_number::{NewNumber, NumberSource};
 pub use oltp::STATEMENTS_PER_TABLE_MAX;
 pub use rng::{Rng, seeded};
@@ -43,6 +46,7 @@ pub use script_inputs::ScriptInputs;
 pub use statement::{Parameter, Sending, Statement};
 pub use table::{Slice, Table, table_name};
 pub use text::{C_BYTES, PAD_BYTES};
+pub use unique::Unique;
 
 use lines::Lines;
 use part::Parts;

@@ -9,6 +9,7 @@ mod flashback;
 mod init;
 mod predict;
 mod server;
+mod workload;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -37,6 +38,9 @@ pub(crate) use predict::{
 pub(crate) use server::{
     AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, PoolCommand,
     ServerCommand, ShipArguments, ShipMode, SnapshotCommand, SwitchArguments, UpArguments,
+};
+pub(crate) use workload::{
+    WorkloadCheckArguments, WorkloadCommand, WorkloadFitArguments, WorkloadListArguments,
 };
 
 /// Measure which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper.
@@ -110,6 +114,11 @@ pub(crate) enum Command {
     Agents {
         #[command(subcommand)]
         command: AgentsCommand,
+    },
+    /// Make workload files from captures, and say how close they are
+    Workload {
+        #[command(subcommand)]
+        command: WorkloadCommand,
     },
     /// Mount, watch and break emulated drives
     Drive {

@@ -26,3 +26,4 @@ pub(crate) mod serve;
 pub(crate) mod server;
 pub(crate) mod shell;
 pub(crate) mod study_file;
+pub(crate) mod workload;

@@ -117,6 +117,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Bus { command } => commands::bus::execute(&command),
         Command::Agent(arguments) => commands::agent::execute(&arguments),
         Command::Agents { command } => commands::agents::execute(&command),
+        Command::Workload { command } => commands::workload::execute(&command),
         Command::Drive { command } => commands::drive::execute(&command),
         Command::Server { command } => commands::server::execute(&command),
         Command::Ddl { command } => commands::ddl::execute(&command),

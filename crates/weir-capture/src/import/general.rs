@@ -119,7 +119,7 @@ fn complete(
 }
 
 /// `root@localhost on shop using Socket`; `None` for one that was refused.
-fn login(text: &str) -> Option<(String, String)> {
+pub(super) fn login(text: &str) -> Option<(String, String)> {
     if text.starts_with("Access denied") {
         return None;
     }

@@ -25,6 +25,13 @@ pub(super) fn short_us(date: &str, time: &str) -> Option<i64> {
     Some(zoned.timestamp().as_microsecond())
 }
 
+/// `2026-11-25 14:00:00.123456`, in a time zone that is not told: only differences count.
+pub(super) fn table_us(text: &str) -> Option<i64> {
+    let time: DateTime = text.parse().ok()?;
+    let zoned = time.to_zoned(TimeZone::UTC).ok()?;
+    Some(zoned.timestamp().as_microsecond())
+}
+
 /// Seconds with a fraction.
 pub(super) fn seconds_us(text: &str) -> Option<u64> {
     let seconds: f64 = text.parse().ok()?;

@@ -18,19 +18,25 @@ const FIXED_BYTES: usize = 32;
 
 /// Who logs in, and what both sides then know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct LoginSeen {
-    pub(super) user: String,
-    pub(super) schema: String,
-    pub(super) capabilities: u32,
+pub(crate) struct LoginSeen {
+    pub(crate) user: String,
+    pub(crate) schema: String,
+    pub(crate) capabilities: u32,
 }
 
 impl LoginSeen {
-    pub(super) fn has(&self, flag: CapabilityFlags) -> bool {
+    pub(crate) fn has(&self, flag: CapabilityFlags) -> bool {
         self.capabilities & flag.bits() == flag.bits()
     }
 
+    /// Whether both sides pack what they send.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.has(CapabilityFlags::CLIENT_COMPRESS)
+            || self.has(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
+    }
+
     /// Reads a client's answer to the greeting; `None` if it is none that is read here.
-    pub(super) fn read(payload: &[u8]) -> Option<Self> {
+    pub(crate) fn read(payload: &[u8]) -> Option<Self> {
         let mut fields = Fields(payload);
         let capabilities = Fields(payload).number(4)? as u32;
         let mut seen = Self {
@@ -59,14 +65,14 @@ impl LoginSeen {
 }
 
 /// Whether a client's first payload asks for encryption, and says no more.
-pub(super) fn asks_for_tls(payload: &[u8]) -> bool {
+pub(crate) fn asks_for_tls(payload: &[u8]) -> bool {
     let flags = Fields(payload).number(4).unwrap_or(0) as u32;
     payload.len() == FIXED_BYTES && flags & CapabilityFlags::CLIENT_SSL.bits() != 0
 }
 
 /// Takes from a greeting's payload what could not be read on the way, and with `hides_tls` also the offer to encrypt;
 /// the server's version.
-pub(super) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<String> {
+pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<String> {
     let mut fields = Fields(greeting);
     if fields.number(1)? != 10 {
         return None;

@@ -181,7 +181,8 @@ fn put(writer: &mut CaptureWriter, message: Message, shared: &Shared) -> Result<
     Ok(())
 }
 
-fn as_asked(asked: &OwnedAsked) -> Asked<'_> {
+/// A command, to be written.
+pub(crate) fn as_asked(asked: &OwnedAsked) -> Asked<'_> {
     Asked {
         command: asked.command,
         text: asked.text.as_deref(),

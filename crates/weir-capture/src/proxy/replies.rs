@@ -201,9 +201,10 @@ impl ReplyWatch {
     fn outcome(&mut self, packet: Packet<'_>) -> Result<bool, NotUnderstood> {
         let mut fields = Fields(&packet.payload[1..]);
         let affected = fields.encoded().ok_or(NotUnderstood)?;
-        fields.encoded().ok_or(NotUnderstood)?;
+        let insert_id = fields.encoded().ok_or(NotUnderstood)?;
         let status = fields.number(2).ok_or(NotUnderstood)?;
         self.ended.affected = Some(self.ended.affected.unwrap_or(0) + affected);
+        self.ended.insert_id = Some(insert_id).filter(|number| *number != 0);
         self.ended.error = Some(0);
         self.ended.in_transaction = Some(status & IN_TRANSACTION != 0);
         Ok(status & MORE_RESULTS != 0)

@@ -24,7 +24,7 @@ const LAST_PREPARED: u32 = u32::MAX;
 
 /// What was seen.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Seen {
+pub(crate) enum Seen {
     /// The login was let in.
     Opened { user: String, schema: String },
     /// A command began.
@@ -35,13 +35,13 @@ pub(super) enum Seen {
 
 /// A command with its own text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct OwnedAsked {
-    pub(super) command: Command,
-    pub(super) text: Option<Vec<u8>>,
-    pub(super) handle: u32,
-    pub(super) values: Vec<Value>,
+pub(crate) struct OwnedAsked {
+    pub(crate) command: Command,
+    pub(crate) text: Option<Vec<u8>>,
+    pub(crate) handle: u32,
+    pub(crate) values: Vec<Value>,
     /// Parts of it could not be read.
-    pub(super) is_incomplete: bool,
+    pub(crate) is_incomplete: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ struct Outstanding {
 
 /// Watches one connection.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     stage: Stage,
     client: Cutter,
     server: Cutter,
@@ -83,7 +83,7 @@ struct Talk {
 }
 
 impl Watch {
-    pub(super) fn new(hides_tls: bool) -> Self {
+    pub(crate) fn new(hides_tls: bool) -> Self {
         Self {
             stage: Stage::Greeting(Vec::new()),
             client: Cutter::new(CLIENT_BYTES),
@@ -94,17 +94,17 @@ impl Watch {
     }
 
     /// What was seen since the last call.
-    pub(super) fn take(&mut self) -> Vec<Seen> {
+    pub(crate) fn take(&mut self) -> Vec<Seen> {
         std::mem::take(&mut self.talk.seen)
     }
 
     /// Whether what passes is not understood any more.
-    pub(super) fn is_blind(&self) -> bool {
+    pub(crate) fn is_blind(&self) -> bool {
         self.stage == Stage::Blind
     }
 
     /// What is to be passed on of the server's first bytes; `None`: as they are.
-    pub(super) fn greeting(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn greeting(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let Stage::Greeting(held) = &mut self.stage else {
             return None;
         };
@@ -130,7 +130,7 @@ impl Watch {
     }
 
     /// Looks at what the client has sent.
-    pub(super) fn client_sent(&mut self, bytes: &[u8]) {
+    pub(crate) fn client_sent(&mut self, bytes: &[u8]) {
         let talk = &mut self.talk;
         let fed = match self.stage {
             Stage::Greeting(_) | Stage::Blind => return,
@@ -141,7 +141,7 @@ impl Watch {
     }
 
     /// Looks at what the server has sent, the greeting apart.
-    pub(super) fn server_sent(&mut self, bytes: &[u8]) {
+    pub(crate) fn server_sent(&mut self, bytes: &[u8]) {
         let talk = &mut self.talk;
         let fed = match self.stage {
             Stage::Greeting(_) | Stage::Blind => return,

@@ -70,6 +70,11 @@ impl StatementClass {
     }
 }
 
+/// What a statement's text does to the transaction.
+pub fn transaction_step(sql: &[u8]) -> TransactionStep {
+    StatementClass::of(sql).transaction
+}
+
 fn transaction(tokens: &[Token], sql: &[u8]) -> TransactionStep {
     let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is(sql, word));
     if is(0, "BEGIN") || is(0, "START") && is(1, "TRANSACTION") {

@@ -3,6 +3,7 @@
 use super::class::StatementClass;
 use super::fingerprint::of_template;
 use super::parts::MARK;
+use super::scan::{Kind, Scan};
 
 /// What all statements of one text have, but for their literals.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +47,24 @@ impl Template {
         text
     }
 
+    /// Its text as a statement with question marks, and for each of these whether it stands for a literal of the text
+    /// (`true`) or was one already. `None` for a text that is no UTF-8.
+    pub fn with_question_marks(&self) -> Option<(String, Vec<bool>)> {
+        let mut text = self.text.clone();
+        let mut marks = Vec::new();
+        for token in Scan::new(&self.text, true).filter(|token| token.kind == Kind::Sign) {
+            match token.of(&self.text) {
+                [MARK] => {
+                    text[token.start] = b'?';
+                    marks.push(true);
+                }
+                b"?" => marks.push(false),
+                _ => {}
+            }
+        }
+        Some((String::from_utf8(text).ok()?, marks))
+    }
+
     /// How many literals it has.
     pub fn literals(&self) -> usize {
         let marks = self.text.split(|byte| *byte == MARK);
@@ -83,6 +102,14 @@ mod tests {
         assert_eq!(limits, [false, true, true]);
         let commented = split(b"/* secret */ SELECT -- x\n 1", true);
         assert!(!commented.text.windows(6).any(|part| part == b"secret"));
+    }
+
+    #[test]
+    fn a_prepared_text_tells_literals_from_parameters() {
+        let parts = split(b"SELECT `a?` FROM t WHERE a = 'x?' AND b = ? LIMIT 5", true);
+        let (text, marks) = Template::new(parts.text).with_question_marks().unwrap();
+        assert_eq!(text, "SELECT `a?` FROM t WHERE a = ? AND b = ? LIMIT ?");
+        assert_eq!(marks, [true, false, true]);
     }
 
     #[test]

@@ -2,5 +2,4 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
-mod import;
 mod proxy;

@@ -5,8 +5,7 @@
 //! solver meets some hundreds of groups.
 
 use weir_model::Distribution;
-
-use super::keys::share_up_to;
+use weir_workload::share_up_to;
 
 /// Pieces to begin with, so that no narrow window is missed.
 const PIECES: usize = 1024;
@@ -27,9 +26,18 @@ pub(crate) struct LeafGroup {
 
 /// The groups of an index of `leaves` leaves in the order of the keys.
 pub(crate) fn leaf_groups(distribution: Distribution, leaves: u64, rows: f64) -> Vec<LeafGroup> {
+    leaf_groups_of(&|key| share_up_to(distribution, key, rows), leaves, rows)
+}
+
+/// The same of keys of which `share_up_to` is the share up to a row.
+pub(super) fn leaf_groups_of(
+    share_up_to: &dyn Fn(f64) -> f64,
+    leaves: u64,
+    rows: f64,
+) -> Vec<LeafGroup> {
     let rows_per_leaf = rows / leaves as f64;
     let share = |from: u64, to: u64| {
-        let up_to = |leaf| share_up_to(distribution, leaf as f64 * rows_per_leaf, rows);
+        let up_to = |leaf| share_up_to(leaf as f64 * rows_per_leaf);
         up_to(to) - up_to(from)
     };
     let first = leaves.min(PIECES as u64);
@@ -87,7 +95,16 @@ pub(crate) fn scattered_groups(
     leaves: u64,
     rows: f64,
 ) -> Vec<LeafGroup> {
-    let by_row = leaf_groups(distribution, rows as u64, rows);
+    scattered_groups_of(&|key| share_up_to(distribution, key, rows), leaves, rows)
+}
+
+/// The same of keys of which `share_up_to` is the share up to a row.
+pub(super) fn scattered_groups_of(
+    share_up_to: &dyn Fn(f64) -> f64,
+    leaves: u64,
+    rows: f64,
+) -> Vec<LeafGroup> {
+    let by_row = leaf_groups_of(share_up_to, rows as u64, rows);
     let mut left = leaves as f64;
     let mut hot = Vec::new();
     let mut rest = 0.0;

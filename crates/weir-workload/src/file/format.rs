@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use toml::Spanned;
 use weir_model::DistributionName;
 
@@ -16,6 +16,9 @@ pub(super) struct File {
     /// What it is about; nobody but its reader needs it.
     #[serde(default, rename = "title")]
     _title: String,
+    /// What `weir workload fit` found beside it; for readers.
+    #[serde(default, rename = "fit")]
+    _fit: Option<IgnoredAny>,
     /// A text whose lines `line` takes.
     pub(super) text_file: Option<PathBuf>,
     /// Values that a transaction draws once.
@@ -81,14 +84,49 @@ pub(super) enum Kind {
     Pattern(String),
     /// Texts with their weights.
     Choice(BTreeMap<String, u32>),
+    /// So many small letters, from the first to the second.
+    Letters([u32; 2]),
+    /// Letters and digits that another value decides.
+    Code(Code),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Code {
+    pub(super) length: usize,
+    /// The number that decides.
+    pub(super) of: Box<Spanned<Source>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Key {
-    pub(super) table: String,
+    /// The table whose rows are asked for, or
+    pub(super) table: Option<String>,
+    /// the integers from the first to the second.
+    pub(super) range: Option<[i64; 2]>,
     /// The run's, if the file names none.
     pub(super) distribution: Option<DistributionName>,
+    /// Weights of equal parts of the table, instead of a distribution.
+    pub(super) weights: Option<Vec<u32>>,
+    /// Parameters of the distribution.
+    pub(super) iterations: Option<u32>,
+    pub(super) hot_rows_percent: Option<u32>,
+    pub(super) hot_keys_percent: Option<u32>,
+    pub(super) h: Option<f64>,
+    pub(super) exponent: Option<f64>,
+    /// Where the keys that are asked for most stand.
+    #[serde(default)]
+    pub(super) order: Order,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    #[default]
+    Ascending,
+    Descending,
+    Scattered,
 }
 
 impl<'de> Deserialize<'de> for StatementEntry {

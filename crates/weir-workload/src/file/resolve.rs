@@ -1,24 +1,28 @@
 //! From the file to tables and a script.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use toml::Spanned;
-use weir_model::{Distribution, nearest};
+use weir_model::Distribution;
 use weir_mysql::StatementText;
 
 use super::WorkloadFile;
-use super::format::{Key, Kind, Source, StatementEntry, TableEntry, TransactionEntry};
+use super::format::{Code, Kind, Source, StatementEntry, TableEntry, TransactionEntry};
+use super::keys::{keys, span, unknown};
 use crate::generator::Choice;
 use crate::script::Transaction;
 use crate::table::Filling;
 use crate::{
-    Execution, Generator, Keys, Lines, Parameter, Pattern, Script, Statement, Step, Table, Unique,
+    Execution, Generator, Lines, Parameter, Pattern, Script, Statement, Step, Table, Unique,
+    ValueKind,
 };
 
 /// Characters of a name, at most.
 const NAME_LENGTH_MAX: usize = 64;
+/// Longest texts that are generated.
+const CODE_LENGTH_MAX: usize = 255;
+const LETTERS_MAX: u32 = 65_535;
 /// Names that a file need not define.
 const KNOWN: [&str; 3] = ["row", "now", "line"];
 
@@ -213,6 +217,12 @@ impl<'a> Resolver<'a> {
         }
         .map_err(|why| self.workload.at(source, &why))?;
         let why = match (&generator, purpose) {
+            (Generator::Code(_, of), Use::Statement) if matches!(**of, Generator::Row) => {
+                "`row` is for the columns of tables; use a key"
+            }
+            (Generator::Code(_, of), Use::Row) if is_of_run(of) => {
+                "a row must be the same whenever it is made; use a code of row or integer"
+            }
             (Generator::Row, Use::Statement) => "`row` is for the columns of tables; use a key",
             (Generator::Now | Generator::Sequence(_) | Generator::Unique(_), Use::Row) => {
                 "a row must be the same whenever it is made; use row, integer or pattern"
@@ -252,9 +262,12 @@ impl<'a> Resolver<'a> {
         Ok(lines.expect("invariant: they were opened above"))
     }
 
-    fn of_kind(&self, kind: &Kind) -> Result<Generator, String> {
+    fn of_kind(&mut self, kind: &Kind) -> Result<Generator, String> {
         Ok(match kind {
-            Kind::Key(key) => Generator::Key(self.key(key)?),
+            Kind::Key(key) => {
+                let spec = &self.workload.spec;
+                key.generator(&self.workload.file.tables, spec.distribution)?
+            }
             Kind::Integer([first, last]) => Generator::Integer {
                 first: *first,
                 keys: keys(Distribution::Uniform, span(*first, *last)?)?,
@@ -265,6 +278,15 @@ impl<'a> Resolver<'a> {
                 Generator::Unique(Arc::new(unique))
             }
             Kind::Pattern(pattern) => Generator::Pattern(Arc::new(Pattern::new(pattern))),
+            Kind::Letters([least, most]) => {
+                if least > most || *most > LETTERS_MAX {
+                    return Err(format!(
+                        "[{least}, {most}] must ascend to at most {LETTERS_MAX}"
+                    ));
+                }
+                Generator::Letters(*least, *most)
+            }
+            Kind::Code(code) => self.code(code)?,
             Kind::Choice(texts) => {
                 if texts.values().all(|weight| *weight == 0) {
                     return Err("a choice needs a text with a weight above 0; add one".to_owned());
@@ -275,17 +297,25 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    fn key(&self, key: &Key) -> Result<Keys, String> {
-        let tables: &BTreeMap<_, _> = &self.workload.file.tables;
-        let Some(table) = tables.get(&key.table) else {
-            let names = tables.keys().map(String::as_str);
-            return Err(unknown("table", &key.table, names, "define it in [tables]"));
-        };
-        let distribution = key
-            .distribution
-            .map_or(self.workload.spec.distribution, Distribution::from);
-        keys(distribution, table.get_ref().rows)
+    fn code(&mut self, code: &Code) -> Result<Generator, String> {
+        if !(1..=CODE_LENGTH_MAX).contains(&code.length) {
+            return Err(format!("a code has 1 to {CODE_LENGTH_MAX} characters"));
+        }
+        // Whether the use is allowed is looked at by whoever asked.
+        let of = match code.of.get_ref() {
+            Source::Name(name) => self.by_name(name),
+            Source::Here(kind) => self.of_kind(kind),
+        }?;
+        if of.kind() == ValueKind::Text {
+            return Err("a code is of a number: row, a key or an integer".to_owned());
+        }
+        Ok(Generator::Code(code.length, Box::new(of)))
     }
+}
+
+/// Whether its values depend on what a run has drawn before.
+fn is_of_run(generator: &Generator) -> bool {
+    matches!(generator, Generator::Sequence(_) | Generator::Unique(_))
 }
 
 /// A statement as every server reads it.
@@ -303,29 +333,4 @@ fn statement_text(sql: &str) -> Result<StatementText, String> {
          stands after a backslash, and put no question mark into a comment that servers execute"
             .to_owned(),
     )
-}
-
-fn keys(distribution: Distribution, rows: u64) -> Result<Keys, String> {
-    Keys::new(distribution, rows).map_err(|error| error.to_string())
-}
-
-/// How many integers there are from `first` to `last`.
-fn span(first: i64, last: i64) -> Result<u64, String> {
-    let span = i128::from(last) - i128::from(first) + 1;
-    u64::try_from(span)
-        .ok()
-        .filter(|span| (1..=i32::MAX as u64).contains(span))
-        .ok_or_else(|| format!("[{first}, {last}] must ascend over at most 2147483647 integers"))
-}
-
-fn unknown<'b>(
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = &'b str>,
-    remedy: &str,
-) -> String {
-    match nearest(name, known) {
-        Some(near) => format!("no {what} `{name}`; did you mean `{near}`?"),
-        None => format!("no {what} `{name}`; {remedy}"),
-    }
 }

@@ -11,7 +11,7 @@ use weir_model::Duration;
 pub(crate) enum CaptureCommand {
     /// Stand between clients and a server, and write down what they ask and what comes of it
     Proxy(CaptureProxyArguments),
-    /// Make a capture of a slow query log or a general query log
+    /// Make a capture of a slow query log, a general query log, or packets (pcap)
     Import(CaptureImportArguments),
     /// Say what a capture has, what its source guarantees, and what is missing
     Show(CaptureShowArguments),
@@ -44,11 +44,11 @@ pub(crate) struct CaptureProxyArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CaptureImportArguments {
-    /// The log's file, of MySQL, Percona Server or MariaDB
+    /// The log's file, of MySQL, Percona Server or MariaDB; or a pcap or pcapng file
     pub(crate) log: PathBuf,
-    /// Kind of log
-    #[arg(long, value_name = "slow|general")]
-    pub(crate) format: LogFormat,
+    /// What it is [default: by its contents]
+    #[arg(long, value_name = "slow|general|table|pcap")]
+    pub(crate) format: Option<LogFormat>,
     /// The new file, such as tuesday.weircap; only you can read it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,

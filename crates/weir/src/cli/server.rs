@@ -60,6 +60,10 @@ pub(crate) struct UpArguments {
     /// Start a new server from this snapshot [default: empty data]
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) snapshot: Option<String>,
+    /// Start a new server from a copy of this backup: the folder of a prepared physical backup, a copied
+    /// data directory, or a dump (.sql, .sql.gz, .sql.zst). The backup is not changed
+    #[arg(long, value_name = "DIR|FILE", conflicts_with_all = ["snapshot", "replica_of"])]
+    pub(crate) from_backup: Option<PathBuf>,
     /// Settings of a new server: the server's groups of this option file, such as a copy of your my.cnf,
     /// without folders, socket, port and account
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,7 @@
 //! `weir server`: private servers that stay up, and the snapshots of their data.
 
 mod advise;
+mod backup;
 mod describe;
 mod doublewrite;
 mod option_file;
@@ -74,6 +75,7 @@ fn up_again(
 ) -> anyhow::Result<InstanceInfo> {
     let of_a_new_one = arguments.server.is_some()
         || arguments.snapshot.is_some()
+        || arguments.from_backup.is_some()
         || arguments.port.is_some()
         || arguments.replica_of.is_some()
         || arguments.cpus.is_some()
@@ -96,8 +98,14 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
     let snapshot = snapshot.map(|name| snapshots.named(name)).transpose()?;
     let primary = arguments.replica_of.as_deref();
     let primary = primary.map(|name| instances.instance(name)).transpose()?;
+    let backup = arguments.from_backup.as_deref();
+    let backup = backup.map(backup::open).transpose()?;
     let binary = match (&arguments.server, &snapshot, &primary) {
         (_, _, Some(primary)) => primary.binary()?,
+        (None, None, None) if backup.is_some() => {
+            let flavor = backup.as_ref().and_then(backup::Source::flavor);
+            program(&flavor.unwrap_or(Flavor::Mysql).to_string())?
+        }
         (Some(server), _, _) => program(server)?,
         (None, Some(snapshot), _) => program(&snapshot.key.flavor.to_string())?,
         (None, None, None) => program(&Flavor::Mysql.to_string())?,
@@ -128,6 +136,9 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
             Replication::Async
         };
         return Ok(instances.create_replica(&primary.name, instance, replication)?);
+    }
+    if let Some(backup) = &backup {
+        return backup.create(instances, &binary, &instance);
     }
     let source = match &snapshot {
         Some(snapshot) => DataSource::Snapshot(&snapshots, &snapshot.key),

@@ -1,4 +1,4 @@
-//! Captures, and the servers' logs of which they are made.
+//! Captures, the servers' logs and the packets of which they are made, and dumps.
 
 use std::fs;
 use std::path::Path;
@@ -77,4 +77,89 @@ fn captures() {
     import_log(&log, LogFormat::Slow, &capture, Literals::Keep).unwrap();
     let seed = fs::read(&capture).unwrap();
     fuzz("captures", vec![seed], &[], |_, path| read(path));
+}
+
+/// Packets of a login and a query, as tcpdump writes them.
+fn packets() -> Vec<u8> {
+    let mut file = Vec::new();
+    for number in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 262_144, 101] {
+        file.extend(number.to_le_bytes());
+    }
+    let mut greeting = b"\x0a9.7.4\0".to_vec();
+    greeting.extend([0; 13]);
+    greeting.extend([0xFF, 0xF7, 8, 2, 0, 0xFF, 0xDF, 21]);
+    greeting.extend([0; 10]);
+    greeting.extend(b"another nonce\0plugin\0");
+    let mut login = 0x0100_0200_u32.to_le_bytes().to_vec();
+    login.resize(32, 0);
+    login.extend(b"app\0\0");
+    let ok: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+    let mut sent = [100_u32, 500];
+    let mut put = |side: usize, flags: u8, payload: &[u8]| {
+        let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6, 0, 0];
+        let (from, to) = if side == 0 { (1, 2) } else { (2, 1) };
+        packet.extend([10, 0, 0, from, 10, 0, 0, to]);
+        let ports: [u16; 2] = if side == 0 {
+            [40_000, 3_306]
+        } else {
+            [3_306, 40_000]
+        };
+        packet.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
+        packet.extend(sent[side].to_be_bytes());
+        packet.extend(sent[1 - side].to_be_bytes());
+        packet.extend([0x50, flags, 0xFF, 0xFF, 0, 0, 0, 0]);
+        packet.extend(payload);
+        let length = packet.len() as u16;
+        packet[2..4].copy_from_slice(&length.to_be_bytes());
+        sent[side] += payload.len() as u32 + u32::from(flags & 2 != 0) + u32::from(flags & 1);
+        for number in [1_795_600_800, 5, u32::from(length), u32::from(length)] {
+            file.extend(number.to_le_bytes());
+        }
+        file.extend(packet);
+    };
+    let framed =
+        |number: u8, payload: &[u8]| [&[payload.len() as u8, 0, 0, number][..], payload].concat();
+    put(0, 2, b"");
+    put(1, 18, b"");
+    put(1, 24, &framed(0, &greeting));
+    put(0, 24, &framed(1, &login));
+    put(1, 24, &framed(2, ok));
+    put(0, 24, &framed(0, b"\x03SELECT c FROM t WHERE id = 1"));
+    put(1, 24, &framed(1, ok));
+    put(0, 24, &framed(0, b"\x16SELECT ?"));
+    put(1, 24, &framed(1, &[0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
+    put(0, 17, b"");
+    put(1, 17, b"");
+    file
+}
+
+#[test]
+fn packets_of_the_network() {
+    let seed = packets();
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("seed.pcap");
+    fs::write(&from, &seed).unwrap();
+    let to = folder.path().join("seed.weircap");
+    let imported = import_log(&from, LogFormat::Pcap, &to, Literals::Keep).unwrap();
+    assert_eq!(imported.tail.written.sessions, 1, "{imported:?}");
+    assert_eq!(imported.tail.written.events, 2, "{imported:?}");
+    fuzz("packets of the network", vec![seed], &[], |_, path| {
+        let to = path.with_extension("weircap");
+        if import_log(path, LogFormat::Pcap, &to, Literals::Keep).is_ok() {
+            read(&to);
+        }
+        fs::remove_file(&to).unwrap_or_default();
+    });
+}
+
+#[test]
+fn fits_of_captures() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, capture) = (folder.path().join("log"), folder.path().join("c.weircap"));
+    fs::write(&log, SLOW_OF_MYSQL).unwrap();
+    import_log(&log, LogFormat::Slow, &capture, Literals::Keep).unwrap();
+    let seed = fs::read(&capture).unwrap();
+    fuzz("fits of captures", vec![seed], &[], |_, path| {
+        let _ = weir_fit::fit(path, None);
+    });
 }

@@ -30,6 +30,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-workload", 2),
     ("weir-ddl", 3),
     ("weir-bus", 3),
+    ("weir-fit", 3),
     ("weir-flashback", 3),
     ("weir-load", 3),
     ("weir-pool", 3),
@@ -294,6 +295,7 @@ fn a_gate_that_lets_everything_pass_is_for_private_servers() {
                 "doublewrite.rs",
                 "target.rs",
                 "observe.rs",
+                "backup.rs",
             ],
         ),
     ] {

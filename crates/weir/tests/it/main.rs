@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 mod asked;
+mod backup;
 mod before_after;
 mod bottleneck;
 mod capture;
@@ -44,5 +45,7 @@ mod server;
 mod shipped_files;
 mod terminal;
 mod tls;
+mod tuesday;
 mod users;
 mod window;
+mod workload;

@@ -1,15 +1,19 @@
 //! `weir capture import`.
 
-use weir_capture::import_log;
+use weir_capture::{import_log, log_format};
 
 use super::proxy::tell;
 use crate::Outcome;
 use crate::cli::CaptureImportArguments;
 
 pub(super) fn execute(arguments: &CaptureImportArguments) -> anyhow::Result<Outcome> {
+    let format = match arguments.format {
+        Some(format) => format,
+        None => log_format(&arguments.log)?,
+    };
     let imported = import_log(
         &arguments.log,
-        arguments.format,
+        format,
         &arguments.output,
         arguments.literals,
     )?;

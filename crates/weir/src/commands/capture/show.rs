@@ -21,7 +21,7 @@ pub(super) fn execute(arguments: &CaptureShowArguments) -> anyhow::Result<Outcom
 }
 
 /// What a capture lacks, in words.
-pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 6] {
+pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 9] {
     [
         ("sessions were not followed to their end", losses.sessions),
         (
@@ -35,6 +35,18 @@ pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 6] {
         ("statements are too long to be kept", losses.too_long),
         ("entries are out of the order of time", losses.out_of_order),
         ("lines of the log belong to no entry", losses.unread_lines),
+        (
+            "sessions are encrypted and left out",
+            losses.sessions_encrypted,
+        ),
+        (
+            "sessions are compressed and left out",
+            losses.sessions_compressed,
+        ),
+        (
+            "sessions began before the capture and are left out",
+            losses.sessions_joined_late,
+        ),
     ]
 }
 

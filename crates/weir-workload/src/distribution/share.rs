@@ -10,7 +10,7 @@ const RANKS_SUMMED: u64 = 32;
 const SUMMED_MAX: u32 = 16;
 
 /// The share of the keys that are at most `key` of `rows`; `key` may lie between two rows.
-pub(super) fn share_up_to(distribution: Distribution, key: f64, rows: f64) -> f64 {
+pub fn share_up_to(distribution: Distribution, key: f64, rows: f64) -> f64 {
     let place = (key / rows).clamp(0.0, 1.0);
     match distribution {
         Distribution::Uniform => place,
@@ -83,7 +83,7 @@ fn normal(place: f64, n: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use weir_workload::KeyStream;
+    use crate::KeyStream;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use weir_capture::{
     CaptureReader, CaptureSource, Command, Ended, Happening, Imported, Literals, LogFormat,
-    Started, import_log,
+    Started, import_log, log_format,
 };
 use weir_model::{Endpoint, Flavor};
 use weir_mysql::Connection;
@@ -14,6 +14,7 @@ use weir_testing::PrivateServer;
 weir_testing::on_both_flavors! {
     a_slow_log_becomes_a_capture
     a_general_log_becomes_a_capture
+    log_tables_become_captures
 }
 
 #[test]
@@ -209,6 +210,53 @@ fn a_general_log_becomes_a_capture(flavor: Flavor) {
         records.iter().any(|record| is_it(&record.happening)),
         "{records:?}"
     );
+}
+
+/// The files of the tables, and whether a slow log's time is that of the end: `SLEEP` of one second says so.
+fn log_tables_become_captures(flavor: Flavor) {
+    let bench = Bench::start(flavor);
+    let mut root = bench.connect();
+    for sql in [
+        "SET GLOBAL log_output = 'TABLE'",
+        "SET GLOBAL long_query_time = 0",
+        "SET GLOBAL general_log = ON",
+        "SET GLOBAL slow_query_log = ON",
+    ] {
+        root.run(sql).unwrap();
+    }
+    if flavor == Flavor::Mariadb {
+        root.run("SET GLOBAL log_slow_filter = ''").unwrap();
+    }
+    work(&bench);
+    root.run("SET GLOBAL slow_query_log = OFF").unwrap();
+    root.run("SET GLOBAL general_log = OFF").unwrap();
+    let data: Option<(String,)> = root.first("SELECT @@datadir").unwrap();
+    let data = PathBuf::from(data.unwrap().0);
+    let mut sleeps = Vec::new();
+    for (name, source) in [
+        ("slow_log", CaptureSource::SlowLogTable),
+        ("general_log", CaptureSource::GeneralLog),
+    ] {
+        let (log, capture) = (bench.path(name), bench.path(&format!("{name}.weircap")));
+        std::fs::copy(data.join(format!("mysql/{name}.CSV")), &log).unwrap();
+        assert_eq!(log_format(&log).unwrap(), LogFormat::Table);
+        let imported = import_log(&log, LogFormat::Table, &capture, Literals::Keep).unwrap();
+        assert_eq!(imported.head.source, source);
+        assert_eq!(imported.tail.losses.unread_lines, 0, "{imported:?}");
+        let statements = statements(&capture);
+        assert_texts(&statements);
+        let slept = statements
+            .iter()
+            .find(|statement| statement.0.contains("SLEEP(1)"))
+            .unwrap();
+        sleeps.push((
+            imported.head.began_unix_us + slept.3 as i64,
+            slept.4 - slept.3,
+        ));
+    }
+    // The general log tells the beginning, and the slow log the same.
+    assert!((sleeps[0].0 - sleeps[1].0).abs() < 500_000, "{sleeps:?}");
+    assert!(sleeps[0].1 >= 1_000_000, "{sleeps:?}");
 }
 
 #[test]

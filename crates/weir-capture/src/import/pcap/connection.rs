@@ -1,0 +1,214 @@
+//! A connection: two streams, and what passes in them.
+
+use std::net::SocketAddr;
+
+use super::frame::Segment;
+use super::stream::Stream;
+use crate::proxy::{LoginSeen, Seen, Watch, asks_for_tls};
+
+/// The servers' usual ports.
+const PORTS: [u16; 2] = [3306, 33060];
+/// Length and number of a packet.
+const HEADER_BYTES: usize = 4;
+
+/// What became of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It was read to its end.
+    Read,
+    /// It was another protocol.
+    NotMysql,
+    /// Packets are missing, or what passes is not understood: it was read as far as that.
+    Cut,
+    Encrypted,
+    Compressed,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) session: u32,
+    watch: Watch,
+    client: Stream,
+    server: Stream,
+    /// What a side has sent while something of the other is missing that came before.
+    held: [Vec<u8>; 2],
+    /// Which sides have sent their last segment.
+    ended: [bool; 2],
+    outcome: Outcome,
+    /// What the client sent first, until it is whole.
+    login: Option<Vec<u8>>,
+    was_opened: bool,
+    is_over: bool,
+    is_joined_late: bool,
+}
+
+/// Whether a side is a server by its port.
+pub(super) fn is_usual_port(end: SocketAddr) -> bool {
+    PORTS.contains(&end.port())
+}
+
+impl Connection {
+    /// Its first segment was seen.
+    pub(super) fn begun(session: u32) -> Self {
+        Self {
+            session,
+            watch: Watch::new(false),
+            client: Stream::default(),
+            server: Stream::default(),
+            held: [Vec::new(), Vec::new()],
+            ended: [false, false],
+            outcome: Outcome::Read,
+            login: Some(Vec::new()),
+            was_opened: false,
+            is_over: false,
+            is_joined_late: false,
+        }
+    }
+
+    /// It was there before the packets begin: nothing of it is read.
+    pub(super) fn joined_late() -> Self {
+        Self {
+            is_joined_late: true,
+            outcome: Outcome::NotMysql,
+            ..Self::begun(0)
+        }
+    }
+
+    /// Whether the client's first segment had this number.
+    pub(super) fn has_begun_at(&self, sequence: u32) -> bool {
+        self.client.begins_after(sequence)
+    }
+
+    pub(super) fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    pub(super) fn was_opened(&self) -> bool {
+        self.was_opened
+    }
+
+    /// Nothing more comes.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// What was seen since the last call.
+    pub(super) fn take(&mut self) -> Vec<Seen> {
+        let seen = self.watch.take();
+        self.was_opened |= matches!(seen.first(), Some(Seen::Opened { .. }));
+        seen
+    }
+
+    /// Takes a segment.
+    pub(super) fn segment(&mut self, at_us: u64, segment: &Segment<'_>, is_of_client: bool) {
+        if segment.is_reset {
+            self.is_over = true;
+            return;
+        }
+        let side = usize::from(!is_of_client);
+        self.ended[side] |= segment.is_last;
+        if self.is_joined_late || self.outcome != Outcome::Read {
+            self.is_over |= self.ended == [true, true];
+            return;
+        }
+        let (stream, other) = if is_of_client {
+            (&mut self.client, &mut self.server)
+        } else {
+            (&mut self.server, &mut self.client)
+        };
+        if segment.is_first {
+            stream.begin(segment.sequence);
+            return;
+        }
+        if segment.is_cut && !segment.payload.is_empty() {
+            self.outcome = Outcome::Cut;
+            return;
+        }
+        if let Some(sequence) = segment.acknowledged {
+            other.acknowledged(at_us, sequence);
+        }
+        if segment.is_last {
+            stream.ends(segment.sequence, segment.payload.len());
+        }
+        let bytes = stream.part(at_us, segment.sequence, segment.payload);
+        self.held[side].extend(bytes);
+        self.pass_on(is_of_client);
+        if self.client.is_lost(at_us) || self.server.is_lost(at_us) {
+            self.outcome = Outcome::Cut;
+        }
+        self.is_over = self.client.is_complete() && self.server.is_complete();
+    }
+
+    /// Passes on what each side has sent, the side that sent last first: it may have filled a gap for which the other
+    /// waited. A statement is not read before the answer that its client had seen.
+    fn pass_on(&mut self, client_first: bool) {
+        for is_of_client in [client_first, !client_first] {
+            if is_of_client && !self.server.misses() {
+                let bytes = std::mem::take(&mut self.held[0]);
+                self.client_sent(&bytes);
+            } else if !is_of_client && !self.client.misses() {
+                let bytes = std::mem::take(&mut self.held[1]);
+                self.server_sent(&bytes);
+            }
+        }
+    }
+
+    /// The file ends: what is missing now is missing.
+    pub(super) fn end_of_packets(&mut self) {
+        if self.outcome == Outcome::Read && (self.client.misses() || self.server.misses()) {
+            self.outcome = Outcome::Cut;
+        }
+    }
+
+    fn server_sent(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.watch.greeting(bytes).is_none() {
+            self.watch.server_sent(bytes);
+        }
+        self.settle();
+    }
+
+    fn client_sent(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        if let Some(login) = &mut self.login {
+            login.extend_from_slice(bytes);
+            let Some(&[a, b, c, _]) = login.first_chunk::<HEADER_BYTES>() else {
+                return;
+            };
+            let length = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
+            let Some(payload) = login.get(HEADER_BYTES..HEADER_BYTES + length) else {
+                return;
+            };
+            if asks_for_tls(payload) {
+                self.outcome = Outcome::Encrypted;
+                return;
+            }
+            if LoginSeen::read(payload).is_some_and(|login| login.is_compressed()) {
+                self.outcome = Outcome::Compressed;
+                return;
+            }
+            let login = self.login.take().unwrap_or_default();
+            self.watch.client_sent(&login);
+        } else {
+            self.watch.client_sent(bytes);
+        }
+        self.settle();
+    }
+
+    /// What is not understood ends it.
+    fn settle(&mut self) {
+        if self.watch.is_blind() {
+            // A login that was refused is no session.
+            self.outcome = if self.was_opened {
+                Outcome::Cut
+            } else {
+                Outcome::NotMysql
+            };
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The tables `mysql.slow_log` and `mysql.general_log`, as the files of their engine: `slow_log.CSV`, `general_log.CSV`.
+//!
+//! Each row is a line; texts stand in double quotes, with backslashes before quotes, backslashes and line ends. Times are
+//! in the server's time zone. `start_time` of a slow log is when the statement ended, on both servers (a test says so).
+
+use super::general::login;
+use super::lines::Lines;
+use super::sessions::{Entry, Sessions};
+use super::times::table_us;
+use crate::CaptureError;
+
+/// Columns of a row of each table, at least.
+const SLOW_COLUMNS: usize = 12;
+const GENERAL_COLUMNS: usize = 6;
+/// Position of the changed rows, which `MariaDB` adds.
+const AFFECTED: usize = 12;
+
+/// What a row tells.
+enum Row {
+    Slow(Box<Entry>),
+    General {
+        at_us: i64,
+        user: String,
+        connection: u64,
+        command: String,
+        argument: Vec<u8>,
+    },
+}
+
+/// When the first row's statement began; `None` if the file is of no such table.
+pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
+    let Some(line) = lines.next()? else {
+        return Ok(None);
+    };
+    Ok(row(line).map(|row| match row {
+        Row::Slow(entry) => entry.began_us,
+        Row::General { at_us, .. } => at_us,
+    }))
+}
+
+/// Whether the first row is one of the slow log.
+pub(super) fn is_slow(lines: &mut Lines) -> Result<bool, CaptureError> {
+    let line = lines.next()?;
+    Ok(line
+        .and_then(row)
+        .is_some_and(|row| matches!(row, Row::Slow(_))))
+}
+
+/// Reads the rows.
+pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), CaptureError> {
+    while let Some(line) = lines.next()? {
+        match row(line) {
+            None if line.is_empty() => {}
+            None => sessions.unread(),
+            Some(Row::Slow(entry)) => sessions.statement(*entry)?,
+            Some(Row::General {
+                at_us,
+                user,
+                connection,
+                command,
+                argument,
+            }) => match command.as_str() {
+                "Connect" => {
+                    let text = String::from_utf8_lossy(&argument).into_owned();
+                    if let Some((name, schema)) = login(&text) {
+                        sessions.open(connection, at_us, &name, &schema)?;
+                    }
+                }
+                "Quit" => sessions.close(connection, at_us)?,
+                "Init DB" => {
+                    let schema = String::from_utf8_lossy(&argument).into_owned();
+                    sessions.use_schema(connection, &schema, 0)?;
+                }
+                "Query" | "Execute" => sessions.statement(Entry {
+                    connection,
+                    user,
+                    began_us: at_us,
+                    text: argument,
+                    ..Entry::default()
+                })?,
+                _ => {}
+            },
+        }
+    }
+    Ok(())
+}
+
+fn row(line: &[u8]) -> Option<Row> {
+    let fields = fields(line)?;
+    let text = |at: usize| {
+        fields
+            .get(at)
+            .map(|field| String::from_utf8_lossy(field).into_owned())
+    };
+    let number = |at: usize| text(at)?.parse::<u64>().ok();
+    let at_us = table_us(&text(0)?)?;
+    let user = text(1)?
+        .split('[')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_owned();
+    if fields.len() >= SLOW_COLUMNS {
+        let took_us = duration_us(&text(2)?)?;
+        return Some(Row::Slow(Box::new(Entry {
+            connection: number(11)?,
+            user,
+            schema: text(6).filter(|schema| !schema.is_empty()),
+            began_us: at_us.checked_sub_unsigned(took_us)?,
+            took_us: Some(took_us),
+            text: fields[10].clone(),
+            rows: number(4),
+            affected: number(AFFECTED),
+            error: None,
+        })));
+    }
+    (fields.len() >= GENERAL_COLUMNS).then(|| {
+        Some(Row::General {
+            at_us,
+            user,
+            connection: number(2)?,
+            command: text(4)?,
+            argument: fields[5].clone(),
+        })
+    })?
+}
+
+/// `00:00:01.500000`, microseconds.
+fn duration_us(text: &str) -> Option<u64> {
+    let mut parts = text.split(':');
+    let (hours, minutes) = (
+        parts.next()?.parse::<u64>().ok()?,
+        parts.next()?.parse::<u64>().ok()?,
+    );
+    let seconds: f64 = parts.next()?.parse().ok()?;
+    let is_time = hours < 1_000 && minutes < 60 && (0.0..60.0).contains(&seconds);
+    is_time.then(|| (hours * 3_600 + minutes * 60) * 1_000_000 + (seconds * 1e6).round() as u64)
+}
+
+/// The fields of a line; `None` if it is none of the engine's.
+fn fields(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut fields = Vec::new();
+    let mut rest = line;
+    loop {
+        let mut field = Vec::new();
+        if let [b'"', inner @ ..] = rest {
+            rest = inner;
+            loop {
+                match rest {
+                    [b'"', after @ ..] => {
+                        rest = after;
+                        break;
+                    }
+                    [b'\\', escaped, after @ ..] => {
+                        field.push(match escaped {
+                            b'n' => b'\n',
+                            b'r' => b'\r',
+                            other => *other,
+                        });
+                        rest = after;
+                    }
+                    [byte, after @ ..] => {
+                        field.push(*byte);
+                        rest = after;
+                    }
+                    [] => return None,
+                }
+            }
+        } else {
+            let end = rest
+                .iter()
+                .position(|byte| *byte == b',')
+                .unwrap_or(rest.len());
+            field.extend_from_slice(&rest[..end]);
+            rest = &rest[end..];
+        }
+        fields.push(field);
+        match rest {
+            [] => return Some(fields),
+            [b',', after @ ..] => rest = after,
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_both_tables_are_read() {
+        let slow = br#""2026-11-25 10:00:02.500000","app[app] @ localhost []","00:00:01.500000","00:00:00.000001",1,2,"shop",0,0,1,"SELECT \"a\nb\", 'x\\y'",8,3"#;
+        let Some(Row::Slow(entry)) = row(slow) else {
+            panic!("a slow row");
+        };
+        assert_eq!(
+            (entry.connection, &*entry.user, entry.affected),
+            (8, "app", Some(3))
+        );
+        assert_eq!(entry.text, b"SELECT \"a\nb\", 'x\\y'");
+        assert_eq!(entry.took_us, Some(1_500_000));
+        assert_eq!(entry.began_us % 60_000_000, 1_000_000);
+        let general =
+            br#""2026-11-25 10:00:02.500000","app[app] @ localhost []",8,1,"Query","SELECT 1""#;
+        assert!(matches!(
+            row(general),
+            Some(Row::General { connection: 8, .. })
+        ));
+        for wrong in [&b""[..], b"\"", b"\"2026-11-25 10:00:02\"", b"# Time: 1"] {
+            assert!(row(wrong).is_none());
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What can go wrong with a fit, in one line each.
+
+use thiserror::Error;
+use weir_capture::CaptureError;
+use weir_mysql::ClientError;
+
+/// Why a capture has no fit.
+#[derive(Debug, Error)]
+pub enum FitError {
+    /// The capture cannot be read.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The server with the tables.
+    #[error(transparent)]
+    Server(#[from] ClientError),
+    /// The capture has no values.
+    #[error("{path} has no values (it was made with --literals drop); make it with keep or hash")]
+    NoValues {
+        /// The capture.
+        path: String,
+    },
+    /// The capture has no transactions that a workload file can have.
+    #[error(
+        "{path} has no whole transaction of SELECT, INSERT, UPDATE or DELETE; `weir capture show {path}` lists it"
+    )]
+    NoTransactions {
+        /// The capture.
+        path: String,
+    },
+    /// What was written is no workload: a fault of the fit.
+    #[error(
+        "the fitted workload does not hold together ({why}); report this with the statement's form"
+    )]
+    NotAWorkload {
+        /// The workload's complaint.
+        why: String,
+    },
+    /// The workload that is compared.
+    #[error("{path}: {why}")]
+    Workload {
+        /// Its file.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+}

@@ -1,0 +1,8 @@
+//! Workloads fitted to captures whose truth is known.
+
+#![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
+
+mod known;
+mod privacy;
+mod shop;
+mod written;
