@@ -74,7 +74,7 @@ fn many_connections_and_tables_are_ready_in_time(flavor: Flavor) {
     let mut plan = LoadPlan::new(behind(&relay, &endpoint), WorkloadName::OltpReadOnly);
     (plan.tables, plan.rows, plan.load.connections) = (TABLES, 10, CONNECTIONS);
     // One after the other they would take hours; a busy machine needs more than the usual half a minute.
-    plan.init_timeout = Duration::from_secs(120);
+    plan.init_timeout = Duration::from_mins(2);
     // A transaction of 16 round trips takes 640 ms where nothing else does.
     plan.load.measure = Duration::from_secs(4).into();
     let outcome = go(&plan).unwrap_or_else(|error| panic!("{error}"));
