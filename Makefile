@@ -4,13 +4,20 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages clean bench-order bench-flashback bench-replay
+.PHONY: demo studies test test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
-demo: setup $(WEB)
-	cargo build --release --package weir
+demo:
+	scripts/setup.sh --system
+	@# MySQL and the crates are fetched while the report's page and the program are built.
+	@cargo fetch --locked --quiet & scripts/install-mysql.sh & server=$$!; \
+	$(MAKE) --no-print-directory release; built=$$?; wait $$server && exit $$built
 	@# 3: a rule forbids a comparison, such as beside other programs on the cores; the report says why.
 	$(WEIR) run studies/first-look.toml || [ $$? -eq 3 ]
+
+# The program, target/release/weir. The packages' program is built apart from it, with optimisation across crates.
+release: $(WEB)
+	cargo build --release --package weir
 
 # What CI runs: format, lints, all unit and end-to-end tests on real servers and a real browser. A test that
 # hangs is ended (.config/nextest.toml); what this machine makes a test leave out is counted and named.
@@ -180,6 +187,16 @@ crash-table: setup $(WEB)
 packages: $(WEB)
 	scripts/setup.sh --packages
 	scripts/packages.sh
+
+# The packages installed, run and purged in a small Debian; lintian and rpmlint; the image unpacked. Needs root.
+package-test:
+	scripts/setup.sh --package-test
+	scripts/test-packages.sh
+
+# Licences, unwanted crates and sources of all crates (deny.toml).
+deny:
+	scripts/setup.sh --deny
+	cargo deny --all-features check licenses bans sources
 
 clean:
 	cargo clean

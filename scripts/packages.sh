@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes the packages of Weir in target/packages: .deb, .rpm, .tar.xz, an OCI image, a list of what is inside (SBOM), and
-# checksums. `make packages` installs the tools first. Some minutes, most of them for the build of the program.
+# checksums. `make packages` installs the tools first, `make package-test` tests what this makes. Some minutes, most of
+# them for the build of the program.
 set -eu
 
 scripts=$(dirname "$(readlink -f "$0")")
@@ -8,7 +9,8 @@ root=$(dirname "$scripts")
 out=$root/target/packages
 # The oldest glibc that the packages support: Debian 12's.
 GLIBC_MAXIMUM=2.36
-MAINTAINER=${WEIR_MAINTAINER:-Weir maintainers <weir@packages.invalid>}
+# Written into the packages; a publisher names itself here.
+MAINTAINER=${WEIR_MAINTAINER:-Weir maintainers <weir@example.org>}
 SUMMARY='measures which storage, memory and InnoDB settings make MySQL faster'
 
 say() { printf '%s\n' "$*" >&2; }
@@ -20,11 +22,13 @@ die() {
 main() {
     version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
     architecture=$(uname -m)
-    # Two builds of one commit give the same files.
+    # Files have the commit's time, not the build's.
     SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)
     export SOURCE_DATE_EPOCH
 
+    crates=${CARGO_HOME:-$HOME/.cargo}
     build
+    check_paths "$program"
     check_program
     rm -rf "$out"
     mkdir -p "$out"
@@ -43,7 +47,7 @@ main() {
 # Builds the program apart from other builds, without paths of this machine: its own and those of the crates, whose
 # folder is named after their registry.
 build() {
-    crates=${CARGO_HOME:-$HOME/.cargo}
+    (cd "$root" && cargo fetch --locked)
     RUSTFLAGS="--remap-path-prefix=$crates=/usr/src/cargo --remap-path-prefix=$root=/usr/src/weir"
     CFLAGS="-ffile-prefix-map=$crates=/usr/src/cargo -ffile-prefix-map=$root=/usr/src/weir"
     for registry in "$crates"/registry/src/*/; do
@@ -52,17 +56,20 @@ build() {
         CFLAGS="$CFLAGS -ffile-prefix-map=$registry=/usr/src/crates"
     done
     export RUSTFLAGS CFLAGS
-    (cd "$root" && cargo build --profile packages --target-dir target/package --package weir)
+    (cd "$root" && cargo build --locked --profile packages --target-dir target/package --package weir)
     unset RUSTFLAGS CFLAGS
     program=$root/target/package/packages/weir
 }
 
-# The program is stripped, names no path of this machine, and runs where glibc is old.
-check_program() {
-    for path in "$root" "$HOME/.cargo" "${CARGO_HOME:-$HOME/.cargo}"; do
-        ! grep -q --binary-files=text -F "$path/" "$program" ||
-            die "$program contains the path $path of this machine; build it with \`make packages\`"
+# check_paths FILE_OR_FOLDER: nothing in it names a folder of this machine.
+check_paths() {
+    for path in "$root" "$crates" "$HOME/.cargo" "$HOME/.rustup"; do
+        ! grep -rq --binary-files=text -F "$path/" "$1" || die "$1 contains the path $path of this machine"
     done
+}
+
+# The program is stripped, and runs where glibc is old.
+check_program() {
     ! objdump -h "$program" | grep -q '\.debug_info' || die "$program is not stripped"
     newest=$(objdump -T "$program" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
     [ "$(printf '%s\n%s\n' "$newest" "$GLIBC_MAXIMUM" | sort -V | tail -n 1)" = "$GLIBC_MAXIMUM" ] ||
@@ -78,15 +85,19 @@ stage() {
         install -d "$share/weir/$data"
         install -m 644 "$root/$data"/*.toml "$share/weir/$data"
     done
-    install -d "$share/man/man1" "$share/doc/weir/docs"
+    install -d "$share/man/man1" "$share/doc/weir"
     "$program" manual "$share/man/man1"
     gzip -9 -n "$share/man/man1"/*.1
     completion bash "$share/bash-completion/completions/weir"
     completion zsh "$share/zsh/vendor-completions/_weir"
     completion fish "$share/fish/vendor_completions.d/weir.fish"
     install -m 644 "$root/README.md" "$root/CHANGELOG.md" "$share/doc/weir"
-    install -m 644 "$root"/docs/*.md "$share/doc/weir/docs"
+    # With the folders below, so that the pages' links lead somewhere.
+    cp -R "$root/docs" "$share/doc/weir/docs"
     copyright >"$share/doc/weir/copyright"
+    notices | gzip -9 -n >"$share/doc/weir/third-party.gz"
+    chmod -R u=rwX,go=rX "$folder"
+    check_paths "$folder"
     find "$folder" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 }
 
@@ -96,9 +107,32 @@ completion() {
     "$program" completions "$1" >"$2"
 }
 
+# The licences of what the program contains, as they ask for: a list, then each text once.
+notices() {
+    parts=$work/parts
+    (cd "$root" && cargo tree --locked --package weir --edges normal,build --prefix none --format '{p} {l}') |
+        grep -v '^weir' | sed 's/ (\*)$//; s/ (proc-macro)//' | sort -u >"$parts"
+    printf '%s\n\n' 'Weir contains or was built with:'
+    cat "$parts"
+    printf '%s\n' 'd3, internmap, uPlot (in the pages of reports; ISC, MIT)'
+    (
+        while read -r name crate_version _; do
+            find "$crates"/registry/src/*/"$name-${crate_version#v}" -maxdepth 2 -type f \
+                \( -iname 'licen[cs]e*' -o -iname 'copying*' -o -iname 'copyright*' -o -iname 'notice*' \)
+        done <"$parts"
+        (cd "$root/web" && npm ls --omit=dev --all --parseable) | sed 1d | while read -r folder; do
+            find "$folder" -maxdepth 1 -iname 'licen[cs]e*'
+        done
+    ) | xargs sha256sum | sort -k 2 | awk '!seen[$1]++ { sub(/^[^ ]+ +/, ""); print }' | while read -r text; do
+        printf '\n----- %s\n\n' "$(basename "$(dirname "$text")")/$(basename "$text")"
+        cat "$text"
+    done
+}
+
 copyright() {
     printf '%s\n' 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/' \
-        'Upstream-Name: weir' '' 'Files: *' 'Copyright: 2026 the authors of Weir' 'License: Apache-2.0' '' \
+        'Upstream-Name: weir' \
+        'Comment: The licences of the libraries in the program are in third-party.gz.' '' 'Files: *' 'Copyright: 2026 the authors of Weir' 'License: Apache-2.0' '' \
         'License: Apache-2.0' \
         ' On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.'
 }
@@ -114,16 +148,20 @@ make_tar() {
 
 make_deb() {
     architecture_deb=$(dpkg --print-architecture)
-    changelog | gzip -9 -n >"$work/weir/usr/share/doc/weir/changelog.gz"
-    rm "$work/weir/usr/share/doc/weir/CHANGELOG.md"
-    control weir "libc6 (>= $GLIBC_MAXIMUM), libgcc-s1, fuse3" '' "$work/weir"
-    build_deb weir "$work/weir"
+    own=$work/deb
+    cp -a "$work/weir" "$own"
+    changelog | gzip -9 -n >"$own/usr/share/doc/weir/changelog.gz"
+    rm "$own/usr/share/doc/weir/CHANGELOG.md"
+    control weir "libc6 (>= $GLIBC_MAXIMUM), libgcc-s1, fuse3" 'Recommends: mariadb-server-core | default-mysql-server-core
+Suggests: nats-server' "$own"
+    build_deb weir "$own"
 
     # Under the name of sysbench: a package of its own, so that Debian's sysbench stays where it is wanted.
     link=$work/weir-sysbench
-    install -d "$link/usr/bin" "$link/usr/share/doc/weir-sysbench"
+    install -d "$link/usr/bin" "$link/usr/share/doc/weir-sysbench" "$link/usr/share/man/man1"
     ln -s weir "$link/usr/bin/sysbench"
-    cp "$work/weir/usr/share/doc/weir/copyright" "$work/weir/usr/share/doc/weir/changelog.gz" \
+    ln -s weir-load.1.gz "$link/usr/share/man/man1/sysbench.1.gz"
+    cp "$own/usr/share/doc/weir/copyright" "$own/usr/share/doc/weir/changelog.gz" \
         "$link/usr/share/doc/weir-sysbench"
     control weir-sysbench "weir (= $version)" 'Conflicts: sysbench
 Provides: sysbench' "$link"
@@ -140,9 +178,10 @@ control() {
             'Priority: optional'
         [ -z "$3" ] || printf '%s\n' "$3"
         if [ "$1" = weir ]; then
-            printf '%s\n' 'Recommends: mariadb-server-core | mysql-server-core' "Description: $SUMMARY" \
-                ' A study is a text file with a question. Weir runs real servers on emulated or real' \
-                ' drives, repeats the runs, prints ratios with intervals, and refuses unfair comparisons.'
+            printf '%s\n' "Description: $SUMMARY" \
+                ' A study is a text file with a question. Weir runs real servers on emulated' \
+                ' or real drives, repeats the runs, prints ratios with intervals, and refuses' \
+                ' unfair comparisons.'
         else
             printf '%s\n' 'Description: weir under the name of sysbench' \
                 ' Scripts that call sysbench load servers with Weir: the same options and report.'
@@ -160,7 +199,6 @@ changelog() {
 # build_deb PACKAGE FOLDER
 build_deb() {
     dpkg-deb --root-owner-group -Zxz --build "$2" "$out/$1_${version}_$architecture_deb.deb" >&2
-    rm -r "$2/DEBIAN"
 }
 
 # The same files with rpmbuild; where zsh looks for completions differs.
@@ -169,9 +207,12 @@ make_rpm() {
     install -d "$share/zsh/site-functions"
     mv "$share/zsh/vendor-completions/_weir" "$share/zsh/site-functions"
     rmdir "$share/zsh/vendor-completions"
-    rm "$share/doc/weir/changelog.gz"
+    install -D -m 644 "$root/LICENSE" "$work/weir/usr/share/licenses/weir/LICENSE"
+    # The name of this machine is not part of a package.
     spec >"$work/weir.spec"
-    rpmbuild --quiet -bb --define "_topdir $work/rpm" --define "_rpmdir $out" \
+    rpmbuild --quiet -bb --define "_dbpath $work/rpm/db" --define "_topdir $work/rpm" --define "_rpmdir $out" \
+        --define '_buildhost localhost' --define '_binary_payload w6.xzdio' --define '_build_id_links none' \
+        --define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1' \
         --define '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm' "$work/weir.spec" >&2
 }
 
@@ -183,31 +224,42 @@ spec() {
 Name: weir
 Version: $version
 Release: 1
-Summary: $SUMMARY
+Summary: Measures which storage, memory and InnoDB settings make MySQL faster
 License: Apache-2.0
+Group: Applications/Databases
+Packager: $MAINTAINER
 Requires: fuse3
 %description
-A study is a text file with a question. Weir runs real servers on emulated or real drives, repeats the runs, prints
-ratios with intervals, and refuses unfair comparisons.
+A study is a text file with a question. Weir runs real servers on emulated or
+real drives, repeats the runs, prints ratios with intervals, and refuses unfair
+comparisons.
 %package sysbench
-Summary: weir under the name of sysbench
+Summary: Weir under the name of sysbench
+Group: Applications/Databases
+BuildArch: noarch
 Requires: weir = $version
 Conflicts: sysbench
 %description sysbench
 Scripts that call sysbench load servers with Weir: the same options and report.
+%changelog
+* $(LC_ALL=C date -u --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y') $MAINTAINER - $version-1
+- See /usr/share/doc/weir/CHANGELOG.md
 %install
 cp -a $work/weir/. %{buildroot}
 ln -s weir %{buildroot}/usr/bin/sysbench
+ln -s weir-load.1.gz %{buildroot}/usr/share/man/man1/sysbench.1.gz
 %files
 /usr/bin/weir
 /usr/share/weir
-/usr/share/man/man1/*
+/usr/share/man/man1/weir*
 /usr/share/bash-completion/completions/weir
 /usr/share/zsh/site-functions/_weir
 /usr/share/fish/vendor_completions.d/weir.fish
 %doc /usr/share/doc/weir
+%license /usr/share/licenses/weir/LICENSE
 %files sysbench
 /usr/bin/sysbench
+/usr/share/man/man1/sysbench.1.gz
 SPEC
 }
 
@@ -222,19 +274,21 @@ make_image() {
     umoci new --image "$work/image:$version"
     umoci insert --image "$work/image:$version" "$work/rootfs" /
     umoci config --image "$work/image:$version" --config.entrypoint /usr/bin/weir \
+        --created "$(date -u --date="@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)" \
         --config.workingdir /work --config.label "org.opencontainers.image.version=$version"
     umoci gc --layout "$work/image"
     tar -C "$work/image" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
         -cf "$out/weir-$version-oci-$architecture.tar" .
 }
 
-# The crates in the program, as CycloneDX.
+# The crates in the program, as CycloneDX. The tool names the workspace's crates by their folders here.
 make_sbom() {
     (cd "$root" && cargo cyclonedx --quiet --manifest-path crates/weir/Cargo.toml --format json \
         --override-filename weir-sbom)
-    mv "$root/crates/weir/weir-sbom.json" "$out/weir-$version.cdx.json"
-    # The others of the workspace are written beside it.
+    sed "s#$root#/usr/src/weir#g" "$root/crates/weir/weir-sbom.json" >"$out/weir-$version.cdx.json"
+    # Those of the workspace's other crates are written beside it.
     find "$root/crates" "$root/lab" -maxdepth 2 -name weir-sbom.json -delete
+    check_paths "$out/weir-$version.cdx.json"
 }
 
 main "$@"

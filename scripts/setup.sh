@@ -3,13 +3,17 @@
 # root when nothing is missing.
 #
 #   scripts/setup.sh           what `make demo` needs
+#   scripts/setup.sh --system  the same without MySQL, which needs no root and takes longest
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
-#                              its plugin for encryption, nats-server for agents
+#                              its plugin for encryption, nats-server for agents, pt-online-schema-change
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
+#   scripts/setup.sh --package-test   also what `make package-test` needs: lintian, rpmlint, rpm, mmdebstrap, umoci
+#   scripts/setup.sh --deny    also what `make deny` needs: cargo-deny
 #
-# Subcommands of cargo (cargo-nextest, cargo-cyclonedx) are built from their registry once. Packages come from the distribution (Debian, Ubuntu). Rust and Node.js are checked, not installed:
-# how a toolchain is managed is its owner's choice.
+# Packages come from the distribution (Debian, Ubuntu). Subcommands of cargo (cargo-nextest, cargo-cyclonedx,
+# cargo-deny) are built from their registry once. Rust and Node.js are checked, not installed: how a toolchain is
+# managed is its owner's choice.
 set -eu
 
 scripts=$(dirname "$(readlink -f "$0")")
@@ -20,6 +24,8 @@ NODE_MINIMUM=20.19
 NEXTEST_VERSION=0.9.151
 # What lists the crates of a program in CycloneDX.
 CYCLONEDX_VERSION=0.5.9
+# What looks at the licences of crates.
+DENY_VERSION=0.20.2
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
@@ -31,12 +37,18 @@ main() {
     tests=no
     bench=no
     packages=no
+    package_test=no
+    deny=no
+    mysql=yes
     case ${1:-} in
     '') ;;
+    --system) mysql=no ;;
     --tests) tests=yes ;;
     --bench) bench=yes ;;
     --packages) packages=yes ;;
-    *) die "unknown option: $1; use --tests, --bench, --packages or nothing" ;;
+    --package-test) package_test=yes ;;
+    --deny) deny=yes ;;
+    *) die "unknown option: $1; use --system, --tests, --bench, --packages, --package-test, --deny or nothing" ;;
     esac
 
     check_toolchains
@@ -57,23 +69,37 @@ main() {
         need fio 'measures the emulated drives from outside' fio
         need xfsprogs 'makes a file system with reflinks to restore on' mkfs.xfs
     fi
-    if [ "$packages" = yes ]; then
-        need rpm 'makes the .rpm' rpmbuild
+    if [ "$packages$package_test" != nono ]; then
+        mysql=no
+        need rpm 'makes the .rpm, and looks into it' rpmbuild
         need binutils 'looks into the program' objdump
         need xz-utils 'compresses the .tar.xz' xz
-        need mmdebstrap 'makes the system of the image' mmdebstrap
-        need umoci 'makes the image' umoci
+        need mmdebstrap 'makes the system of the image, and one to install into' mmdebstrap
+        need umoci 'makes and unpacks the image' umoci
+    fi
+    if [ "$package_test" = yes ]; then
+        need lintian 'checks the .deb' lintian
+        need rpmlint 'checks the .rpm' rpmlint
+        need cpio 'unpacks the .rpm' cpio
+        need debian-archive-keyring "verifies Debian's packages" /usr/share/keyrings/debian-archive-keyring.gpg
     fi
     install_missing
     if [ "$packages" = yes ]; then
         install_tool cargo-cyclonedx "$CYCLONEDX_VERSION" 'lists the crates in the program'
     fi
+    if [ "$deny" = yes ]; then
+        mysql=no
+        install_tool cargo-deny "$DENY_VERSION" 'looks at the licences of crates'
+    fi
     if [ "$tests" = yes ]; then
         install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
         fetch_key_management
+        fetch_schema_change_tool
         "$scripts/install-mysql.sh" --nats
     fi
-    "$scripts/install-mysql.sh"
+    if [ "$mysql" = yes ]; then
+        "$scripts/install-mysql.sh"
+    fi
 }
 
 # need PACKAGE WHY PROGRAM...: notes PACKAGE as missing unless one of the programs is there.
@@ -110,6 +136,36 @@ fetch_key_management() {
         cp "$work"/usr/lib/mysql/plugin/file_key_management.so "$plugins/" 2>/dev/null || true
     else
         say "left out: MariaDB's plugin file_key_management"
+    fi
+    rm -rf "$work"
+}
+
+# pt-online-schema-change is small, and its package wants a debugger: only the tool and its modules of Perl are taken
+# (2 MB). Without it, tests of a user's own tool are left out.
+fetch_schema_change_tool() {
+    command -v pt-online-schema-change >/dev/null && return 0
+    place=${XDG_DATA_HOME:-${HOME:?is not set}/.local/share}/weir/percona-toolkit
+    [ ! -e "$place/pt-online-schema-change" ] || return 0
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+    work=$(mktemp -d)
+    if (cd "$work" && apt-get -q download percona-toolkit libdbi-perl libdbd-mysql-perl &&
+        for package in ./*.deb; do dpkg-deb --extract "$package" . || exit 1; done) >/dev/null 2>&1; then
+        mkdir -p "$place/bin" "$place/perl5"
+        cp "$work/usr/bin/pt-online-schema-change" "$place/bin/"
+        cp -R "$work"/usr/lib/*/perl5/*/. "$place/perl5/"
+        # shellcheck disable=SC2016 # "$@" is the script's own
+        printf '#!/bin/sh\nexport PERL5LIB="%s"\nexec "%s" "$@"\n' "$place/perl5" "$place/bin/pt-online-schema-change" \
+            >"$work/pt-online-schema-change"
+        chmod +x "$work/pt-online-schema-change"
+        if PERL5LIB="$place/perl5" perl -e 'use DBI; use DBD::mysql' &&
+            "$work/pt-online-schema-change" --version >/dev/null 2>&1; then
+            cp "$work/pt-online-schema-change" "$place/"
+        else
+            say "left out: pt-online-schema-change, which does not start"
+            rm -rf "$place"
+        fi
+    else
+        say "left out: pt-online-schema-change"
     fi
     rm -rf "$work"
 }

@@ -25,7 +25,7 @@ use self::layout::Layout;
 use self::leftover::Names;
 use crate::{AlterStatement, DdlError};
 
-pub use leftover::{Leftover, leftovers, remove_leftovers};
+pub use leftover::{leftovers, remove_leftovers};
 
 /// `ER_LOCK_WAIT_TIMEOUT` and `ER_LOCK_DEADLOCK`: trying again may do.
 const PASSING: [u16; 2] = [1205, 1213];

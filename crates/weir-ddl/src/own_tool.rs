@@ -1,8 +1,9 @@
 //! A schema change by the user's own tool, such as pt-online-schema-change, as a process of its own.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+mod option_file;
+mod traces;
+
+use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -10,9 +11,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, kill_process};
 use weir_model::{Address, Endpoint};
+use weir_mysql::Gate;
 use weir_process::{PathError, Signal, WorkDirectory, spawn_tied};
 
-use crate::{AlterStatement, DdlError};
+use self::traces::Traces;
+use crate::{AlterStatement, DdlError, Leftover};
 
 /// Between two looks whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -30,6 +33,18 @@ const PERCONA: [&str; 6] = [
     "{alter}",
     "D={schema},t={table},F={option_file}",
 ];
+
+/// How a tool ended, and what it left.
+#[derive(Debug)]
+pub struct ToolRun {
+    /// A tool that failed, with its last words, or that was ended.
+    pub ended: Result<(), DdlError>,
+    /// Triggers and tables that are there since it began, but for the altered table; `None`: the server could not be
+    /// asked.
+    pub left: Option<Vec<Leftover>>,
+    /// They were removed: the tool was ended before it could do that.
+    pub is_removed: bool,
+}
 
 /// A tool, as the user wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,20 +115,42 @@ impl OwnTool {
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())
     }
 
-    /// Runs it to its end; `is_over` ends it.
+    /// Runs it to its end; `is_over` ends it. What it leaves is named, and removed if it was ended: most tools then
+    /// leave what they made, so that a person may go on with it.
     ///
     /// # Errors
     ///
-    /// A program that does not start or that fails, with its last words; one that was ended.
+    /// A program that does not start, or a server that cannot be asked before.
     pub fn run(
+        &self,
+        (endpoint, gate): (&Endpoint, &Gate),
+        alter: &AlterStatement,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<ToolRun, DdlError> {
+        let traces = Traces::before((endpoint, gate), &alter.schema)?;
+        let ended = self.run_program(endpoint, alter, is_over);
+        let is_removed = ended.is_err() && is_over();
+        let left = if is_removed {
+            traces.remove()
+        } else {
+            traces.left()
+        };
+        Ok(ToolRun {
+            ended,
+            left: left.ok(),
+            is_removed,
+        })
+    }
+
+    fn run_program(
         &self,
         endpoint: &Endpoint,
         alter: &AlterStatement,
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), DdlError> {
         let directory = WorkDirectory::create(&std::env::temp_dir(), "tool")?;
-        let option_file = directory.path().join("client.cnf");
-        write_option_file(&option_file, endpoint).map_err(PathError::on("write", &option_file))?;
+        let options = directory.path().join("client.cnf");
+        option_file::write(&options, endpoint).map_err(PathError::on("write", &options))?;
         let printed = directory.path().join("printed");
         let output = File::create(&printed).map_err(PathError::on("create", &printed))?;
         let errors = output
@@ -122,7 +159,7 @@ impl OwnTool {
         let mut command = Command::new(self.program());
         let words = self.words[1..].iter();
         command
-            .args(words.map(|word| filled(word, endpoint, alter, &option_file)))
+            .args(words.map(|word| filled(word, endpoint, alter, &options)))
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors);
@@ -195,25 +232,6 @@ fn filled(word: &str, endpoint: &Endpoint, alter: &AlterStatement, option_file: 
     .fold(word.to_owned(), |word, (mark, value)| {
         word.replace(mark, value)
     })
-}
-
-/// The password stands in a file of this user's alone, and in no command line.
-fn write_option_file(path: &Path, endpoint: &Endpoint) -> std::io::Result<()> {
-    let address = match &endpoint.address {
-        Address::Tcp(host, port) => format!("host = {host}\nport = {port}\n"),
-        Address::Socket(path) => format!("socket = {}\n", path.display()),
-    };
-    let text = format!(
-        "[client]\nuser = {}\npassword = {}\n{address}",
-        endpoint.user,
-        endpoint.password.reveal()
-    );
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    file?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

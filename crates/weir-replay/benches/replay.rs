@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use weir_capture::{CaptureProxy, Literals, LogFormat, ProxyCertificate, import_log};
 use weir_load::{LoadPlan, NullServer, NullServerBehavior, reactors_for, run};
@@ -26,6 +27,7 @@ fn main() {
     let mut words = std::env::args().skip(1);
     let out = words.find(|word| !word.starts_with("--"));
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    raise_file_limit();
     let load = std::fs::read_to_string("/proc/loadavg").unwrap();
     let late: Vec<_> = [(1_000, 20_000), (5_000, 5_000)]
         .into_iter()
@@ -42,6 +44,16 @@ fn main() {
     if let Some(out) = out {
         std::fs::write(out, serde_json::to_string_pretty(&result).unwrap()).unwrap();
     }
+}
+
+/// Both ends of each session are files of this process.
+fn raise_file_limit() {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let limit = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    setrlimit(Resource::Nofile, limit).unwrap();
 }
 
 /// The most memory that this process had, null server and all.

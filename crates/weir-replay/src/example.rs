@@ -29,42 +29,53 @@ fn preparation(started: &Started) -> Option<(String, Vec<u8>)> {
 #[derive(Debug, Default)]
 pub(crate) struct Examples {
     found: HashMap<String, String>,
-    /// Texts of prepared statements, by session and number.
-    prepared: HashMap<(u32, u32), (String, Vec<u8>)>,
-    /// Commands of sessions that have not ended, with the text of those that prepare: several may be under way.
-    open: HashMap<u32, VecDeque<Option<Preparation>>>,
+    sessions: HashMap<u32, OfSession>,
 }
 
-/// The text of a statement that is prepared, and what stands beside it.
+/// The kind of a statement that is prepared, and its text.
 type Preparation = (String, Vec<u8>);
+
+/// What is known of a session that is there.
+#[derive(Debug, Default)]
+struct OfSession {
+    /// Statements that it has prepared, by the server's number.
+    prepared: HashMap<u32, Preparation>,
+    /// Commands that have not ended, with those that prepare: several may be under way.
+    open: VecDeque<Option<Preparation>>,
+}
 
 impl Examples {
     pub(crate) fn started(&mut self, session: u32, started: &Started) {
-        if started.command != Command::Close {
-            let open = self.open.entry(session).or_default();
-            open.push_back(preparation(started));
+        let preparation = preparation(started).filter(|(kind, _)| self.wants(kind));
+        let of_session = self.sessions.entry(session).or_default();
+        match started.command {
+            // It has no end.
+            Command::Close => drop(of_session.prepared.remove(&started.handle)),
+            Command::Reset => {
+                of_session.prepared.clear();
+                of_session.open.push_back(None);
+            }
+            _ => of_session.open.push_back(preparation),
         }
         if started.is_unusable {
             return;
         }
         match started.command {
             Command::Query => {
-                let kind = started
-                    .template
-                    .as_ref()
-                    .map(|template| template.fingerprint());
-                if let Some(kind) = kind.filter(|kind| self.wants(kind)) {
-                    let kind = kind.to_owned();
-                    self.add(kind, started.text());
+                let template = started.template.as_ref();
+                if let Some(kind) = template.map(|template| template.fingerprint())
+                    && self.wants(kind)
+                {
+                    self.add(kind.to_owned(), started.text());
                 }
             }
             Command::Execute => {
-                let prepared = self.prepared.get(&(session, started.handle));
-                let wanted = prepared.filter(|(kind, _)| self.wants(kind));
-                if let Some((kind, text)) = wanted.cloned()
-                    && let Some(text) = inlined(&text, &started.values)
+                let prepared = self.sessions[&session].prepared.get(&started.handle);
+                if let Some((kind, text)) = prepared
+                    && self.wants(kind)
+                    && let Some(text) = inlined(text, &started.values)
                 {
-                    self.add(kind, text);
+                    self.add(kind.clone(), text);
                 }
             }
             _ => {}
@@ -72,10 +83,17 @@ impl Examples {
     }
 
     pub(crate) fn ended(&mut self, session: u32, ended: &Ended) {
-        let open = self.open.get_mut(&session).and_then(VecDeque::pop_front);
+        let Some(of_session) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        let open = of_session.open.pop_front();
         if let (Some(handle), Some(Some(prepared))) = (ended.handle, open) {
-            self.prepared.insert((session, handle), prepared);
+            of_session.prepared.insert(handle, prepared);
         }
+    }
+
+    pub(crate) fn closed(&mut self, session: u32) {
+        self.sessions.remove(&session);
     }
 
     fn wants(&self, kind: &str) -> bool {

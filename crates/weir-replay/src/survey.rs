@@ -163,7 +163,10 @@ impl Survey {
                             survey.sessions_at_a_time.max(live.len() as u32);
                     }
                 }
-                Happening::Closed => drop(live.remove(&record.session)),
+                Happening::Closed => {
+                    live.remove(&record.session);
+                    examples.closed(record.session);
+                }
                 happening => {
                     if let Some(session) = live.get_mut(&record.session) {
                         match &happening {

@@ -21,6 +21,7 @@ use weir_mysql::{Connector, Deadline, Patience};
 
 use self::clock::Clock;
 use self::connections::{Connections, Names};
+use self::copying::Copying;
 use self::prepared::Prepared;
 use crate::RunError;
 use crate::target::Target;
@@ -36,7 +37,7 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// A login that fails, or a variable of a session that the server refuses.
+    /// A login that fails, a variable of a session that the server refuses, or a tool that is not there.
     pub(crate) fn open(target: &dyn Target, spec: &RunSpec) -> Result<Self, RunError> {
         if spec.timeline.is_empty() {
             return Ok(Self(Vec::new()));
@@ -54,9 +55,12 @@ impl Events {
         })?;
         let (connector, names) = (Arc::new(connector), Names::default());
         let events = spec.timeline.iter().map(|event| {
+            let copying = Copying::of(&event.kind);
+            let copying = copying.map_err(|error| refused(&event.name, error.to_string()))?;
             let connections = Connections::open(&connector, patience, event, &names);
             Ok(Prepared {
                 event: event.clone(),
+                copying,
                 endpoint: target.endpoint(),
                 gate: target.gate(),
                 connections: connections.map_err(|error| refused(&event.name, error.words()))?,

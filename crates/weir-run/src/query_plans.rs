@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use weir_model::{Endpoint, ReplayRecord};
-use weir_mysql::{Connection, Gate, Row};
+use weir_mysql::{ClientError, Connection, Connector, Deadline, Gate, Patience, Row};
 use weir_replay::Example;
 
 /// Kinds of statements that are explained: those that took the most time in the capture.
 const KINDS_MAX: usize = 100;
-/// How long the server may need for all of them.
+/// How long the server may need for all of them together.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What EXPLAIN says of a table's extras that makes a plan another one; the rest repeats the statement.
 const TOLD: [&str; 6] = [
@@ -27,7 +27,7 @@ pub(crate) fn add(
     endpoint: &Endpoint,
     gate: &Gate,
 ) {
-    let Ok(mut connection) = Connection::open(endpoint, gate, PATIENCE) else {
+    let Ok(mut connection) = connect(endpoint, gate) else {
         return;
     };
     for found in record.fingerprints.iter_mut().take(KINDS_MAX) {
@@ -38,6 +38,14 @@ pub(crate) fn add(
     }
 }
 
+/// Into the schema of the statements: they name their tables without it.
+fn connect(endpoint: &Endpoint, gate: &Gate) -> Result<Connection, ClientError> {
+    let connector = Connector::new(endpoint.clone(), None, gate.clone())?;
+    let patience = Patience::Until(Deadline::after(PATIENCE));
+    Connection::connect(&connector, true, patience)
+}
+
+/// No value of the statement is in it: only names of tables and indexes, and words of the server's own.
 fn plan(connection: &mut Connection, text: &str) -> Option<String> {
     let text = text.trim_end().trim_end_matches(';');
     let rows: Vec<Row> = connection

@@ -68,12 +68,12 @@ pub fn option_help(name: &str) -> &'static str {
 /// What the help says of order entry.
 const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
                            specification of TPC-C and not comparable with audited results; its \
-                           command `check` looks whether the tables hold together";
+                           command `check` tests the twelve conditions of its tables";
 
 /// What the help says of a script's profile.
 const PROFILE: (&str, &str) = (
     "SCRIPT.lua profile",
-    "run, and tell in which lines of the script the time went",
+    "run, and print the lines of the script that took the time",
 );
 
 /// Beside the command line, as in sysbench.

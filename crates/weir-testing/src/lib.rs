@@ -3,11 +3,13 @@
 
 mod followed;
 mod relay;
+mod schema_change_tool;
 mod servers;
 mod skipped;
 
 pub use followed::{Followed, Following, start_followed};
 pub use relay::{Fault, Relay};
+pub use schema_change_tool::schema_change_tool;
 pub use servers::{
     Replicated, binary, connect, data_directory, options, start, start_on_tcp, start_replicated,
     start_with,

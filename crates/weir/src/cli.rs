@@ -108,7 +108,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: BusCommand,
     },
-    /// Take a share of the load of runs, as a bus says, until Ctrl-C
+    /// Take a share of the load of runs that the conductor leads, until Ctrl-C
     Agent(AgentArguments),
     /// Start, list, check and end agents on load hosts
     Agents {

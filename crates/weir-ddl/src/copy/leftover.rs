@@ -1,8 +1,9 @@
 //! What a copier makes beside the table, by names that say whose it is, and how that goes.
 
-use weir_mysql::{Connection, identifier, text_literal};
+use weir_mysql::Connection;
 
 use crate::DdlError;
+use crate::schema_objects::{self, Leftover, qualified};
 
 /// Longest name of a table or a trigger.
 const NAME_MAX: usize = 64;
@@ -11,24 +12,6 @@ const NAME_MAX: usize = 64;
 const TABLES: [&str; 2] = ["_weir_new", "_weir_old"];
 /// Ends of the names of triggers.
 const TRIGGERS: [&str; 3] = ["_weir_ins", "_weir_upd", "_weir_del"];
-
-/// Something that a copier left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leftover {
-    /// A trigger, which writes to a table of the copier's.
-    Trigger(String),
-    /// A table.
-    Table(String),
-}
-
-impl Leftover {
-    /// Its name.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Trigger(name) | Self::Table(name) => name,
-        }
-    }
-}
 
 /// Names in SQL, with their schema.
 #[derive(Debug)]
@@ -85,30 +68,18 @@ impl Names {
     }
 }
 
-fn qualified(schema: &str, name: &str) -> String {
-    format!("{}.{}", identifier(schema), identifier(name))
-}
-
 /// What copiers left in a schema, triggers first.
 ///
 /// # Errors
 ///
 /// A server that is gone, or an account that may not look.
 pub fn leftovers(connection: &mut Connection, schema: &str) -> Result<Vec<Leftover>, DdlError> {
-    let names = |column: &str, table: &str, of: &str| {
-        format!(
-            "SELECT {column} FROM information_schema.{table} WHERE {of} = {}",
-            text_literal(schema)
-        )
-    };
-    let triggers: Vec<String> =
-        connection.rows(names("TRIGGER_NAME", "TRIGGERS", "TRIGGER_SCHEMA"))?;
-    let tables: Vec<String> = connection.rows(names("TABLE_NAME", "TABLES", "TABLE_SCHEMA"))?;
-    let ends = |name: &String, ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    let triggers = triggers.into_iter().filter(|name| ends(name, &TRIGGERS));
-    let tables = tables.into_iter().filter(|name| ends(name, &TABLES));
-    let triggers = triggers.map(Leftover::Trigger);
-    Ok(triggers.chain(tables.map(Leftover::Table)).collect())
+    let mut found = schema_objects::all(connection, schema)?;
+    found.retain(|object| match object {
+        Leftover::Trigger(name) => TRIGGERS.iter().any(|end| name.ends_with(end)),
+        Leftover::Table(name) => TABLES.iter().any(|end| name.ends_with(end)),
+    });
+    Ok(found)
 }
 
 /// Removes what copiers left in a schema, and says what that was.
@@ -121,13 +92,23 @@ pub fn remove_leftovers(
     schema: &str,
 ) -> Result<Vec<Leftover>, DdlError> {
     let found = leftovers(connection, schema)?;
-    for leftover in &found {
-        let what = match leftover {
-            Leftover::Trigger(_) => "TRIGGER",
-            Leftover::Table(_) => "TABLE",
-        };
-        let name = qualified(schema, leftover.name());
-        connection.run(format!("DROP {what} IF EXISTS {name}"))?;
-    }
+    schema_objects::remove(connection, schema, &found)?;
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A RENAME locks in the order of names: it has to wait for the table before it has locked a copy.
+    #[test]
+    fn copies_sort_behind_their_table() {
+        for table in ["a", "zz", "t_weir", "sbtest1", "\u{10ffff}"] {
+            let names = Names::of("shop", table).unwrap();
+            for copy in [&names.new, &names.old] {
+                let plain = copy.trim_start_matches("`shop`.").trim_matches('`');
+                assert!(plain > table, "{copy}");
+            }
+        }
+    }
 }

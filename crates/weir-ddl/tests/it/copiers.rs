@@ -14,10 +14,10 @@ use crate::ledger::{self, Ledger};
 
 /// Copies of each way; `WEIR_COPIES` has another number.
 const COPIES: u64 = 3;
-const THREADS: i64 = 3;
-const NEVER: &dyn Fn() -> bool = &|| false;
+pub(crate) const THREADS: i64 = 3;
+pub(crate) const NEVER: &dyn Fn() -> bool = &|| false;
 
-fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir) {
+pub(crate) fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir) {
     let logs = [
         ("log_bin", "binlog"),
         ("server_id", "7"),
@@ -41,7 +41,7 @@ fn copier(endpoint: &Endpoint, way: CopyWay, change: &str) -> TableCopier {
     }
 }
 
-fn has_column(connection: &mut Connection) -> bool {
+pub(crate) fn has_column(connection: &mut Connection) -> bool {
     let count: Option<u64> = connection
         .first("SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME = 'ledger' AND COLUMN_NAME = 'h'")
         .unwrap();
@@ -49,7 +49,7 @@ fn has_column(connection: &mut Connection) -> bool {
 }
 
 /// Waits until the load has made some changes more.
-fn go_on(load: &Ledger) {
+pub(crate) fn go_on(load: &Ledger) {
     let until = load.changes() + 50;
     let began = Instant::now();
     while load.changes() < until {

@@ -4,3 +4,4 @@
 mod advice;
 mod copiers;
 mod ledger;
+mod own_tool;

@@ -67,7 +67,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         name: "rate_ramp",
         kind: LoadOptionKind::Ramp,
         default: NO_RAMP,
-        help: "a rate that changes evenly, warm-up included, as in 100..5000:60s, and then stays",
+        help: "a rate that changes evenly, such as 100..5000:60s, warm-up included, and then stays",
         told: "a ramp of {}",
         has_flag: true,
         get: |load| {
@@ -130,8 +130,8 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         name: "pacing",
         kind: LoadOptionKind::Time,
         default: "0s",
-        help: "time from the beginning of a connection's transaction to that of its next, which begins at once if the \
-               first took longer; excludes a rate",
+        help: "time between the starts of two transactions of a connection; the next starts at once if the first took \
+               longer; excludes a rate",
         told: "each connection begins a transaction every {}",
         has_flag: true,
         get: |load| load.pace.closed_loop().pacing.to_string(),
@@ -157,7 +157,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         name: "idle_connections",
         kind: LoadOptionKind::Count,
         default: "0",
-        help: "connections beside the others that do nothing but stay",
+        help: "additional connections that only stay open",
         told: "idle connections beside: {}",
         has_flag: true,
         get: |load| load.idle_connections.to_string(),

@@ -32,6 +32,7 @@ fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
     let shop = Shop::start(flavor);
     let path = capture(&shop, flavor);
     let survey = Survey::read(&path, &ReplayOptions::default()).unwrap();
+    examples_have_values(&survey);
     // Slow enough to be met under way, and longer than a login is tried again.
     let speed = survey.length_us as f64 / 1e6 / 6.0;
     let slow = ReplayOptions {
@@ -68,6 +69,20 @@ fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
     );
     assert_eq!(told.sent + told.not_sent.all(), survey.statements);
     one_of_many(&shop);
+}
+
+/// The shop's statements are prepared: what is explained of each is an execution with its values.
+fn examples_have_values(survey: &Survey) {
+    let kinds = survey.fingerprints.iter().map(|found| found.text.as_str());
+    let of_shop = |kind: &&str| kind.contains("product") || kind.contains("purchase");
+    let kinds: Vec<_> = kinds.filter(of_shop).collect();
+    assert!(kinds.len() >= 5, "{kinds:?}");
+    for kind in kinds {
+        let example = survey.examples.iter().find(|one| one.fingerprint == kind);
+        let example = example.unwrap_or_else(|| panic!("no example of {kind}"));
+        let has_value = example.text.bytes().any(|byte| byte.is_ascii_digit());
+        assert!(has_value && !example.text.contains('?'), "{example:?}");
+    }
 }
 
 /// One of 500 sessions finds no room: it is counted with its statements, and all others are sent.

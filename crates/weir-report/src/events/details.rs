@@ -17,6 +17,7 @@ pub(super) fn details(events: &[&EventRecord], runs: &[&RunResult]) -> String {
         failover(events).or_else(|| restart(events)),
         old_speed(events, runs),
         temporary(events),
+        left_by_tool(events),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     parts.join("; ")
@@ -135,6 +136,24 @@ fn temporary(events: &[&EventRecord]) -> Option<String> {
         let size = peak as f64 / f64::from(1 << 20);
         format!("temporary files up to {} MiB", grouped(size))
     })
+}
+
+/// What a tool of the user's did not remove.
+fn left_by_tool(events: &[&EventRecord]) -> Option<String> {
+    let left = |event: &&&EventRecord| {
+        let left = event.session.get("tool.left");
+        left.is_some_and(|left| left != "nothing")
+    };
+    let session = &events.iter().find(left)?.session;
+    let is_removed = session
+        .get("tool.removed")
+        .is_some_and(|word| word == "true");
+    let what = if is_removed {
+        "Weir removed"
+    } else {
+        "the tool left"
+    };
+    Some(format!("{what} {}", session["tool.left"]))
 }
 
 #[cfg(test)]

@@ -2,23 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use weir_ddl::{AlterStatement, DdlError, OwnTool, TableCopier};
-use weir_model::{CopyWay, Endpoint, EventEnding, EventStatement};
+use weir_ddl::{AlterStatement, DdlError, Leftover, OwnTool, TableCopier};
+use weir_model::{CopyWay, Endpoint, EventEnding, EventKind, EventStatement};
 use weir_mysql::Gate;
 
 use super::clock::Clock;
 
-/// How a statement is carried out.
-pub(super) enum Copying<'a> {
+/// How a copy is made.
+#[derive(Debug)]
+pub(super) enum Copying {
     By(CopyWay),
-    Tool(&'a str),
+    Tool {
+        tool: OwnTool,
+        /// In its own words. It is asked before the load: that may take as long as a small copy.
+        version: String,
+    },
 }
 
-impl<'a> Copying<'a> {
+impl Copying {
     /// `None`: by the server's own ALTER.
-    pub(super) fn of(statement: &'a EventStatement) -> Option<Self> {
-        let by_tool = statement.tool.as_deref().map(Self::Tool);
-        by_tool.or(statement.copy.map(Self::By))
+    ///
+    /// # Errors
+    ///
+    /// A tool that is not there.
+    pub(super) fn of(kind: &EventKind) -> Result<Option<Self>, DdlError> {
+        let EventKind::Ddl(statement) = kind else {
+            return Ok(None);
+        };
+        let Some(line) = &statement.tool else {
+            return Ok(statement.copy.map(Self::By));
+        };
+        let tool = OwnTool::read(line)?;
+        let version = tool.version()?;
+        Ok(Some(Self::Tool { tool, version }))
     }
 
     /// Makes the copy; how it ended, and what it tells of itself, which goes to `told`.
@@ -26,18 +42,20 @@ impl<'a> Copying<'a> {
         &self,
         statement: &EventStatement,
         (endpoint, gate): (&Endpoint, &Gate),
-        told: &mut BTreeMap<String, String>,
+        told: &mut Told,
         clock: &Clock,
     ) -> EventEnding {
         let is_over = || clock.is_over();
         let done =
             AlterStatement::read(&statement.statement, &endpoint.database).and_then(|alter| {
-                let tells = match self {
-                    Self::By(way) => by_copier(*way, alter, statement, (endpoint, gate), &is_over)?,
-                    Self::Tool(line) => by_tool(line, &alter, endpoint, &is_over)?,
-                };
-                told.extend(tells);
-                Ok(())
+                let server = (endpoint, gate);
+                match self {
+                    Self::By(way) => by_copier(*way, alter, statement, server, told, &is_over),
+                    Self::Tool { tool, version } => {
+                        told.insert("tool.version".to_owned(), version.clone());
+                        by_tool(tool, &alter, server, told, &is_over)
+                    }
+                }
             });
         match done {
             Ok(()) => EventEnding::Done,
@@ -52,15 +70,17 @@ impl<'a> Copying<'a> {
     }
 }
 
-type Tells = Vec<(String, String)>;
+/// What a copy tells of itself, by name.
+type Told = BTreeMap<String, String>;
 
 fn by_copier(
     way: CopyWay,
     alter: AlterStatement,
     statement: &EventStatement,
     (endpoint, gate): (&Endpoint, &Gate),
+    told: &mut Told,
     is_over: &dyn Fn() -> bool,
-) -> Result<Tells, DdlError> {
+) -> Result<(), DdlError> {
     let copier = TableCopier {
         endpoint: endpoint.clone(),
         gate: gate.clone(),
@@ -74,18 +94,31 @@ fn by_copier(
         ("copy.chunks", copied.chunks),
         ("copy.changes", copied.changes),
     ];
-    let tells = tells.map(|(name, value)| (name.to_owned(), value.to_string()));
-    Ok(tells.into())
+    told.extend(tells.map(|(name, value)| (name.to_owned(), value.to_string())));
+    Ok(())
 }
 
 fn by_tool(
-    line: &str,
+    tool: &OwnTool,
     alter: &AlterStatement,
-    endpoint: &Endpoint,
+    server: (&Endpoint, &Gate),
+    told: &mut Told,
     is_over: &dyn Fn() -> bool,
-) -> Result<Tells, DdlError> {
-    let tool = OwnTool::read(line)?;
-    let version = tool.version()?;
-    tool.run(endpoint, alter, is_over)?;
-    Ok(vec![("tool.version".to_owned(), version)])
+) -> Result<(), DdlError> {
+    let run = tool.run(server, alter, is_over)?;
+    if let Some(left) = run.left {
+        told.insert("tool.left".to_owned(), names(&left));
+        let is_removed = run.is_removed && !left.is_empty();
+        told.insert("tool.removed".to_owned(), is_removed.to_string());
+    }
+    run.ended
+}
+
+/// `trigger a, table b`.
+fn names(left: &[Leftover]) -> String {
+    if left.is_empty() {
+        return "nothing".to_owned();
+    }
+    let names: Vec<_> = left.iter().map(Leftover::to_string).collect();
+    names.join(", ")
 }

@@ -17,6 +17,8 @@ use crate::target::{Ending, OwnServer};
 /// An event that waits for its time.
 pub(super) struct Prepared {
     pub(super) event: TimelineEvent,
+    /// For an ALTER that is made by a copy.
+    pub(super) copying: Option<Copying>,
     /// For what opens connections of its own.
     pub(super) endpoint: Endpoint,
     pub(super) gate: Gate,
@@ -94,7 +96,7 @@ impl Prepared {
             // The load changes its rate by itself.
             EventKind::Mark | EventKind::Rate { .. } => Work::done(),
             EventKind::Statement(statement) | EventKind::Ddl(statement) => {
-                if let Some(copying) = Copying::of(&statement) {
+                if let Some(copying) = &self.copying {
                     let server = (&self.endpoint, &self.gate);
                     let told = &mut self.connections.session;
                     return Work {

@@ -213,6 +213,11 @@ impl EventSection {
             let why = "goes with neither `algorithm`, `lock` nor `retries`: the server alters an empty table";
             return Err((key, "given".to_owned(), why.to_owned()));
         }
+        if self.tool.is_some() && self.session.is_some() {
+            let why = "does not reach the tool's own connections; write the tool's option for that, such as \
+                       --set-vars, in `tool`";
+            return Err(("session", "given".to_owned(), why.to_owned()));
+        }
         Ok(())
     }
 

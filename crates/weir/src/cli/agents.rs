@@ -16,7 +16,7 @@ pub(crate) struct BusUpArguments {
     /// Address and port to listen on; port 0 is a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4222")]
     pub(crate) listen: String,
-    /// Where agents reach it, if not there: a host, or a host and a port
+    /// Address for agents, if it is another: a host, or a host and a port
     #[arg(long, value_name = "HOST[:PORT]")]
     pub(crate) address: Option<String>,
     /// Folder of keys, join files and results under way [default: weir/bus in the state directory]

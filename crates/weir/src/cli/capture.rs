@@ -34,7 +34,7 @@ pub(crate) struct CaptureProxyArguments {
     /// Certificate for clients that encrypt, in PEM form [default: one that is made anew]
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// Its key
+    /// Key of that certificate, in PEM form
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
     /// End after this time [default: until Ctrl-C]; connections are closed then

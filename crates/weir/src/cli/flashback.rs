@@ -33,7 +33,7 @@ pub(crate) struct FlashbackArguments {
     /// Right before this transaction
     #[arg(long, value_name = "GTID", requires = "tables", conflicts_with_all = ["as_of", "as_of_gtid"])]
     pub(crate) before_gtid: Option<String>,
-    /// Only rows that meet this condition, as in "id BETWEEN 7 AND 90": of --into and --serve then, of --undo then or now
+    /// Only rows that meet this condition, such as "id BETWEEN 7 AND 90": as they were; with --undo as they were or are
     #[arg(long = "where", value_name = "CONDITION", conflicts_with = "sql")]
     pub(crate) condition: Option<String>,
     /// Copy the table as it was into this new table on the server; needs --allow-write
@@ -72,13 +72,13 @@ pub(crate) struct FlashbackCommon {
     /// Print JSON: a line for each row, change or result
     #[arg(long)]
     pub(crate) json: bool,
-    /// Read at most so many bytes of log per second, as in 20M
+    /// Read at most so many bytes of log per second, such as 20M
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit: Option<Bytes>,
     /// Go on although foreign keys change rows that the server does not log
     #[arg(long)]
     pub(crate) ignore_cascades: bool,
-    /// The mysqld or mariadbd to start for the tables as of then
+    /// Program of the private server that holds the tables as they were: a mysqld or mariadbd
     #[arg(long, value_name = "PATH")]
     pub(crate) server: Option<PathBuf>,
     /// Put the private server's data here [default: the temporary directory]
@@ -91,7 +91,7 @@ pub(crate) struct FlashbackCommon {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FlashbackCommand {
-    /// What happened to one row: each change with its time, transaction and statement
+    /// Show the history of one row: each change with its time, transaction and statement
     Log(FlashbackLogArguments),
 }
 

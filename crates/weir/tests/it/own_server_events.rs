@@ -67,17 +67,17 @@ const EVENTS: &str = r#"
     kind = "kill"
     [[events]]
     name = "again"
-    at = "16s"
+    at = "22s"
     kind = "restart"
     for = "500ms"
     [[events]]
     name = "load"
-    at = "24s"
+    at = "32s"
     kind = "pool"
     action = "load"
     [[events]]
     name = "statement after"
-    at = "25s"
+    at = "33s"
     kind = "statement"
     statement = "DO 0"
 "#;
@@ -92,7 +92,7 @@ fn number(value: &Value, key: &str) -> f64 {
 fn a_load_goes_on_through_a_server_that_ends_and_comes_back() {
     for flavor in FLAVORS {
         let world = World::new();
-        let study = world.write("study.toml", &study(flavor, "27s", EVENTS));
+        let study = world.write("study.toml", &study(flavor, "35s", EVENTS));
         let output = run(&world, &study).output();
         let told = format!("{}{}", output.stdout, output.stderr);
         assert!(matches!(output.code, Some(0 | 3)), "{told}");

@@ -29,13 +29,24 @@ fn name(flavor: Flavor) -> &'static str {
     }
 }
 
-/// The shop with a tenth of its rows.
+/// The shop with fewer rows, whose customers look at their purchases more often: so that reading all of these in place
+/// of the index takes much longer than whatever else this machine does, and often enough.
 fn shop(world: &World) -> PathBuf {
     let text = std::fs::read_to_string(SHOP).unwrap();
-    world.write("shop.toml", &text.replace("00_000\n", "0_000\n"))
+    let mut shop = text;
+    for (from, to) in [
+        ("rows = 100_000\n", "rows = 10_000\n"),
+        ("rows = 200_000\n", "rows = 50_000\n"),
+        ("weight = 80\n", "weight = 60\n"),
+        ("weight = 10\n", "weight = 30\n"),
+    ] {
+        assert!(shop.contains(from), "{from}");
+        shop = shop.replace(from, to);
+    }
+    world.write("shop.toml", &shop)
 }
 
-/// Five seconds of the shop behind the proxy.
+/// Three seconds of the shop behind the proxy.
 fn capture(world: &World, shop: &Path, flavor: Flavor) -> PathBuf {
     let (server, _directory, port) = weir_testing::start_on_tcp(flavor, &[]);
     account(&server);
@@ -77,7 +88,7 @@ fn capture(world: &World, shop: &Path, flavor: Flavor) -> PathBuf {
     ];
     let proxy = Weir::in_world(world).args(arguments).args([&path]).spawn();
     let (mut proxy, port) = listening(proxy);
-    load(port, &["--threads=4", "--rate=150", "--time=5", "run"]);
+    load(port, &["--threads=4", "--rate=80", "--time=3", "run"]);
     // Its terminal is gone by now; what it says at its end must not end it otherwise.
     signal(proxy.id(), "INT");
     assert!(proxy.wait().unwrap().success());
@@ -190,7 +201,7 @@ fn the_query_whose_index_is_dropped_is_named_first(flavor: Flavor) {
         let by_chance = of("errors_captured") + of("lock_errors_new");
         assert!(of("errors_differ") <= by_chance, "{fidelity}");
         assert!(
-            of("rows_compared") > 500 && of("rows_differ") * 100 <= of("rows_compared"),
+            of("rows_compared") > 200 && of("rows_differ") * 100 <= of("rows_compared"),
             "{fidelity}"
         );
         assert!(
@@ -203,13 +214,15 @@ fn the_query_whose_index_is_dropped_is_named_first(flavor: Flavor) {
 
     // The query is first.
     let dropped = of_level(&result, "drop");
-    let worst = &dropped["replay"]["fingerprints"][0];
+    let all = &dropped["replay"]["fingerprints"];
+    let worst = &all[0];
     assert!(
         worst["fingerprint"].as_str().unwrap().starts_with(HISTORY),
-        "{worst:#}"
+        "{all:#}"
     );
     assert_eq!(worst["verdict"], "surely_worse", "{worst:#}");
     assert!(worst["ratio_low"].as_f64().unwrap() > 1.5, "{worst:#}");
+    its_plan_changes(&world, worst, &output.stdout);
     let place = |part: &str| {
         output
             .stdout
@@ -218,14 +231,34 @@ fn the_query_whose_index_is_dropped_is_named_first(flavor: Flavor) {
     };
     assert!(place("surely worse") < place(HISTORY), "{}", output.stdout);
 
-    // Equal arms name nothing.
+    // Equal arms name nothing. At a false share of 5 % one kind may be named by chance, but not with such a ratio.
     let same = of_level(&result, "nothing");
-    assert_eq!(kinds(same, "surely_worse"), Vec::<&Value>::new());
+    let mut named = kinds(same, "surely_worse");
+    named.retain(|kind| kind["ratio_low"].as_f64().unwrap() > 1.2);
+    assert_eq!(named, Vec::<&Value>::new());
     assert!(!kinds(same, "not_shown").is_empty());
     world.assert_nothing_left();
 
     two_results(&world, &file);
     another_file_is_refused(&world, &file, &capture);
+}
+
+/// The rows of a prepared statement are found by the index on one arm, and by reading the table on the other.
+fn its_plan_changes(world: &World, worst: &Value, terminal: &str) {
+    let plan = |key: &str| worst[key].as_str().unwrap_or_else(|| panic!("{worst:#}"));
+    let (before, after) = (plan("baseline_plan"), plan("level_plan"));
+    assert!(before.contains("b: ref by customer"), "{before}");
+    // Which of both tables is read whole is the optimizer's choice.
+    assert!(
+        after.contains(": ALL") && !after.contains("by customer"),
+        "{after}"
+    );
+    let page = std::fs::read_to_string(world.path("out/report.html")).unwrap();
+    for report in [terminal, &page] {
+        assert!(report.contains("plan: b: ref by customer"), "{terminal}");
+    }
+    let values = |text: &str| text.contains("customer_id =");
+    assert!(!values(before) && !values(after), "{before}, {after}");
 }
 
 /// The result beside itself: `weir compare` looks at statements, too.

@@ -119,6 +119,11 @@ fn mistakes_in_events_are_one_line() {
             "no such table; the workload has sbtest1, sbtest2",
         ),
         ("ALTER TABLE", "DROP TABLE", "must be an ALTER TABLE"),
+        (
+            "algorithm = \"INPLACE\"",
+            "tool = \"/bin/true {alter}\"",
+            "does not reach the tool's own connections",
+        ),
         ("for = \"3s\"", "", "needs it"),
         (
             "for = \"3s\"",
