@@ -144,10 +144,13 @@ impl Sessions {
 
     /// The server was started: connections have ids from the beginning again.
     pub(super) fn close_all(&mut self) -> Result<(), CaptureError> {
-        let connections: Vec<_> = self.live.keys().copied().collect();
+        let live = self.live.iter();
+        let mut connections: Vec<_> = live.map(|(id, live)| (live.session, *id)).collect();
+        // The same log is the same capture each time.
+        connections.sort_unstable();
         connections
             .into_iter()
-            .try_for_each(|connection| self.close(connection, i64::MIN))
+            .try_for_each(|(_, connection)| self.close(connection, i64::MIN))
     }
 
     /// A session uses another schema.
