@@ -145,9 +145,9 @@ impl Catalog {
                 stands_for[number] = *nearest.unwrap_or(&number);
             }
         }
-        for chosen in 0..stands_for.len() {
-            if self.statements[chosen].left_out.is_some() {
-                stands_for[chosen] = chosen;
+        for (number, chosen) in stands_for.iter_mut().enumerate() {
+            if self.statements[number].left_out.is_some() {
+                *chosen = number;
             }
         }
         self.stands_for = stands_for;

@@ -136,7 +136,7 @@ mod tests {
         assert_eq!((narrow.first, narrow.key(314_159_270)), (310_000_000, 6));
         let wide = Domain::rounded(i64::MIN, i64::MAX);
         assert_eq!(wide.count, i32::MAX as u64);
-        assert!(wide.key(i64::MAX) as u64 <= wide.count);
+        assert!(u64::from(wide.key(i64::MAX)) <= wide.count);
         let sparse = ColumnFacts {
             range: Some((1_000_000, 9_000_000)),
             distinct: 500,

@@ -82,7 +82,7 @@ pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<Fitted, FitError> 
         });
     }
     let mut facts = match tables {
-        Some(tables) => facts(&found, tables)?,
+        Some(mut tables) => facts(&found, &mut tables)?,
         None => BTreeMap::new(),
     };
     note_references(&mut facts, &found);
@@ -96,7 +96,7 @@ pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<Fitted, FitError> 
     let kinds: Vec<KindText> = numbered
         .map(|(number, shape)| context.kind(number, shape))
         .collect();
-    let fitted = fitted(&found, &facts, kinds);
+    let fitted = fitted(&found, &facts, &kinds);
     check(&fitted.text)?;
     Ok(fitted)
 }
@@ -116,7 +116,10 @@ fn usual_schema(reader: CaptureReader) -> Result<Option<String>, FitError> {
 }
 
 /// The tables that the kept statements name.
-fn facts(found: &Shapes, tables: Tables<'_>) -> Result<BTreeMap<String, TableFacts>, FitError> {
+fn facts(
+    found: &Shapes,
+    tables: &mut Tables<'_>,
+) -> Result<BTreeMap<String, TableFacts>, FitError> {
     let mut facts = BTreeMap::new();
     for number in found.shapes.iter().flat_map(|shape| &shape.statements) {
         for name in &found.catalog.statements[*number].tables {
@@ -130,7 +133,7 @@ fn facts(found: &Shapes, tables: Tables<'_>) -> Result<BTreeMap<String, TableFac
     Ok(facts)
 }
 
-fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: Vec<KindText>) -> Fitted {
+fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText]) -> Fitted {
     let count: u64 = found.shapes.iter().map(|shape| shape.count).sum();
     let time_us: u64 = found.shapes.iter().map(|shape| shape.time_us).sum();
     let mut left_out = found.left_out.clone();
@@ -162,7 +165,7 @@ fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: Vec<KindT
         left_out,
         remarks: remarks(facts),
     };
-    fitted.text = text(&fitted, facts, &kinds);
+    fitted.text = text(&fitted, facts, kinds);
     fitted
 }
 

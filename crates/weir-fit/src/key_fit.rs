@@ -89,7 +89,7 @@ pub(crate) fn fit_keys(keys: &[u32], rows: u64, is_ordered: bool) -> KeyFit {
 
 /// Anyhow, but the same each time: sessions that take turns must not decide it.
 fn is_held_out(at: usize) -> bool {
-    ((at as u32).wrapping_mul(0x9E37_79B9) >> 16) % HELD_OUT == 0
+    ((at as u32).wrapping_mul(0x9E37_79B9) >> 16).is_multiple_of(HELD_OUT)
 }
 
 fn best_in_order(bins: &Bins, uniform: Candidate, seen: &[u64], held_out: &[u64]) -> Candidate {
@@ -305,7 +305,7 @@ mod tests {
             };
             assert!(fit.distance < 0.015, "{distribution:?}: {}", fit.distance);
             let near = |found: f64, real: f64| {
-                assert!((found / real - 1.0).abs() < 0.05, "{found} {real}")
+                assert!((found / real - 1.0).abs() < 0.05, "{found} {real}");
             };
             match (found, distribution) {
                 (Distribution::Zipfian { exponent: a }, Distribution::Zipfian { exponent: b })

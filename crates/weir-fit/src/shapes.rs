@@ -173,7 +173,7 @@ fn chosen(
     (all, all_us): (u64, u64),
     left_out: &mut Vec<(String, u64)>,
 ) -> (Vec<Shape>, HashMap<Key, usize>) {
-    let mut repetitions: HashMap<(Vec<usize>, bool), Vec<(Key, Tally)>> = HashMap::new();
+    let mut repetitions: HashMap<Key, Vec<(Key, Tally)>> = HashMap::new();
     let firsts = firsts_of_fingerprints(catalog);
     for (key, tally) in tallies {
         let mut once: Vec<usize> = key.0.iter().map(|number| firsts[*number]).collect();

@@ -152,7 +152,7 @@ impl Slot<'_> {
                 Over::Table(table.name.clone()),
                 Domain::of_key(table, column),
             ),
-            Some((_, column, _)) if column.range.is_some() && self.is_within(column, numbers) => {
+            Some((_, column, _)) if column.range.is_some() && is_within(column, numbers) => {
                 let domain = Domain::of_column(column);
                 (Over::Range(domain.first, domain.last()), domain)
             }
@@ -161,13 +161,6 @@ impl Slot<'_> {
         let found: Vec<u32> = numbers.iter().map(|number| domain.key(*number)).collect();
         let fit = fit_keys(&found, domain.count, self.is_ordered);
         SlotText::fitted("?", keys(&over, &fit), fit)
-    }
-
-    /// Whether the numbers are those that the column has.
-    fn is_within(&self, column: &ColumnFacts, numbers: &[i64]) -> bool {
-        let domain = Domain::of_column(column);
-        let within = numbers.iter().filter(|number| domain.has(**number)).count();
-        within as f64 >= NEARLY_ALL * numbers.len() as f64
     }
 
     /// Integers that belong to no column that is known.
@@ -322,4 +315,11 @@ impl Slot<'_> {
         let source = code_of(length, &keys(&over, &fit));
         SlotText::fitted("?", source, fit)
     }
+}
+
+/// Whether the numbers are those that the column has.
+fn is_within(column: &ColumnFacts, numbers: &[i64]) -> bool {
+    let domain = Domain::of_column(column);
+    let within = numbers.iter().filter(|number| domain.has(**number)).count();
+    within as f64 >= NEARLY_ALL * numbers.len() as f64
 }

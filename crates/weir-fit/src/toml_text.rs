@@ -34,8 +34,8 @@ pub(crate) fn shape(shape: &KeyShape) -> String {
         }
         KeyShape::Distribution(distribution, place) => (distribution, place),
     };
-    let mut text = format!("distribution = \"{}\"", distribution.name().as_str());
-    text += &match distribution {
+    let name = distribution.name();
+    let parameters = match distribution {
         Distribution::Uniform => String::new(),
         Distribution::Gaussian { iterations } => format!(", iterations = {iterations}"),
         Distribution::Special {
@@ -48,10 +48,10 @@ pub(crate) fn shape(shape: &KeyShape) -> String {
         Distribution::Pareto { h } => format!(", h = {h}"),
         Distribution::Zipfian { exponent } => format!(", exponent = {exponent}"),
     };
-    text += match place {
+    let place = match place {
         KeyPlace::First => "",
         KeyPlace::Last => ", order = \"descending\"",
         KeyPlace::Anywhere => ", order = \"scattered\"",
     };
-    text
+    format!("distribution = \"{}\"{parameters}{place}", name.as_str())
 }

@@ -73,10 +73,13 @@ pub(crate) struct ReadCounts {
     pub(crate) unfinished: u64,
 }
 
+/// A prepared statement and the literals of its text.
+type PreparedText = (Arc<Template>, Arc<Vec<Vec<u8>>>);
+
 #[derive(Default)]
 struct Live {
-    prepared: HashMap<u32, (Arc<Template>, Arc<Vec<Vec<u8>>>)>,
-    preparing: VecDeque<(Arc<Template>, Arc<Vec<Vec<u8>>>)>,
+    prepared: HashMap<u32, PreparedText>,
+    preparing: VecDeque<PreparedText>,
     open: Transaction,
     is_explicit: bool,
     autocommit_off: bool,

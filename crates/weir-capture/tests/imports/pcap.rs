@@ -108,6 +108,10 @@ fn import(directory: &TempDir, name: &str, file: &[u8]) -> (Imported, BTreeMap<S
     (imported, found, insert_ids)
 }
 
+#[allow(
+    clippy::too_many_lines,
+    reason = "one session, told from its login to its end"
+)]
 fn packets_of_real_sessions_become_a_capture(flavor: Flavor) {
     let bench = Bench::start(flavor);
     // The first login of an account may need more than the wire shows, or TLS.

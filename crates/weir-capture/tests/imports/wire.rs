@@ -80,7 +80,7 @@ fn carry(number: u16, client: &TcpStream, server: &TcpStream, frames: &Arc<Mutex
         };
         let (sides, frames) = (Arc::clone(&sides), Arc::clone(frames));
         std::thread::spawn(move || {
-            let mut buffer = [0; 1 << 16];
+            let mut buffer = vec![0; 1 << 16];
             loop {
                 let length = from.read(&mut buffer).unwrap_or(0);
                 let mut sides = sides.lock().unwrap();

@@ -181,7 +181,7 @@ fn orders() -> Log {
                 session,
                 &format!("SELECT name FROM customer WHERE id = {customer} FOR UPDATE"),
             );
-            for line in 0..1 + number / 4 % 3 {
+            for line in 0..=(number / 4 % 3) {
                 let product = if line == 0 {
                     product
                 } else {

@@ -149,7 +149,7 @@ impl<'a> Asked<'a> {
             .get_mut(&table)
             .ok_or_else(|| outside("its table is not in the file"))?;
         let is_change = matches!(self.verb, Verb::Update | Verb::Delete);
-        table.look_up(share, index, rows, keys, is_change);
+        table.look_up(share, index, rows, keys.as_ref(), is_change);
         if is_change {
             table.change_indexes(share * rows, self.verb == Verb::Delete, &self.assigned());
         }

@@ -89,8 +89,11 @@ impl Prepared {
         measured_from: Instant,
         stop: &AtomicBool,
     ) -> Work {
-        if let Err(error) = self.connections.renew(&self.event) {
-            return Work::once(Err(error));
+        if sends_statements(&self.event.kind)
+            && let Err(error) = self.connections.renew(&self.event)
+        {
+            // Such as while another event has the server down.
+            return Work::refused(&format!("no connection: {}", error.words()));
         }
         match self.event.kind.clone() {
             // The load changes its rate by itself.
@@ -190,6 +193,18 @@ impl Prepared {
         };
         done.err().map(|why| Work::refused(&why).ending)
     }
+}
+
+/// Whether the event is done by statements, for which the server has to be there.
+fn sends_statements(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Statement(_)
+            | EventKind::Ddl(_)
+            | EventKind::Hold { .. }
+            | EventKind::Set { .. }
+            | EventKind::Pool { .. }
+    )
 }
 
 pub(super) fn refused(error: &ClientError) -> EventEnding {

@@ -1,7 +1,7 @@
 //! `weir drive`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Child;
 
@@ -109,13 +109,15 @@ fn a_drive_is_recorded_and_the_recording_read() {
     let world = World::new();
     let child = mounted(&world, "intel-p4610");
     let (dir, file) = (world.path("drive"), world.path("trace"));
-    let recorder = Weir::in_world(&world)
+    let mut recorder = Weir::in_world(&world)
         .args(["drive", "trace"])
         .args([&dir])
         .args(["--out"])
         .args([&file])
         .spawn();
-    wait_until("the recording has begun", || file.exists());
+    let mut told = BufReader::new(recorder.stderr.take().unwrap()).lines();
+    let begun = told.next().unwrap().unwrap();
+    assert!(begun.starts_with("recording into "), "{begun}");
     fs::write(dir.join("ibdata1"), vec![7; 65_536]).unwrap();
     signal(recorder.id(), "INT");
     let recorded = Output::from(recorder.wait_with_output().unwrap());

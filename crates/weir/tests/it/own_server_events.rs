@@ -43,7 +43,7 @@ const EVENTS: &str = r#"
     name = "more"
     at = "2s"
     kind = "rate"
-    rate = 20
+    rate = 40
     [[events]]
     name = "slow drive"
     at = "4s"
@@ -136,7 +136,7 @@ fn a_load_goes_on_through_a_server_that_ends_and_comes_back() {
     }
 }
 
-/// The rate doubles at second 2. A busy machine is late with some of it, and does it later.
+/// The rate is four times as high from second 2 on. A busy machine is late with some of it, and does it later.
 fn assert_rates(run: &Value) {
     let intervals = run["intervals"].as_array().unwrap();
     let during = |from_s: f64, to_s: f64| {
@@ -149,7 +149,7 @@ fn assert_rates(run: &Value) {
     };
     let (before, after) = (during(0.0, 2.0), during(2.0, 4.0));
     assert!(after > before * 1.4, "{before}, {after}");
-    assert!(before + after < 80.0, "{before}, {after}");
+    assert!(before + after < 150.0, "{before}, {after}");
 }
 
 /// Whether a second after `from_s` had a p99 of what the drive then took.

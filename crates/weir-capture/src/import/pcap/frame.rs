@@ -15,6 +15,7 @@ const NULL_BYTES: usize = 4;
 
 /// A segment.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "flags of the packet's own")]
 pub(super) struct Segment<'a> {
     pub(super) from: SocketAddr,
     pub(super) to: SocketAddr,

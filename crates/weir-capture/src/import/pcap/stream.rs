@@ -44,7 +44,7 @@ impl Stream {
         if payload.is_empty() {
             return Vec::new();
         }
-        let end = start.saturating_add(payload.len() as i64);
+        let end = start.saturating_add(signed(payload.len()));
         let Ok(end) = u64::try_from(end) else {
             return Vec::new();
         };
@@ -102,7 +102,7 @@ impl Stream {
     /// The last segment ends here.
     pub(super) fn ends(&mut self, sequence: u32, payload: usize) {
         if let Some(position) = self.position(sequence) {
-            self.end = u64::try_from(position + payload as i64).ok();
+            self.end = u64::try_from(position.saturating_add(signed(payload))).ok();
             self.received = self.received.min(self.end.unwrap_or(u64::MAX));
         }
     }
@@ -132,6 +132,11 @@ impl Stream {
             .map_or(0, |since| at_us.saturating_sub(since));
         self.waiting_bytes > WAITING_BYTES_MAX || waits_us > MISSING_US_MAX
     }
+}
+
+/// A length beside positions, which may lie before the first.
+fn signed(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

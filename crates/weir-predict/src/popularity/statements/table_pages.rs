@@ -114,24 +114,21 @@ impl TablePages {
         share: f64,
         index: Option<usize>,
         found: f64,
-        keys: Option<Keys>,
+        keys: Option<&Keys>,
         is_change: bool,
     ) {
         let clustered = lookup(&self.clustered);
         let Some(number) = index else {
             let more = (found - 1.0).max(0.0) / self.clustered.entries_per_leaf;
             let changes = if is_change { share * (1.0 + more) } else { 0.0 };
-            return self.clustered.by_keys(
-                keys.as_ref(),
-                self.rows,
-                share * (clustered + more),
-                changes,
-            );
+            return self
+                .clustered
+                .by_keys(keys, self.rows, share * (clustered + more), changes);
         };
         let secondary = &mut self.secondary[number];
         let more = (found - 1.0).max(0.0) / secondary.entries_per_leaf;
         let references = share * (lookup(secondary) + more);
-        secondary.by_keys(keys.as_ref(), self.rows, references, 0.0);
+        secondary.by_keys(keys, self.rows, references, 0.0);
         self.clustered.even.0 += share * found * clustered;
         self.clustered.even.1 += if is_change { share * found } else { 0.0 };
     }

@@ -12,12 +12,11 @@ use crate::{Outcome, output};
 pub(super) fn execute(arguments: &WorkloadCheckArguments) -> anyhow::Result<Outcome> {
     let name = arguments.workload.to_string_lossy();
     let spec = read_spec(&name).map_err(|why| anyhow!("{why}"))?;
-    let schema = match &arguments.schema {
-        Some(schema) => Some(schema.clone()),
-        None => {
-            let survey = Survey::read(&arguments.capture, &ReplayOptions::default())?;
-            survey.schema().map(str::to_owned)
-        }
+    let schema = if let Some(schema) = &arguments.schema {
+        Some(schema.clone())
+    } else {
+        let survey = Survey::read(&arguments.capture, &ReplayOptions::default())?;
+        survey.schema().map(str::to_owned)
     };
     let limits = FitLimits {
         shares: arguments.limit_shares,
