@@ -1,6 +1,5 @@
 //! A schema change by the user's own tool, such as pt-online-schema-change, as a process of its own.
 
-mod option_file;
 mod traces;
 
 use std::fs::File;
@@ -11,7 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, kill_process};
 use weir_model::{Address, Endpoint};
-use weir_mysql::Gate;
+use weir_mysql::{Gate, write_client_options};
 use weir_process::{PathError, Signal, WorkDirectory, spawn_tied};
 
 use self::traces::Traces;
@@ -150,7 +149,7 @@ impl OwnTool {
     ) -> Result<(), DdlError> {
         let directory = WorkDirectory::create(&std::env::temp_dir(), "tool")?;
         let options = directory.path().join("client.cnf");
-        option_file::write(&options, endpoint).map_err(PathError::on("write", &options))?;
+        write_client_options(&options, endpoint).map_err(PathError::on("write", &options))?;
         let printed = directory.path().join("printed");
         let output = File::create(&printed).map_err(PathError::on("create", &printed))?;
         let errors = output

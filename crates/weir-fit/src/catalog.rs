@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use weir_capture::{Template, TransactionStep};
-use weir_mysql::{SqlWord, StatementText, sql_words};
+use weir_mysql::{SqlWord, StatementText, is_system_schema, sql_words};
 
 use crate::transactions::Call;
 use weir_workload::{MarkUse, mark_uses, tables_of};
 
-/// Different texts that are told apart.
+/// Different texts that are kept.
 const STATEMENTS_MAX: usize = 20_000;
 /// Texts of one fingerprint that a fit has: lists of so many lengths.
 const TEXTS_OF_FINGERPRINT: usize = 4;
@@ -30,8 +30,6 @@ const KEPT: [&str; 14] = [
     "RELEASE",
     "TABLE",
 ];
-/// Schemas of the servers' own.
-const OWN_SCHEMAS: [&str; 4] = ["information_schema", "performance_schema", "mysql", "sys"];
 
 /// A text of a statement.
 #[derive(Debug, Clone)]
@@ -188,10 +186,7 @@ fn why_left_out(sql: &str, marks: &[bool], uses: &[MarkUse]) -> Option<&'static 
     if !first.is_some_and(|word| word.is_any(&KEPT)) {
         return Some("no SELECT, INSERT, UPDATE or DELETE");
     }
-    let is_own = |word: &SqlWord<'_>| {
-        let name = word.name().map(|name| name.to_ascii_lowercase());
-        name.is_some_and(|name| OWN_SCHEMAS.contains(&name.as_str()))
-    };
+    let is_own = |word: &SqlWord<'_>| word.name().is_some_and(|name| is_system_schema(&name));
     let pairs = words.iter().zip(words.iter().skip(1));
     if pairs
         .clone()

@@ -179,28 +179,34 @@ fn look(
         distinct
     };
     if facts.is_integer() {
-        let range: Option<(Option<i64>, Option<i64>)> = connection.first(format!(
-            "SELECT CAST(LEAST(MIN(v), 9223372036854775807) AS SIGNED), \
+        facts.range = range(
+            connection,
+            &format!(
+                "SELECT CAST(LEAST(MIN(v), 9223372036854775807) AS SIGNED), \
              CAST(LEAST(MAX(v), 9223372036854775807) AS SIGNED) FROM (SELECT MIN({name}) AS v FROM {table} UNION ALL \
              SELECT MAX({name}) FROM {table}) AS ends"
-        ))?;
-        facts.range = range.and_then(|(least, most)| Some((least?, most?)));
+            ),
+        )?;
         let read: Vec<(i64,)> = connection.rows(format!(
             "SELECT CAST(LEAST(v, 9223372036854775807) AS SIGNED) FROM (SELECT {first} WHERE {name} IS NOT NULL LIMIT \
              {INTEGERS_READ}) AS sampled"
         ))?;
         facts.integers = read.into_iter().map(|(integer,)| integer).collect();
     } else if facts.is_date() {
-        let range: Option<(Option<i64>, Option<i64>)> = connection.first(format!(
-            "SELECT TIMESTAMPDIFF(SECOND, '1970-01-01', MIN(v)), TIMESTAMPDIFF(SECOND, '1970-01-01', MAX(v)) \
+        facts.range = range(
+            connection,
+            &format!(
+                "SELECT TIMESTAMPDIFF(SECOND, '1970-01-01', MIN(v)), TIMESTAMPDIFF(SECOND, '1970-01-01', MAX(v)) \
              FROM {sample}"
-        ))?;
-        facts.range = range.and_then(|(least, most)| Some((least?, most?)));
+            ),
+        )?;
     } else if facts.is_decimal() {
-        let range: Option<(Option<i64>, Option<i64>)> = connection.first(format!(
-            "SELECT CAST(FLOOR(MIN(v)) AS SIGNED), CAST(CEIL(MAX(v)) AS SIGNED) FROM {sample}"
-        ))?;
-        facts.range = range.and_then(|(least, most)| Some((least?, most?)));
+        facts.range = range(
+            connection,
+            &format!(
+                "SELECT CAST(FLOOR(MIN(v)) AS SIGNED), CAST(CEIL(MAX(v)) AS SIGNED) FROM {sample}"
+            ),
+        )?;
     } else if facts.is_text() {
         let lengths: Option<(Option<u32>, Option<u32>, Option<u32>)> = connection.first(format!(
             "SELECT CAST(MIN(CHAR_LENGTH(v)) AS UNSIGNED), CAST(AVG(CHAR_LENGTH(v)) AS UNSIGNED), \
@@ -209,4 +215,10 @@ fn look(
         facts.lengths = lengths.and_then(|(least, mean, most)| Some((least?, mean?, most?)));
     }
     Ok(())
+}
+
+/// The two numbers of a row, least and greatest; `None` if there are none.
+fn range(connection: &mut Connection, query: &str) -> Result<Option<(i64, i64)>, FitError> {
+    let found: Option<(Option<i64>, Option<i64>)> = connection.first(query)?;
+    Ok(found.and_then(|(least, most)| Some((least?, most?))))
 }

@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::datum::Datum;
 use crate::transactions::{ReadCounts, Transaction, each_transaction};
 
-/// Kinds that are told apart while they are counted.
+/// Different kinds that are counted.
 const COUNTED_MAX: usize = 20_000;
 /// Kinds that a workload has, at most.
 const KINDS_MAX: usize = 60;

@@ -2,14 +2,13 @@
 //! directory, which goes when this value does.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use weir_model::{Address, Flavor};
-use weir_mysql::{ClientError, Connection, Connector, Gate, Patience, identifier};
+use weir_model::Flavor;
+use weir_mysql::{
+    ClientError, Connection, Connector, Gate, Patience, identifier, write_client_options,
+};
 use weir_process::{PathError, WorkDirectory};
 use weir_server::{PrivateServer, ServerBinary, StartOptions, make_empty_data};
 
@@ -164,25 +163,7 @@ impl Private {
     pub fn option_file(&self) -> Result<PathBuf, FlashbackError> {
         let path = self.directory.path().join("client.cnf");
         let endpoint = self.server.endpoint();
-        let Address::Socket(socket) = &endpoint.address else {
-            return Err(FlashbackError::refused(
-                "the private server has no socket",
-                "look at its log",
-            ));
-        };
-        let text = format!(
-            "[client]\nuser = {}\npassword = {}\nsocket = {}\n",
-            endpoint.user,
-            endpoint.password.reveal(),
-            socket.display()
-        );
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path);
-        file.and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(PathError::on("write", &path))?;
+        write_client_options(&path, &endpoint).map_err(PathError::on("write", &path))?;
         Ok(path)
     }
 

@@ -1,15 +1,13 @@
 //! A table as the server has it now, and whether its past can be told.
 
 use weir_model::Flavor;
-use weir_mysql::{Connection, Row, identifier, text_literal};
+use weir_mysql::{Connection, Row, identifier, is_system_schema, text_literal};
 
 use crate::source::Variables;
 use crate::{FlashbackError, Source};
 
 /// Rules of a foreign key by which a change of the parent changes rows of the child.
 const CASCADES: [&str; 3] = ["CASCADE", "SET NULL", "SET DEFAULT"];
-/// Schemas that are the servers' own.
-const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 
 /// The name of a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,7 +111,7 @@ impl Table {
         name: &TableName,
         ignore_cascades: bool,
     ) -> Result<Self, FlashbackError> {
-        if SYSTEM_SCHEMAS.contains(&&*name.schema.to_ascii_lowercase()) {
+        if is_system_schema(&name.schema) {
             return Err(FlashbackError::refused(
                 format!("{name} is one of the server's own tables"),
                 "ask for a table of a schema of yours",

@@ -11,14 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use weir_load::{LoadPlan, NullServer, NullServerBehavior, PreparePlan, ReactorKind, prepare, run};
 use weir_model::{Endpoint, Flavor, LoadSpec, OrderEntryWorkload, WorkloadName};
 use weir_mysql::{Compression, Gate};
+use weir_testing::LAZY_COMMITS;
 
 const THREADS_MAX: usize = 64;
-
-/// A commit waits for no disk.
-const LAZY: &[(&str, &str)] = &[
-    ("innodb_flush_log_at_trx_commit", "0"),
-    ("sync_binlog", "0"),
-];
 
 /// Counts the allocations of each thread.
 struct Counting;
@@ -112,7 +107,7 @@ fn most_allocations(plan: &LoadPlan) -> (u64, u64) {
 
 /// On a real server, which is a process of its own: the null server does not compress.
 fn compressed_queries_allocate_nothing_either() {
-    let (server, _directory) = weir_testing::start_with(Flavor::Mysql, LAZY);
+    let (server, _directory) = weir_testing::start_with(Flavor::Mysql, &LAZY_COMMITS);
     let tables = PreparePlan::new(server.endpoint(), WorkloadName::OltpReadWrite);
     prepare(
         &tables,
@@ -142,7 +137,7 @@ fn compressed_queries_allocate_nothing_either() {
 
 /// Whose statements depend on rows: on a real server, which sends some.
 fn order_entry_allocates_nothing_either() {
-    let (server, _directory) = weir_testing::start_with(Flavor::Mysql, LAZY);
+    let (server, _directory) = weir_testing::start_with(Flavor::Mysql, &LAZY_COMMITS);
     let workload = OrderEntryWorkload {
         items: 200,
         customers: 30,

@@ -324,7 +324,7 @@ impl Guard {
         let Some(allowed) = &self.permissions.schema else {
             return Err("this command only reads".to_owned());
         };
-        if is_system(allowed) {
+        if is_system_schema(allowed) {
             return Err(format!(
                 "the schema `{allowed}` is the server's own; name another"
             ));
@@ -376,7 +376,8 @@ impl Guard {
     }
 }
 
-fn is_system(schema: &str) -> bool {
+/// Whether a schema is one of the servers' own.
+pub fn is_system_schema(schema: &str) -> bool {
     SYSTEM_SCHEMAS
         .iter()
         .any(|system| schema.eq_ignore_ascii_case(system))

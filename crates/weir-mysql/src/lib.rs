@@ -48,9 +48,9 @@ pub use deadline::Deadline;
 pub use error::{ClientError, shorten};
 pub use exchange::{Exchange, Exchanged};
 pub use execute::{ExecuteTemplate, ParameterKind, Request};
-pub use gate::{ChangeLog, Gate, Passage, Permissions};
+pub use gate::{ChangeLog, Gate, Passage, Permissions, is_system_schema};
 pub use identifier::identifier;
-pub use option_file::{OptionFile, OptionFileError, OptionFileSetting};
+pub use option_file::{OptionFile, OptionFileError, OptionFileSetting, write_client_options};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
 pub use reading::{InsertedColumn, StatementText};
 pub use reply::{

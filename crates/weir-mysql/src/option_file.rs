@@ -1,6 +1,7 @@
 //! Option files as the programs of MySQL and MariaDB read them; both read them alike (MySQL manual, "Using
 //! Option Files"; what it leaves open was found by asking `my_print_defaults` of both).
 
+mod client;
 mod line;
 mod login_file;
 
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+pub use client::write_client_options;
 use line::Line;
 
 /// Files may include files no deeper than this, as in MySQL.

@@ -101,7 +101,7 @@ impl Backup {
         options
             .variables
             .insert("init_file".to_owned(), init_file.display().to_string());
-        // The account is in a backup of one of Weir's servers, too: whoever logs in shows that its password is new.
+        // The account is in a backup of one of Weir's servers, too: a login shows that its password is new.
         PrivateServer::start(binary, &options)?.stop(STOP_LIMIT)
     }
 }

@@ -6,7 +6,7 @@
 mod statements;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use weir_mysql::{Connection, StatementText};
@@ -20,6 +20,9 @@ const GZIP: [u8; 2] = [0x1F, 0x8B];
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// Statements that are not for a copy.
 const OF_REPLICATION: [&str; 4] = ["CHANGE", "PURGE", "RESET", "STOP"];
+
+/// A statement that sets a replica's position is shorter.
+const SETTING_BYTES: usize = 10_000;
 
 /// What was loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,16 +94,15 @@ fn is_of_replication(sql: &str, words: &[String]) -> bool {
     let starts_replica = first == "START" && words.get(1).is_some_and(|word| word != "TRANSACTION");
     OF_REPLICATION.contains(&first)
         || starts_replica
-        || sql.to_ascii_uppercase().contains("GTID_PURGED") && sql.len() < 10_000
-        || sql.contains("gtid_slave_pos") && sql.len() < 10_000
+        // Rows may have these words.
+        || sql.len() < SETTING_BYTES
+            && (sql.to_ascii_uppercase().contains("GTID_PURGED") || sql.contains("gtid_slave_pos"))
 }
 
 fn open(path: &Path) -> Result<Box<dyn BufRead>, ServerError> {
     let failed = |error: std::io::Error| PathError::on("read", path)(error);
-    let mut head = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    (&file).take(4).read_to_end(&mut head).map_err(failed)?;
-    let file = BufReader::new(File::open(path).map_err(failed)?);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let head = file.fill_buf().map_err(failed)?;
     Ok(if head.starts_with(&GZIP) {
         Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(file)))
     } else if head.starts_with(&ZSTD) {

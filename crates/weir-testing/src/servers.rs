@@ -16,6 +16,12 @@ use weir_server::{
     free_port, loopback_variables, make_empty_data, replication_variables,
 };
 
+/// Variables of a server whose commits wait for no disk: nothing has to outlive the test.
+pub const LAZY_COMMITS: [(&str, &str); 2] = [
+    ("innodb_flush_log_at_trx_commit", "0"),
+    ("sync_binlog", "0"),
+];
+
 /// Starts a small server of `flavor` on empty data.
 ///
 /// The directory holds `data` and `run`; drop the server first (a tuple does it in this order).

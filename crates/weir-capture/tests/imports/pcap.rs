@@ -1,4 +1,4 @@
-//! Packets of real sessions become a capture; what is missing is told, and nothing is guessed.
+//! Packets of real sessions become a capture; what is missing is counted, and nothing is guessed.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! A table of the user's, as a statement that makes it, with the tables that foreign keys bind it to.
 
-use weir_mysql::{Connection, Row, SqlWord, identifier, sql_words, text_literal};
+use weir_mysql::{Connection, Row, SqlWord, identifier, is_system_schema, sql_words, text_literal};
 
 use crate::{AlterStatement, DdlError, EmptyTable, EmptyTables};
 
@@ -13,9 +13,6 @@ type Sizes = (
     Option<u64>,
     Option<u64>,
 );
-
-/// Schemas that are the servers' own.
-const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 
 /// A table, as its server describes it.
 #[derive(Debug)]
@@ -44,7 +41,7 @@ impl TableCopy {
             why: why.to_owned(),
             remedy,
         };
-        if SYSTEM_SCHEMAS.contains(&&*schema.to_ascii_lowercase()) {
+        if is_system_schema(schema) {
             return Err(refused(
                 "it is the server's own",
                 "name a table of a schema of yours",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_model::Endpoint;
-use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_mysql::{Connection, Gate};
 
 use crate::schema_objects;
 use crate::{DdlError, Leftover};
@@ -61,7 +61,5 @@ impl<'a> Traces<'a> {
 }
 
 fn connect((endpoint, gate): (&Endpoint, &Gate)) -> Result<Connection, DdlError> {
-    let connector = Connector::new(endpoint.clone(), None, gate.clone())?;
-    let connected = Connection::connect(&connector, false, Patience::Each(PATIENCE));
-    Ok(connected?)
+    Ok(Connection::open(endpoint, gate, PATIENCE)?)
 }

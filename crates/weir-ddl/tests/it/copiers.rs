@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use weir_ddl::{AlterStatement, DdlError, TableCopier, leftovers, remove_leftovers};
 use weir_model::{CopyWay, Endpoint, Flavor};
 use weir_mysql::{Connection, Gate};
-use weir_testing::{PrivateServer, connect, start_with};
+use weir_testing::{LAZY_COMMITS, PrivateServer, connect, start_with};
 
 use crate::ledger::{self, Ledger};
 
@@ -23,12 +23,7 @@ pub(crate) fn server(flavor: Flavor) -> (PrivateServer, tempfile::TempDir) {
         ("server_id", "7"),
         ("binlog_format", "ROW"),
     ];
-    // Nothing has to outlive the test.
-    let fast = [
-        ("innodb_flush_log_at_trx_commit", "0"),
-        ("sync_binlog", "0"),
-    ];
-    start_with(flavor, &[&logs[..], &fast[..]].concat())
+    start_with(flavor, &[&logs[..], &LAZY_COMMITS[..]].concat())
 }
 
 fn copier(endpoint: &Endpoint, way: CopyWay, change: &str) -> TableCopier {

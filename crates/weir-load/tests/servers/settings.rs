@@ -188,11 +188,7 @@ pub(super) fn try_setting(bench: &Bench, user: &Endpoint) -> Result<(), LoadErro
 
 fn every_setting_loads_or_is_named(flavor: Flavor) {
     // Some hundred small tables are made: nothing has to be kept.
-    let lazy = [
-        ("innodb_flush_log_at_trx_commit", "0"),
-        ("sync_binlog", "0"),
-    ];
-    let (server, directory) = weir_testing::start_with(flavor, &lazy);
+    let (server, directory) = weir_testing::start_with(flavor, &weir_testing::LAZY_COMMITS);
     let bench = Bench { server, directory };
     let mut root = bench.server.session().unwrap();
     let user = account(&bench, &mut root);

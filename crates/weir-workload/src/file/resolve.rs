@@ -301,7 +301,7 @@ impl<'a> Resolver<'a> {
         if !(1..=CODE_LENGTH_MAX).contains(&code.length) {
             return Err(format!("a code has 1 to {CODE_LENGTH_MAX} characters"));
         }
-        // Whether the use is allowed is looked at by whoever asked.
+        // The caller looks whether the use is allowed.
         let of = match code.of.get_ref() {
             Source::Name(name) => self.by_name(name),
             Source::Here(kind) => self.of_kind(kind),

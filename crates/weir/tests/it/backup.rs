@@ -76,7 +76,7 @@ fn a_copied_data_directory_becomes_a_server(flavor: Flavor) {
     servers.json(&["up", "tuesday"]);
     assert_eq!(files(&copy), before);
 
-    // Another server than the one that wrote it is told.
+    // A server of another flavour is refused.
     let other = if flavor == "mysql" {
         "mariadb"
     } else {

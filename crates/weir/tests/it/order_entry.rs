@@ -87,12 +87,8 @@ fn a_killed_loading_is_gone_on_with() {
         "--customers=20",
         "--threads=3",
     ];
-    let lazy = [
-        ("innodb_flush_log_at_trx_commit", "0"),
-        ("sync_binlog", "0"),
-    ];
     for flavor in [Flavor::Mysql, Flavor::Mariadb] {
-        let (server, directory) = weir_testing::start_with(flavor, &lazy);
+        let (server, directory) = weir_testing::start_with(flavor, &weir_testing::LAZY_COMMITS);
         let endpoint = server.endpoint();
         let load = |words: &[&str]| load(&endpoint, &[&SIZES, words].concat());
         let mut loading = load(&["prepare"]).spawn();

@@ -1,4 +1,4 @@
-//! The option file by which a tool logs in: the password stands in no command line.
+//! An option file by which a client logs in: the password stands in no command line.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -7,8 +7,12 @@ use std::path::Path;
 
 use weir_model::{Address, Endpoint};
 
-/// Writes it for this user alone.
-pub(super) fn write(path: &Path, endpoint: &Endpoint) -> std::io::Result<()> {
+/// Writes a new option file for clients of `endpoint`, which only this user can read.
+///
+/// # Errors
+///
+/// A file that is there, or that cannot be written.
+pub fn write_client_options(path: &Path, endpoint: &Endpoint) -> std::io::Result<()> {
     let address = match &endpoint.address {
         Address::Tcp(host, port) => format!("host = {host}\nport = {port}\n"),
         Address::Socket(path) => format!("socket = {}\n", path.display()),
@@ -36,10 +40,9 @@ fn quoted(value: &str) -> String {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use weir_model::{Secret, Tls};
-    use weir_mysql::OptionFile;
-
+    use super::super::OptionFile;
     use super::*;
+    use weir_model::{Secret, Tls};
 
     #[test]
     fn a_password_is_read_back_and_only_by_its_owner() {
@@ -53,7 +56,7 @@ mod tests {
             database: String::new(),
             tls: Tls::default(),
         };
-        write(&path, &endpoint).unwrap();
+        write_client_options(&path, &endpoint).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let read = OptionFile::read(&path).unwrap();
