@@ -25,6 +25,7 @@ use self::layout::Layout;
 use self::leftover::Names;
 use crate::{AlterStatement, DdlError};
 
+pub(crate) use leftover::is_of_a_copier;
 pub use leftover::{leftovers, remove_leftovers};
 
 /// `ER_LOCK_WAIT_TIMEOUT` and `ER_LOCK_DEADLOCK`: trying again may do.

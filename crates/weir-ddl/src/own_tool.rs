@@ -38,8 +38,8 @@ const PERCONA: [&str; 6] = [
 pub struct ToolRun {
     /// A tool that failed, with its last words, or that was ended.
     pub ended: Result<(), DdlError>,
-    /// Triggers and tables that are there since it began, but for the altered table; `None`: the server could not be
-    /// asked.
+    /// Triggers and tables that are there since it began and are named after the altered table; `None`: the server could
+    /// not be asked.
     pub left: Option<Vec<Leftover>>,
     /// They were removed: the tool was ended before it could do that.
     pub is_removed: bool,
@@ -126,7 +126,7 @@ impl OwnTool {
         alter: &AlterStatement,
         is_over: &dyn Fn() -> bool,
     ) -> Result<ToolRun, DdlError> {
-        let traces = Traces::before((endpoint, gate), &alter.schema)?;
+        let traces = Traces::before((endpoint, gate), alter)?;
         let ended = self.run_program(endpoint, alter, is_over);
         let is_removed = ended.is_err() && is_over();
         let left = if is_removed {

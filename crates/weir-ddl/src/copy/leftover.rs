@@ -75,11 +75,17 @@ impl Names {
 /// A server that is gone, or an account that may not look.
 pub fn leftovers(connection: &mut Connection, schema: &str) -> Result<Vec<Leftover>, DdlError> {
     let mut found = schema_objects::all(connection, schema)?;
-    found.retain(|object| match object {
-        Leftover::Trigger(name) => TRIGGERS.iter().any(|end| name.ends_with(end)),
-        Leftover::Table(name) => TABLES.iter().any(|end| name.ends_with(end)),
-    });
+    found.retain(is_of_a_copier);
     Ok(found)
+}
+
+/// Whether a copier of Weir names its tables or triggers so.
+pub(crate) fn is_of_a_copier(object: &Leftover) -> bool {
+    let endings: &[&str] = match object {
+        Leftover::Trigger(_) => &TRIGGERS,
+        Leftover::Table(_) => &TABLES,
+    };
+    endings.iter().any(|ending| object.name().ends_with(ending))
 }
 
 /// Removes what copiers left in a schema, and says what that was.

@@ -1,12 +1,14 @@
-//! What a tool leaves in the schema: what is there after it and was not before.
+//! What a tool leaves in the schema: what is there after it, was not before, and is named after its table. Other sessions
+//! make tables too.
 
 use std::time::Duration;
 
 use weir_model::Endpoint;
 use weir_mysql::{Connection, Gate};
 
+use crate::copy::is_of_a_copier;
 use crate::schema_objects;
-use crate::{DdlError, Leftover};
+use crate::{AlterStatement, DdlError, Leftover};
 
 /// How long the server may take for each answer: a statement of the tool may still be at work.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -16,31 +18,35 @@ const LOOKS: u32 = 5;
 /// The schema before the tool.
 pub(super) struct Traces<'a> {
     server: (&'a Endpoint, &'a Gate),
-    schema: &'a str,
+    alter: &'a AlterStatement,
     before: Vec<Leftover>,
 }
 
 impl<'a> Traces<'a> {
     pub(super) fn before(
         server: (&'a Endpoint, &'a Gate),
-        schema: &'a str,
+        alter: &'a AlterStatement,
     ) -> Result<Self, DdlError> {
         let mut connection = connect(server)?;
         Ok(Self {
             server,
-            schema,
-            before: schema_objects::all(&mut connection, schema)?,
+            alter,
+            before: schema_objects::all(&mut connection, &alter.schema)?,
         })
     }
 
-    /// What is there now and was not before.
+    /// What is there now, was not before, and is the tool's.
     pub(super) fn left(&self) -> Result<Vec<Leftover>, DdlError> {
         self.new_objects(&mut connect(self.server)?)
     }
 
     fn new_objects(&self, connection: &mut Connection) -> Result<Vec<Leftover>, DdlError> {
-        let mut found = schema_objects::all(connection, self.schema)?;
-        found.retain(|object| !self.before.contains(object));
+        let mut found = schema_objects::all(connection, &self.alter.schema)?;
+        found.retain(|object| {
+            object.name().contains(&self.alter.table)
+                && !is_of_a_copier(object)
+                && !self.before.contains(object)
+        });
         Ok(found)
     }
 
@@ -53,7 +59,7 @@ impl<'a> Traces<'a> {
             if found.is_empty() {
                 break;
             }
-            schema_objects::remove(&mut connection, self.schema, &found)?;
+            schema_objects::remove(&mut connection, &self.alter.schema, &found)?;
             removed.extend(found);
         }
         Ok(removed)

@@ -111,3 +111,16 @@ fn results_that_differ_are_told_and_those_that_vary_by_themselves_are_not() {
             .any(|kind| kind.fingerprint == "select 1" && kind.differs.is_empty())
     );
 }
+
+#[test]
+fn plans_differ_where_no_run_of_one_arm_has_a_plan_of_the_other() {
+    let mut found = compared(&replayed(20, 3.0, 3)).fingerprints.remove(0);
+    let mut differ = |baseline: &str, level: &str| {
+        found.baseline_plan = Some(baseline.to_owned());
+        found.level_plan = Some(level.to_owned());
+        found.changes_plan()
+    };
+    assert!(differ("b: ref by customer", "b: ALL, or p: ALL"));
+    assert!(!differ("b: ref by customer, or b: ALL", "b: ALL"));
+    assert!(!differ("b: ALL", "b: ALL"));
+}
