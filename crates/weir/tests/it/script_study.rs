@@ -203,7 +203,7 @@ fn a_script_that_fails_costs_its_run_and_leaves_nothing() {
     }
     world.write(
         "prints.lua",
-        "require('part') function event() con:query('DO 0') print(('x'):rep(2^20)) end",
+        "require('part') function event() con:query('DO 0') print(('x'):rep(2^16)) end",
     );
     let study = study(&world, "mariadb", &names);
     let output = run(&world, &study).output();
