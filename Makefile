@@ -41,7 +41,7 @@ test-versions: setup $(WEB)
 	cargo build --package weir
 	scripts/test-versions.sh target/debug/weir $(CURDIR)/target/versions
 
-# Fifty kills of each flavour's studies and commands in place of eight.
+# Fifty kills of each flavour's studies and commands in place of four.
 test-kills: $(WEB)
 	WEIR_KILLS=50 cargo nextest run --package weir --profile whole 'kill::' 'before_after::what_a_kill'
 

@@ -11,6 +11,7 @@ use super::{Bench, go, make, users_gate};
 
 weir_testing::on_both_flavors! {
     every_setting_loads_or_is_named
+    every_setting_of_its_own_loads_or_is_named
     every_setting_goes_all_ways_or_is_named
 }
 
@@ -223,29 +224,40 @@ fn load(
 }
 
 fn every_setting_loads_or_is_named(flavor: Flavor) {
-    try_all(flavor, try_shortly);
+    try_all(flavor, OF_BOTH.iter(), try_shortly);
+}
+
+fn every_setting_of_its_own_loads_or_is_named(flavor: Flavor) {
+    try_all(flavor, of_its_own(flavor).iter(), try_shortly);
 }
 
 /// The same with tables of each form and more kinds of load: many minutes on a busy machine.
 fn every_setting_goes_all_ways_or_is_named(flavor: Flavor) {
-    try_all(flavor, try_setting);
+    let all = OF_BOTH.iter().chain(of_its_own(flavor));
+    try_all(flavor, all, try_setting);
 }
 
 /// A user's way with a setting.
 type Way = fn(&Bench, &Endpoint) -> Result<(), LoadError>;
 
-fn try_all(flavor: Flavor, way: Way) {
+/// A variable and its value.
+type Setting = (&'static str, &'static str);
+
+fn of_its_own(flavor: Flavor) -> &'static [Setting] {
+    match flavor {
+        Flavor::Mysql => OF_MYSQL,
+        Flavor::Mariadb => OF_MARIADB,
+    }
+}
+
+fn try_all(flavor: Flavor, settings: impl Iterator<Item = &'static Setting>, way: Way) {
     // Some hundred small tables are made: nothing has to be kept.
     let (server, directory) = weir_testing::start_with(flavor, &weir_testing::LAZY_COMMITS);
     let bench = Bench { server, directory };
     let mut root = bench.server.session().unwrap();
     let user = account(&bench, &mut root);
-    let more = match flavor {
-        Flavor::Mysql => OF_MYSQL,
-        Flavor::Mariadb => OF_MARIADB,
-    };
     let mut wrong = Vec::new();
-    for (variable, value) in OF_BOTH.iter().chain(more) {
+    for (variable, value) in settings {
         if let Err(why) = check(&bench, &user, &mut root, (variable, value), way) {
             wrong.push(format!("{variable} = {value}: {why}"));
         }

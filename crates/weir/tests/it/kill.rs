@@ -1,7 +1,7 @@
 //! `kill -9` at any moment loses at most the run in flight.
 //!
 //! A study is killed again and again at random moments and resumed each time; when it is complete,
-//! another one begins. Eight kills per flavour, or `WEIR_KILLS`; the seed is printed, `WEIR_KILL_SEED` sets it.
+//! another one begins. Four kills per flavour, or `WEIR_KILLS`; the seed is printed, `WEIR_KILL_SEED` sets it.
 
 #![allow(clippy::print_stderr, reason = "a failing seed must be known")]
 
@@ -17,7 +17,7 @@ use crate::harness::{Output, Weir, World};
 
 /// Kills of a study or command: `WEIR_KILLS`, or as many as an ordinary test run has time for.
 pub(crate) fn kills() -> usize {
-    std::env::var("WEIR_KILLS").map_or(8, |text| text.parse().unwrap())
+    std::env::var("WEIR_KILLS").map_or(4, |text| text.parse().unwrap())
 }
 
 /// A study whose runs take a fifth of a second of load.

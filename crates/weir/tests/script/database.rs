@@ -4,22 +4,30 @@ use weir_model::Flavor;
 
 use crate::beside::Bench;
 
-const FLAVORS: [Flavor; 2] = [Flavor::Mysql, Flavor::Mariadb];
+weir_testing::on_both_flavors! {
+    results_are_those_of_sysbench
+    prepared_statements_and_their_parameters_are_those_of_sysbench
+    a_bulk_insert_fills_a_table
+    errors_of_the_server_are_told_as_sysbench_does
+    errors_that_are_ignored_restart_the_event
+    several_results_of_one_statement_are_taken_or_drained
+}
 
-/// The same script under both programs, on both flavours.
-fn same(text: &str, words: &str) {
-    for flavor in FLAVORS {
-        let (server, _directory) = weir_testing::start(flavor);
-        let bench = Bench::on(&server.endpoint());
+/// The same scripts, with their command lines, under both programs.
+fn same(flavor: Flavor, scripts: &[(&str, &str)]) {
+    let (server, _directory) = weir_testing::start(flavor);
+    let bench = Bench::on(&server.endpoint());
+    for (text, words) in scripts {
         bench.script("x.lua", text);
         bench.same(words);
     }
 }
 
-#[test]
-fn results_are_those_of_sysbench() {
+fn results_are_those_of_sysbench(flavor: Flavor) {
     same(
-        r"
+        flavor,
+        &[(
+            r"
         function event()
           local drv = sysbench.sql.driver()
           local con, other = drv:connect(), drv:connect()
@@ -39,12 +47,12 @@ fn results_are_those_of_sysbench() {
           print(pcall(function() other:query('SELECT 1') return 1 end))
           con:query('DROP TABLE t')
         end",
-        "x.lua --events=1 run",
+            "x.lua --events=1 run",
+        )],
     );
 }
 
-#[test]
-fn prepared_statements_and_their_parameters_are_those_of_sysbench() {
+fn prepared_statements_and_their_parameters_are_those_of_sysbench(flavor: Flavor) {
     let text = r"
         local t = sysbench.sql.type
         function event()
@@ -66,14 +74,18 @@ fn prepared_statements_and_their_parameters_are_those_of_sysbench() {
           for _ = 1, 3 do local row = rs:fetch_row() print(row[1], row[2], row[3]) end
           con:query('DROP TABLE t')
         end";
-    same(text, "x.lua --events=1 run");
-    same(text, "x.lua --events=1 --db-ps-mode=disable run");
+    let lines = [
+        "x.lua --events=1 run",
+        "x.lua --events=1 --db-ps-mode=disable run",
+    ];
+    same(flavor, &lines.map(|line| (text, line)));
 }
 
-#[test]
-fn a_bulk_insert_fills_a_table() {
+fn a_bulk_insert_fills_a_table(flavor: Flavor) {
     same(
-        r"
+        flavor,
+        &[(
+            r"
         function event()
           local con = sysbench.sql.driver():connect()
           con:query('DROP TABLE IF EXISTS t')
@@ -84,14 +96,17 @@ fn a_bulk_insert_fills_a_table() {
           print(con:query_row('SELECT COUNT(*), SUM(LENGTH(v)) FROM t'))
           con:query('DROP TABLE t')
         end",
-        "x.lua --events=1 run",
+            "x.lua --events=1 run",
+        )],
     );
 }
 
-#[test]
-fn errors_of_the_server_are_told_as_sysbench_does() {
+fn errors_of_the_server_are_told_as_sysbench_does(flavor: Flavor) {
     same(
-        r"
+        flavor,
+        &[
+            (
+                r"
         function event()
           local con = sysbench.sql.driver():connect()
           con:query('DROP TABLE IF EXISTS t')
@@ -105,10 +120,10 @@ fn errors_of_the_server_are_told_as_sysbench_does() {
           con:query('DROP TABLE t')
           con:query('SELECT * FROM t')
         end",
-        "x.lua --events=1 run",
-    );
-    same(
-        "function event()
+                "x.lua --events=1 run",
+            ),
+            (
+                "function event()
            local con = sysbench.sql.driver():connect()
            con:query('DROP TABLE IF EXISTS t')
            con:query('CREATE TABLE t (id INT PRIMARY KEY)')
@@ -116,23 +131,24 @@ fn errors_of_the_server_are_told_as_sysbench_does() {
            stmt:execute()
            stmt:execute()
          end",
-        "x.lua --events=1 run",
-    );
-    same(
-        "function event()
+                "x.lua --events=1 run",
+            ),
+            (
+                "function event()
            local con = sysbench.sql.driver():connect()
            con:query('THIS IS NO SQL')
          end",
-        "x.lua --events=1 run",
-    );
-    same(
-        "function event() sysbench.sql.driver('nosuch') end",
-        "x.lua --events=1 run",
+                "x.lua --events=1 run",
+            ),
+            (
+                "function event() sysbench.sql.driver('nosuch') end",
+                "x.lua --events=1 run",
+            ),
+        ],
     );
 }
 
-#[test]
-fn errors_that_are_ignored_restart_the_event() {
+fn errors_that_are_ignored_restart_the_event(flavor: Flavor) {
     let text = r"
         local tries = 0
         function thread_init() con = sysbench.sql.driver():connect() end
@@ -141,14 +157,12 @@ fn errors_that_are_ignored_restart_the_event() {
           con:query('SELECT 1')
           if tries % 2 == 1 then con:query('SELECT * FROM no_such_table') end
         end";
-    for flavor in FLAVORS {
-        let (server, _directory) = weir_testing::start(flavor);
-        let bench = Bench::on(&server.endpoint());
-        bench.script("x.lua", text);
-        let run = bench.same("x.lua --events=3 --mysql-ignore-errors=1146 run");
-        assert_eq!(run.counts(), [6, 0, 0, 3], "{run:?}");
-        assert_eq!(run.number("ignored errors:"), 3);
-    }
+    let (server, _directory) = weir_testing::start(flavor);
+    let bench = Bench::on(&server.endpoint());
+    bench.script("x.lua", text);
+    let run = bench.same("x.lua --events=3 --mysql-ignore-errors=1146 run");
+    assert_eq!(run.counts(), [6, 0, 0, 3], "{run:?}");
+    assert_eq!(run.number("ignored errors:"), 3);
 }
 
 /// The words of the client library differ from build to build; number and place are the same.
@@ -171,29 +185,26 @@ fn a_server_that_is_not_there_is_named() {
 }
 
 /// sysbench has no way to take several results in 1.0.20; Weir has that of 1.1, and drains what is left.
-#[test]
-fn several_results_of_one_statement_are_taken_or_drained() {
-    for flavor in FLAVORS {
-        let (server, _directory) = weir_testing::start(flavor);
-        let bench = Bench::on(&server.endpoint());
-        bench.script(
-            "x.lua",
-            "function event()
-               local con = sysbench.sql.driver():connect()
-               local rs = con:query('SELECT 1; SELECT 2 UNION SELECT 3; DO 0')
-               print(rs.nrows, con:more_results(), con:next_result().nrows, con:more_results())
-               con:query('SELECT 1; SELECT 2')
-               print(con:query_row('SELECT 4'))
-               con:query('CREATE PROCEDURE p() BEGIN SELECT 5; SELECT 6; END')
-               print(con:query_row('CALL p()'))
-               local stmt = con:prepare('SELECT 7.5, NULL')
-               print(unpack(stmt:execute():fetch_row(), 1, 2))
-             end",
-        );
-        let run = bench.ours("x.lua --events=1 run");
-        assert_eq!(run.code, Some(0), "{run:?}");
-        for line in ["1\ttrue\t2\ttrue\n", "\n4\n", "\n5\n", "\n7.5\tnil\n"] {
-            assert!(run.stdout.contains(line), "`{line}` in {run:?}");
-        }
+fn several_results_of_one_statement_are_taken_or_drained(flavor: Flavor) {
+    let (server, _directory) = weir_testing::start(flavor);
+    let bench = Bench::on(&server.endpoint());
+    bench.script(
+        "x.lua",
+        "function event()
+           local con = sysbench.sql.driver():connect()
+           local rs = con:query('SELECT 1; SELECT 2 UNION SELECT 3; DO 0')
+           print(rs.nrows, con:more_results(), con:next_result().nrows, con:more_results())
+           con:query('SELECT 1; SELECT 2')
+           print(con:query_row('SELECT 4'))
+           con:query('CREATE PROCEDURE p() BEGIN SELECT 5; SELECT 6; END')
+           print(con:query_row('CALL p()'))
+           local stmt = con:prepare('SELECT 7.5, NULL')
+           print(unpack(stmt:execute():fetch_row(), 1, 2))
+         end",
+    );
+    let run = bench.ours("x.lua --events=1 run");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    for line in ["1\ttrue\t2\ttrue\n", "\n4\n", "\n5\n", "\n7.5\tnil\n"] {
+        assert!(run.stdout.contains(line), "`{line}` in {run:?}");
     }
 }
