@@ -39,7 +39,7 @@ pub(super) fn execute(arguments: &[String], config: &ClientConfig) -> anyhow::Re
     }
     if survey.tail.is_none() {
         eprintln!(
-            "note: the capture has no end: it is still written, or its writer was killed ({} bytes after the last whole \
+            "note: the capture has no end: it is still written, damaged, or its writer was killed ({} bytes after the last whole \
              block are not read)",
             survey.cut_bytes
         );
