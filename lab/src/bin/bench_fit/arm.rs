@@ -22,8 +22,15 @@ enum Load<'a> {
 pub(crate) struct Arm<'a> {
     data: &'a Path,
     load: Load<'a>,
-    /// Of the capture, as the fit has them.
-    transactions: u64,
+}
+
+/// One after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    /// It fills the pool.
+    First = 1,
+    /// It is measured. None of its keys is one because the first half had it.
+    Second = 2,
 }
 
 /// A run of an arm.
@@ -32,7 +39,7 @@ pub(crate) struct Measured {
     /// Page requests that the pool served.
     pub(crate) hit_ratio: f64,
     pub(crate) page_requests: f64,
-    pub(crate) transactions_per_s: f64,
+    pub(crate) queries_per_s: f64,
 }
 
 impl<'a> Arm<'a> {
@@ -40,67 +47,70 @@ impl<'a> Arm<'a> {
         Self {
             data: &captured.data[0],
             load: Load::Replay(&captured.capture),
-            transactions: captured.fitted.transactions,
         }
     }
 
-    pub(crate) fn fitted(captured: &'a Captured, transactions: u64) -> Self {
+    pub(crate) fn fitted(captured: &'a Captured) -> Self {
         Self {
             data: &captured.data[1],
-            load: Load::Fitted(&captured.workload, transactions),
-            transactions,
+            load: Load::Fitted(&captured.workload, captured.fitted.transactions / 2),
         }
     }
 
-    /// Runs it twice on a new copy of its data: once to fill the pool, and once to measure.
+    /// Runs it on a new copy of its data: one half to fill the pool, and one to measure.
     pub(crate) fn measure(&self, pool: &str) -> Measured {
         let folder = tempfile::tempdir().unwrap();
         weir_server::copy_directory(&self.data.join("data"), &folder.path().join("data")).unwrap();
         let pool = [("innodb_buffer_pool_size".to_owned(), pool.to_owned())];
         let server = start(folder.path(), &pool);
-        self.send(server.endpoint(), 1);
+        self.send(server.endpoint(), Half::First);
         let before = pages(&server);
-        let took_s = self.send(server.endpoint(), 2);
+        let queries_per_s = self.send(server.endpoint(), Half::Second);
         let after = pages(&server);
         server.kill();
         let (requests, reads) = (after.0 - before.0, after.1 - before.1);
         Measured {
             hit_ratio: 1.0 - reads / requests,
             page_requests: requests,
-            transactions_per_s: self.transactions as f64 / took_s,
+            queries_per_s,
         }
     }
 
-    /// Sends it; how long its statements took, seconds.
-    fn send(&self, endpoint: Endpoint, seed: u64) -> f64 {
+    /// Sends half of it; its queries per second.
+    fn send(&self, endpoint: Endpoint, half: Half) -> f64 {
         let (gate, stop) = (Gate::own(), AtomicBool::new(false));
-        match self.load {
+        let load = match self.load {
             Load::Fitted(workload, transactions) => {
                 let plan = LoadPlan {
-                    seed,
+                    seed: half as u64,
                     ..plan(endpoint, workload.clone(), transactions)
                 };
-                run(&plan, &gate, &stop, &mut |_| {}).unwrap().measured_s
+                run(&plan, &gate, &stop, &mut |_| {}).unwrap()
             }
             Load::Replay(path) => {
-                let options = ReplayOptions {
+                let whole = ReplayOptions {
                     pace: ReplayPace::Fast,
                     ..ReplayOptions::default()
                 };
+                let middle_us = Survey::read(path, &whole).unwrap().length_us / 2;
+                let options = match half {
+                    Half::First => ReplayOptions {
+                        length_us: Some(middle_us),
+                        ..whole
+                    },
+                    Half::Second => ReplayOptions {
+                        from_us: middle_us,
+                        ..whole
+                    },
+                };
                 let survey = Survey::read(path, &options).unwrap();
                 let plan = LoadPlan::new(endpoint, WorkloadName::OltpPointSelect);
-                let sent = replay(
-                    &plan,
-                    path,
-                    &survey,
-                    &options,
-                    (&gate, true),
-                    &stop,
-                    &mut |_| {},
-                );
-                sent.unwrap().load.measured_s
+                let allowed = (&gate, true);
+                let sent = replay(&plan, path, &survey, &options, allowed, &stop, &mut |_| {});
+                sent.unwrap().load
             }
-        }
+        };
+        load.counts.queries as f64 / load.measured_s
     }
 }
 

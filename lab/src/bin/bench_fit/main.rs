@@ -1,10 +1,10 @@
 //! How near a fitted workload is to the load of the capture that it was fitted to, on real servers:
-//! `bench_fit OUT.json [--only=NAME] [--rounds=2] [--transactions=20000]`.
+//! `bench_fit OUT.json [--only=NAME] [--rounds=2] [--transactions=N]`.
 //!
 //! Production runs behind the capture proxy. Its capture is fitted with its tables, and the fitted file makes tables on
 //! an empty server. Then both servers run with three pools, in turn: the capture is replayed as fast as its sessions
-//! can, and the fitted workload runs with as many connections and transactions. Compared are the shares of page
-//! requests that the pool serves, and the transactions per second.
+//! can, and the fitted workload runs with as many connections and transactions. The first half of each fills the pool.
+//! Compared are, of the second half, the share of page requests that the pool serves, and the queries per second.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a benchmark prints, and ends at what it can't do
 
 mod arm;
@@ -25,8 +25,8 @@ pub(crate) struct Asked {
     only: Option<String>,
     /// Turns of both arms with each pool.
     rounds: usize,
-    /// Transactions of the capture, and of each run.
-    transactions: u64,
+    /// Transactions of each production, in place of its own number.
+    transactions: Option<u64>,
 }
 
 impl Asked {
@@ -40,7 +40,7 @@ impl Asked {
             out: words.iter().find(|word| !word.starts_with("--")).cloned(),
             only: of("--only="),
             rounds: of("--rounds=").map_or(2, |text| text.parse().unwrap()),
-            transactions: of("--transactions=").map_or(20_000, |text| text.parse().unwrap()),
+            transactions: of("--transactions=").map(|text| text.parse().unwrap()),
         }
     }
 }
@@ -61,7 +61,6 @@ fn main() {
     let result = json!({
         "load_before": before.trim(),
         "processors": std::thread::available_parallelism().unwrap().get(),
-        "transactions": asked.transactions,
         "productions": found,
         "load_after": load_average().trim(),
     });
@@ -73,7 +72,8 @@ fn main() {
 /// A production beside its fit.
 fn compared(production: &Production, asked: &Asked) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let captured = production.capture(folder.path(), asked.transactions);
+    let transactions = asked.transactions.unwrap_or(production.transactions);
+    let captured = production.capture(folder.path(), transactions);
     let fitted = &captured.fitted;
     println!(
         "{}: {} transactions, {:.3} of them and {:.3} of their time fitted by {} kinds",
@@ -84,10 +84,7 @@ fn compared(production: &Production, asked: &Asked) -> Value {
         fitted.kinds
     );
     let pools = if production.is_run {
-        let arms = [
-            Arm::replay(&captured),
-            Arm::fitted(&captured, asked.transactions),
-        ];
+        let arms = [Arm::replay(&captured), Arm::fitted(&captured)];
         POOLS
             .iter()
             .map(|pool| with_pool(pool, &arms, asked.rounds))
@@ -97,6 +94,7 @@ fn compared(production: &Production, asked: &Asked) -> Value {
     };
     json!({
         "name": production.name,
+        "transactions": transactions,
         "share_of_transactions": fitted.share_of_transactions,
         "share_of_time": fitted.share_of_time,
         "kinds": fitted.kinds,
@@ -116,7 +114,7 @@ fn with_pool(pool: &str, arms: &[Arm; 2], rounds: usize) -> Value {
     let apart: Vec<_> = apart.collect();
     let ratio = turns
         .iter()
-        .map(|[capture, fit]| fit.transactions_per_s / capture.transactions_per_s);
+        .map(|[capture, fit]| fit.queries_per_s / capture.queries_per_s);
     let ratio: Vec<_> = ratio.collect();
     let hit_ratio = turns[0][0].hit_ratio;
     println!(

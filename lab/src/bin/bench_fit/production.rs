@@ -26,6 +26,8 @@ pub(crate) struct Production {
     pub(crate) name: &'static str,
     /// Rows of each table, of workloads that do not say it themselves.
     rows: u64,
+    /// Transactions that are captured.
+    pub(crate) transactions: u64,
     /// Whether the fit runs; otherwise only its shares are told.
     pub(crate) is_run: bool,
     workload: fn() -> Workload,
@@ -36,6 +38,7 @@ pub(crate) static PRODUCTIONS: [Production; 3] = [
     Production {
         name: "point-select",
         rows: 200_000,
+        transactions: 20_000,
         is_run: true,
         workload: || {
             Workload::from(SysbenchWorkload {
@@ -47,12 +50,14 @@ pub(crate) static PRODUCTIONS: [Production; 3] = [
     Production {
         name: "shop",
         rows: 0,
+        transactions: 4_000,
         is_run: true,
         workload: || Workload::read("workloads/shop.toml").unwrap(),
     },
     Production {
         name: "order-entry",
         rows: 0,
+        transactions: 5_000,
         is_run: false,
         workload: || Workload::read("order_entry").unwrap(),
     },
