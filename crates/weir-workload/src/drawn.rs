@@ -36,7 +36,7 @@ impl<'a> DrawnValue<'a> {
         Self { source, drawn }
     }
 
-    /// Itself.
+    /// The value.
     pub fn get(&self) -> Value<'_> {
         match &self.drawn {
             Drawn::Integer(number) => Value::Integer(*number),
