@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-whole test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay
+.PHONY: demo studies test test-whole test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -136,9 +136,16 @@ bench-drive:
 bench-flashback: setup
 	cargo bench --package weir-flashback --bench flashback -- $(CURDIR)/target/bench-flashback.json
 
-# How late replays of 1,000 and 5,000 sessions are, what the capture proxy adds, and memory; about 2 minutes.
-bench-replay:
-	cargo bench --package weir-replay --bench replay -- $(CURDIR)/target/bench-replay.json
+# How late replays of 1,000 and 5,000 sessions are, memory, files left open, the load's profile beside the capture's,
+# what the capture proxy adds, and equal arms; about 7 minutes. BENCH_REPLAY="--only=lateness --seconds=600": ten minutes
+# of sessions that come and go.
+bench-replay: setup
+	cargo bench --package weir-replay --bench replay -- $(CURDIR)/target/bench-replay.json $(BENCH_REPLAY)
+
+# Fitted workloads beside the captures that they were fitted to: hit ratios with three pools, throughput; 5 minutes.
+bench-fit: setup
+	cargo build --release --package weir-lab --bin bench_fit
+	target/release/bench_fit $(CURDIR)/target/bench-fit.json
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:

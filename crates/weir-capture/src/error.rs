@@ -19,7 +19,9 @@ pub enum CaptureError {
         why: String,
     },
     /// A file that is no capture, or one of a version that is not known here.
-    #[error("{path} is no capture that this weir reads ({why})")]
+    #[error(
+        "{path} is no capture that this weir reads ({why}); name another file, or read it with the weir that wrote it"
+    )]
     NotACapture {
         /// The file.
         path: String,

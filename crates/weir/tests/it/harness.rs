@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output as RawOutput, Stdio};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,12 @@ impl Weir {
 
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    /// From this folder, as a user who types names of files there.
+    pub(crate) fn at(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
         self
     }
 
