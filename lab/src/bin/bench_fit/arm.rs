@@ -110,7 +110,7 @@ impl<'a> Arm<'a> {
                 sent.unwrap().load
             }
         };
-        load.counts.queries as f64 / load.measured_s
+        load.counts_whole_run.queries as f64 / load.measured_s
     }
 }
 
