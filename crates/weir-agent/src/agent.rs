@@ -211,11 +211,15 @@ impl<'a> Agent<'a> {
                 Some(preparing) if preparing.run == run => preparing.state(),
                 _ => refused("it was started again meanwhile".to_owned()),
             },
-            Ok(Order::Watch(order)) => self.watch(&order, on_event),
+            Ok(Order::Watch(order)) => self.watch(&order),
             Ok(Order::Sample { watch }) => {
-                let asked = self.watches.iter().find(|one| one.is(&watch));
-                if asked.is_some_and(|watch| watch.ask(reply.cloned())) {
-                    return;
+                if let Some(watch) = self.watches.iter_mut().find(|one| one.is(&watch)) {
+                    if !watch.is_read() {
+                        on_event("a conductor reads this host's figures");
+                    }
+                    if watch.ask(reply.cloned()) {
+                        return;
+                    }
                 }
                 refused("it was started again since the run began".to_owned())
             }
@@ -271,7 +275,8 @@ impl<'a> Agent<'a> {
             Event::Sampled { reply, answer } => self.answer(reply.as_ref(), &answer).await,
             Event::WatchEnded { id } => {
                 // Of those that made room for others nothing is said.
-                if self.watches.iter().any(|watch| watch.is(&id)) {
+                let mut watches = self.watches.iter();
+                if watches.any(|watch| watch.is(&id) && watch.is_read()) {
                     on_event("no conductor reads this host's figures any more");
                 }
                 self.watches.retain(|watch| !watch.is(&id));

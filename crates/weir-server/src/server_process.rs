@@ -70,10 +70,10 @@ impl ServerIdentity {
         let candidates: Vec<_> = processes()
             .filter_map(|pid| self.candidate(pid, &host))
             .collect();
-        let most = candidates.iter().map(|one| one.witnesses()).max();
+        let first = candidates.iter().map(|one| one.rank()).max();
         let fitting: Vec<_> = candidates
             .iter()
-            .filter(|one| one.fits() && Some(one.witnesses()) == most)
+            .filter(|one| one.fits() && Some(one.rank()) == first)
             .collect();
         match (fitting.as_slice(), candidates.len()) {
             ([one], _) => Ok(FoundServer {
@@ -145,6 +145,11 @@ impl Candidate {
     /// Data directories have the same path on many hosts, and so do servers that began together: two of three.
     fn fits(self) -> bool {
         self.witnesses() >= 2
+    }
+
+    /// A place of its own tells it from others that began with it on this host.
+    fn rank(self) -> (bool, usize) {
+        (self.has_its_place, self.witnesses())
     }
 
     fn witnesses(self) -> usize {

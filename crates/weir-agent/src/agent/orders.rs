@@ -96,7 +96,7 @@ impl Agent<'_> {
     }
 
     /// Begins to watch the host of a server.
-    pub(super) fn watch(&mut self, order: &WatchOrder, on_event: &mut dyn FnMut(&str)) -> Answer {
+    pub(super) fn watch(&mut self, order: &WatchOrder) -> Answer {
         if order.version != self.options.version {
             return self.other_version(&order.version);
         }
@@ -105,7 +105,6 @@ impl Agent<'_> {
         }
         match Watch::start(order, &self.facts.process, self.events.clone()) {
             Ok((watch, watched)) => {
-                on_event("a conductor reads this host's figures");
                 let surplus = (self.watches.len() + 1).saturating_sub(WATCHES_MAX);
                 self.watches.drain(..surplus);
                 self.watches.push(watch);

@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Watch {
     id: String,
     questions: Sender<Option<Subject>>,
+    /// Whether it was asked: one that only found the server is not worth a word.
+    is_read: bool,
 }
 
 impl Watch {
@@ -51,15 +53,25 @@ impl Watch {
                 let _ = events.send(Event::WatchEnded { id: ended });
             })
             .map_err(|error| error.to_string())?;
-        Ok((Self { id, questions }, watched))
+        let watch = Self {
+            id,
+            questions,
+            is_read: false,
+        };
+        Ok((watch, watched))
     }
 
     pub(super) fn is(&self, id: &str) -> bool {
         self.id == id
     }
 
+    pub(super) fn is_read(&self) -> bool {
+        self.is_read
+    }
+
     /// Whether the answer will come.
-    pub(super) fn ask(&self, reply: Option<Subject>) -> bool {
+    pub(super) fn ask(&mut self, reply: Option<Subject>) -> bool {
+        self.is_read = true;
         self.questions.send(reply).is_ok()
     }
 }

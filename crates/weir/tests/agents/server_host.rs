@@ -169,12 +169,10 @@ fn others_and_the_server_are_seen(scene: &Scene) {
     for number in ["host_cpu", "host_cores", "server_cores", "other_cores"] {
         assert!(used[number].as_f64().unwrap() > 0.0, "{number}: {used}");
     }
-    assert!(used["others"].to_string().contains(BACKUP), "{used}");
-    // The load generator runs under the same kernel, and is none of the others.
-    assert!(!used["others"].to_string().contains("\"weir\""), "{used}");
     let series = run["series"].to_string();
     for metric in [
         "host.core_cpu_user_s",
+        BACKUP,
         "server.memory_bytes",
         "client.cpu_s",
     ] {
@@ -239,9 +237,8 @@ fn a_dead_agent_is_a_gap(scene: &Scene, probe: &Process) {
     let watches = || probe.text().matches("reads this host's figures").count();
     let before = watches();
     let mut run = scene.run("agent-1", 6, "gap");
-    // One to find the server, one for the run.
     wait_until("a watch", Duration::from_mins(1), || {
-        watches() >= before + 2
+        watches() >= before + 1
     });
     std::thread::sleep(Duration::from_secs(2));
     signal_process(probe.id(), "KILL");
