@@ -152,7 +152,7 @@ concerns: Array<string>, };
 
 export type GapView = { source: string, from_s: Rounded | null, to_s: Rounded | null, reason: string, };
 
-export type HostRow = { combination: string, repetition: number, agent: string, connections: number, transactions: string, cpu: string, clock_error_us: string, began_late_us: string, longest_silence_s: string, };
+export type HostRow = { combination: string, repetition: number, agent: string, connections: number, transactions: string, cpu: string, clock_error_us: string, clock_moved_us: string, began_late_us: string, longest_silence_s: string, };
 
 export type KindTraffic = { name: string, reads_per_s: Spread | null, read_mb_per_s: Spread | null, writes_per_s: Spread | null, write_mb_per_s: Spread | null, flushes_per_s: Spread | null, 
 /**
@@ -199,6 +199,14 @@ hosts: Array<HostRow>,
  * What the numbers of `hosts` are.
  */
 host_note: string, 
+/**
+ * Hosts of servers that the user gives, where agents there sampled them.
+ */
+server_hosts: Array<ServerHostRow>, 
+/**
+ * What the numbers of `server_hosts` are.
+ */
+server_host_note: string, 
 /**
  * Arms of replays by kind of statement.
  */
@@ -329,6 +337,8 @@ export type Series = { first_bin: number, queries_per_s: Array<Rounded | null>,
  * The worst second of a bin.
  */
 latency_ms_p99: Array<Rounded | null>, };
+
+export type ServerHostRow = { combination: string, repetition: number, agent: string, cores: string, busy: string, stolen: string, device: string, others: string, missing: string, };
 
 export type Setup = { facts: Array<Fact>, 
 /**

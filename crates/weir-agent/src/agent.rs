@@ -3,6 +3,9 @@
 mod delivery;
 mod facts;
 mod job;
+mod orders;
+mod preparing;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,20 +16,19 @@ use nkeys::XKey;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
 use weir_bus::{JoinFile, Subjects};
-use weir_model::Secret;
 
 use self::job::{Event, Job, StartOrder};
+use self::preparing::Preparing;
+use self::watch::Watch;
 use crate::allowance::Allowance;
-use crate::clock::{instant_at, now_ns};
+use crate::clock::now_ns;
 use crate::error::AgentError;
-use crate::messages::{Answer, Assignment, Beat, Call, Facts, Order, json};
+use crate::messages::{Answer, Beat, Call, Facts, Order, json};
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_millis(500);
 /// A conductor that is silent for so long is gone.
 const CONDUCTOR_PATIENCE: Duration = Duration::from_secs(10);
-/// An order to begin must come so long before.
-const NOTICE_NS: u64 = 100_000_000;
 
 /// What an agent is started with.
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ pub struct AgentOptions {
     pub join: JoinFile,
     /// What its owner allows.
     pub allowance: Allowance,
+    /// By which a conductor chooses among agents: `zone=b`.
+    pub labels: Vec<String>,
     /// Version and commit of the program.
     pub version: String,
 }
@@ -81,6 +85,9 @@ struct Agent<'a> {
     process: String,
     events: UnboundedSender<Event>,
     job: Option<Job>,
+    preparing: Option<Preparing>,
+    /// The latest last.
+    watches: Vec<Watch>,
     conductor_heard: Instant,
     goes_home: bool,
 }
@@ -108,11 +115,7 @@ impl<'a> Agent<'a> {
         };
         let sealing_key = XKey::new();
         let agent = Self {
-            facts: facts::of_this_host(
-                &options.version,
-                &options.allowance,
-                sealing_key.public_key(),
-            ),
+            facts: facts::of_this_host(options, sealing_key.public_key()),
             process: format!("{}-{}", std::process::id(), now_ns()),
             options,
             client,
@@ -120,6 +123,8 @@ impl<'a> Agent<'a> {
             sealing_key,
             events,
             job: None,
+            preparing: None,
+            watches: Vec::new(),
             conductor_heard: Instant::now(),
             goes_home: false,
         };
@@ -147,6 +152,9 @@ impl<'a> Agent<'a> {
         if let Some(job) = self.job.take() {
             job.end();
         }
+        if let Some(preparing) = self.preparing.take() {
+            preparing.end();
+        }
     }
 
     /// The time at which the question came, and at which the answer leaves.
@@ -169,9 +177,14 @@ impl<'a> Agent<'a> {
     }
 
     async fn obey(&mut self, message: &Message, on_event: &mut dyn FnMut(&str)) {
-        self.conductor_heard = Instant::now();
         let reply = message.reply.as_ref();
-        let answer = match serde_json::from_slice(&message.payload) {
+        let order = serde_json::from_slice(&message.payload);
+        if let Ok(order) = &order
+            && is_of_a_run(order)
+        {
+            self.conductor_heard = Instant::now();
+        }
+        let answer = match order {
             Ok(Order::Probe) => Answer::Facts(self.facts.clone()),
             Ok(Order::Assign(assignment)) => {
                 let run = assignment.run.clone();
@@ -190,6 +203,26 @@ impl<'a> Agent<'a> {
                 reporters_before,
             }) => self.arm(&run, start_ns, reporters_before),
             Ok(Order::Disarm { run }) => self.order_start(&run, StartOrder::Disarm),
+            Ok(Order::Prepare(assignment)) => match self.prepare(*assignment, on_event) {
+                Ok(()) => Answer::Done,
+                Err(answer) => answer,
+            },
+            Ok(Order::Preparing { run }) => match &self.preparing {
+                Some(preparing) if preparing.run == run => preparing.state(),
+                _ => refused("it was started again meanwhile".to_owned()),
+            },
+            Ok(Order::Watch(order)) => self.watch(&order),
+            Ok(Order::Sample { watch }) => {
+                if let Some(watch) = self.watches.iter_mut().find(|one| one.is(&watch)) {
+                    if !watch.is_read() {
+                        on_event("a conductor reads this host's figures");
+                    }
+                    if watch.ask(reply.cloned()) {
+                        return;
+                    }
+                }
+                refused("it was started again since the run began".to_owned())
+            }
             Ok(Order::Down) => {
                 on_event("the conductor ends this agent");
                 self.goes_home = true;
@@ -200,85 +233,23 @@ impl<'a> Agent<'a> {
         self.answer(reply, &answer).await;
     }
 
-    /// Begins to connect for a share of a run.
-    #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
-    fn assign(
-        &mut self,
-        assignment: Assignment,
-        reply: Option<async_nats::Subject>,
-    ) -> Result<(), Answer> {
-        if let Some(job) = &self.job {
-            // An earlier run whose end was not heard of.
-            job.end();
-            return Err(Answer::Busy);
-        }
-        if assignment.version != self.options.version {
-            return Err(refused(format!(
-                "its version is {}, the conductor's is {}; install the same on both hosts",
-                self.options.version, assignment.version
-            )));
-        }
-        let password = self.open(&assignment).map_err(refused)?;
-        let writes_replicas = assignment.plan.writes_replicas;
-        let plan = assignment.plan.plan(password).map_err(refused)?;
-        self.options.allowance.check(&plan).map_err(refused)?;
-        let reports = delivery::start(
-            &self.client,
-            self.subjects
-                .result(&assignment.run, &self.options.join.name),
-            &assignment.run,
-            &self.options.join.name,
-        );
-        let job = Job::start(
-            assignment.run,
-            plan,
-            writes_replicas,
-            reply,
-            self.events.clone(),
-            reports,
-        );
-        self.job = Some(job.map_err(refused)?);
-        Ok(())
-    }
-
-    fn open(&self, assignment: &Assignment) -> Result<Secret, String> {
-        let failed =
-            |error: nkeys::error::Error| format!("the password cannot be opened ({error})");
-        let sender = XKey::from_public_key(&assignment.sealed_by).map_err(failed)?;
-        let opened = self.sealing_key.open(&assignment.password, &sender);
-        let text = String::from_utf8(opened.map_err(failed)?);
-        text.map(Secret::new)
-            .map_err(|_| "the password is no text".to_owned())
-    }
-
-    fn arm(&self, run: &str, start_ns: u64, reporters_before: u32) -> Answer {
-        if now_ns() + NOTICE_NS > start_ns {
-            return refused("the order to begin came too late".to_owned());
-        }
-        let order = StartOrder::Arm(weir_load::PartStart {
-            at: instant_at(start_ns),
-            reporters_before,
-        });
-        self.order_start(run, order)
-    }
-
-    fn order_start(&self, run: &str, order: StartOrder) -> Answer {
-        match self.job.as_ref().filter(|job| job.run == run) {
-            Some(job) if job.order(order) => Answer::Done,
-            _ => refused(format!("it has no run {run} that waits for its start")),
-        }
-    }
-
     fn hear(&mut self, payload: &[u8]) {
-        self.conductor_heard = Instant::now();
-        let Some(job) = &self.job else {
+        let Ok(call) = serde_json::from_slice(payload) else {
             return;
         };
-        match serde_json::from_slice(payload) {
-            Ok(Call::Stop { run }) if run == job.run => job.end(),
-            // The conductor is at another run.
-            Ok(Call::Beat { run }) if run != job.run => job.end(),
-            _ => {}
+        if let Some(job) = &self.job {
+            match &call {
+                // With another run's sign of life the conductor is at that one.
+                Call::Stop { run } if *run == job.run => job.end(),
+                Call::Beat { run } if *run != job.run => job.end(),
+                Call::Beat { .. } => self.conductor_heard = Instant::now(),
+                Call::Stop { .. } => {}
+            }
+        }
+        if let (Some(preparing), Call::Stop { run }) = (&self.preparing, &call)
+            && *run == preparing.run
+        {
+            preparing.end();
         }
     }
 
@@ -301,6 +272,15 @@ impl<'a> Agent<'a> {
                 on_event(&format!("run {run}: {how}"));
                 self.job = None;
             }
+            Event::Sampled { reply, answer } => self.answer(reply.as_ref(), &answer).await,
+            Event::WatchEnded { id } => {
+                // Of those that made room for others nothing is said.
+                let mut watches = self.watches.iter();
+                if watches.any(|watch| watch.is(&id) && watch.is_read()) {
+                    on_event("no conductor reads this host's figures any more");
+                }
+                self.watches.retain(|watch| !watch.is(&id));
+            }
         }
     }
 
@@ -318,12 +298,18 @@ impl<'a> Agent<'a> {
         }
         let subject = self.subjects.beat(&self.options.join.name);
         let _ = self.client.publish(subject, json(&beat).into()).await;
-        if self.conductor_heard.elapsed() > CONDUCTOR_PATIENCE
-            && let Some(job) = &self.job
-        {
-            job.end();
+        if self.conductor_heard.elapsed() > CONDUCTOR_PATIENCE {
+            let _ = self.be_free();
         }
     }
+}
+
+/// Whether whoever sends this leads a run. Others may look at an agent whose conductor is gone.
+fn is_of_a_run(order: &Order) -> bool {
+    !matches!(
+        order,
+        Order::Probe | Order::Watch(_) | Order::Sample { .. } | Order::Down
+    )
 }
 
 fn refused(why: String) -> Answer {

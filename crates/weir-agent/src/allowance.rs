@@ -1,9 +1,11 @@
 //! What an agent lets a conductor do with it.
 
+use std::fmt;
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::str::FromStr;
 
-use weir_load::LoadPlan;
+use serde::{Deserialize, Serialize};
+use weir_load::{LoadPlan, PreparePlan};
 use weir_model::Address;
 
 /// Addresses that an agent may connect to.
@@ -83,16 +85,46 @@ const PRIVATE: [&str; 8] = [
     "fe80::/10",
 ];
 
+/// What an agent's owner lets a conductor do with the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// Take a share of a load.
+    Load,
+    /// Read the figures of the host and of a server's process; nothing is changed.
+    Probe,
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Load => "load",
+            Self::Probe => "probe",
+        })
+    }
+}
+
+impl FromStr for Permission {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Self::Load, Self::Probe];
+        let found = all.into_iter().find(|one| one.to_string() == text);
+        found.ok_or_else(|| format!("{text}: must be load or probe"))
+    }
+}
+
 /// What an agent's owner allows, so that a stolen key cannot turn it on the world.
 #[derive(Debug, Clone)]
 pub struct Allowance {
     targets: Vec<Network>,
     words: String,
     max_connections: u32,
+    permissions: Vec<Permission>,
 }
 
 impl Allowance {
-    /// Connections to these networks; to private ones if there are none.
+    /// Shares of loads, with connections to these networks; to private ones if there are none.
     pub fn new(targets: &[Network], max_connections: u32) -> Self {
         let shown = |network: &Network| match network {
             Network::Host(name, None) => name.clone(),
@@ -116,7 +148,31 @@ impl Allowance {
                 targets.to_vec()
             },
             max_connections,
+            permissions: vec![Permission::Load],
         }
+    }
+
+    /// The same with these permissions and no others.
+    #[must_use]
+    pub fn with(self, permissions: &[Permission]) -> Self {
+        Self {
+            permissions: permissions.to_vec(),
+            ..self
+        }
+    }
+
+    pub(crate) fn permissions(&self) -> &[Permission] {
+        &self.permissions
+    }
+
+    /// An error says what its owner would have to allow.
+    pub(crate) fn permits(&self, wanted: Permission) -> Result<(), String> {
+        if self.permissions.contains(&wanted) {
+            return Ok(());
+        }
+        Err(format!(
+            "its owner does not allow `{wanted}`; start it with --allow {wanted}, on the host that is meant"
+        ))
     }
 
     /// Where it may connect to.
@@ -132,30 +188,43 @@ impl Allowance {
     pub(crate) fn check(&self, plan: &LoadPlan) -> Result<(), String> {
         let share = plan.share.as_ref();
         let wanted = share.map_or(0, |share| share.connections.len() + share.idle.len());
-        if wanted > self.max_connections as usize {
-            return Err(format!(
-                "{wanted} connections are more than it allows ({}); start it with --max-connections, or use more \
-                 agents",
-                self.max_connections
-            ));
-        }
+        self.check_connections(wanted)?;
         for address in std::iter::once(&plan.endpoint.address).chain(&plan.more_addresses) {
-            // A socket is of its own host.
-            let Address::Tcp(host, port) = address else {
-                continue;
-            };
-            if !self
-                .targets
-                .iter()
-                .any(|network| network.contains(host, *port))
-            {
-                return Err(format!(
-                    "it does not connect to {address} (allowed: {}); start it with --targets {address}",
-                    self.words
-                ));
-            }
+            self.check_address(address)?;
         }
         Ok(())
+    }
+
+    /// The same of tables that are to be made.
+    pub(crate) fn check_tables(&self, plan: &PreparePlan) -> Result<(), String> {
+        self.check_connections(plan.threads as usize)?;
+        self.check_address(&plan.endpoint.address)
+    }
+
+    fn check_connections(&self, wanted: usize) -> Result<(), String> {
+        if wanted <= self.max_connections as usize {
+            return Ok(());
+        }
+        Err(format!(
+            "{wanted} connections are more than it allows ({}); start it with --max-connections, or use more \
+             agents",
+            self.max_connections
+        ))
+    }
+
+    fn check_address(&self, address: &Address) -> Result<(), String> {
+        // A socket is of its own host.
+        let Address::Tcp(host, port) = address else {
+            return Ok(());
+        };
+        let mut targets = self.targets.iter();
+        if targets.any(|network| network.contains(host, *port)) {
+            return Ok(());
+        }
+        Err(format!(
+            "it does not connect to {address} (allowed: {}); start it with --targets {address}",
+            self.words
+        ))
     }
 }
 

@@ -78,6 +78,12 @@ impl Offset {
         ns.saturating_add_signed(self.ahead_ns)
     }
 
+    /// How much further the other clock is ahead by `later`, and what is wrong with that at most, nanoseconds.
+    pub(crate) fn moved(self, later: Self) -> (i64, u64) {
+        let moved_ns = later.ahead_ns.saturating_sub(self.ahead_ns);
+        (moved_ns, self.error_ns.saturating_add(later.error_ns))
+    }
+
     /// The time of a round trip, nanoseconds.
     pub(crate) fn round_trip_ns(self) -> u64 {
         self.error_ns * 2
@@ -118,6 +124,14 @@ mod tests {
             prop_assert!(offset.ahead_ns.abs_diff(ahead_ns) <= offset.error_ns, "{offset:?}");
             let most_ns = jitters.iter().map(|(there, back, _)| there + back).min().unwrap();
             prop_assert!(offset.error_ns <= (there_us + back_us + most_ns) * 500 + 1);
+            // Asked again later, of a clock that has gone ahead by 3 ms meanwhile.
+            let later: Vec<_> = exchanges.iter().rev().map(|exchange| Exchange {
+                received_ns: exchange.received_ns + 3_000_000,
+                answered_ns: exchange.answered_ns + 3_000_000,
+                ..*exchange
+            }).collect();
+            let (moved_ns, error_ns) = offset.moved(Offset::of(&later).unwrap());
+            prop_assert!(moved_ns.abs_diff(3_000_000) <= error_ns, "{moved_ns} {error_ns}");
             prop_assert_eq!(offset.there(5_000_000_000_000), 5_000_000_000_000_u64.saturating_add_signed(offset.ahead_ns));
         }
     }

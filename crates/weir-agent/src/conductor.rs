@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use nkeys::XKey;
 use weir_load::{LoadPlan, PartsMerger, Progress};
 use weir_model::WorkloadSpec;
 
@@ -21,6 +20,7 @@ use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Assignment, Call, Order, json};
 use crate::plan_message::PlanMessage;
+use crate::sealing::seal;
 pub use part::Conducted;
 
 /// Least time from the order to begin to the beginning.
@@ -30,7 +30,7 @@ const START_ROUND_TRIPS: u64 = 20;
 /// All must have answered so long before the start.
 const CONFIRMED_BEFORE: Duration = Duration::from_millis(100);
 /// Longest wait for an agent that ends an earlier run.
-const BUSY_PATIENCE: Duration = Duration::from_secs(15);
+pub(crate) const BUSY_PATIENCE: Duration = Duration::from_secs(15);
 /// What an agent may need beyond the time to connect.
 const GRACE: Duration = Duration::from_secs(5);
 /// Time between two signs of life of the conductor.
@@ -101,6 +101,10 @@ impl Crew {
         on_progress(Progress::Began(merger.measured_from()));
         let mut collecting = Collecting::new(self, run, &parts, merger, instant_at(start_ns));
         collecting.collect(&results, stop, on_progress).await?;
+        let later = parts.iter().map(|part| self.compare_clock(&part.name));
+        // The run is complete: an agent that left right after it changes nothing of it.
+        let later: Vec<_> = join_all(later).await.into_iter().map(Result::ok).collect();
+        collecting.note_clocks(&later);
         let conducted = collecting.finish(stop.load(Ordering::Relaxed), on_progress);
         results.forget().await;
         Ok(conducted)
@@ -108,24 +112,10 @@ impl Crew {
 
     /// The agents of a run, with their shares.
     async fn choose(&self, plan: &LoadPlan, agents: u32) -> Result<Vec<Part>, AgentError> {
-        let present: Vec<String> = self.present().await?.into_keys().collect();
         let mut shares = plan.whole().deal(agents);
-        if present.len() < agents as usize {
-            return Err(AgentError::TooFew {
-                wanted: agents,
-                found: present.len() as u32,
-            });
-        }
         let mut parts = Vec::new();
-        for (name, share) in present.into_iter().zip(shares.drain(..)) {
-            let facts = self.facts(&name).await?;
-            if facts.version != self.version {
-                return Err(AgentError::Version {
-                    agent: name,
-                    theirs: facts.version,
-                    ours: self.version.clone(),
-                });
-            }
+        let loaders = self.loaders(agents, &plan.load.agent_label).await?;
+        for ((name, facts), share) in loaders.into_iter().zip(shares.drain(..)) {
             parts.push(Part {
                 name,
                 host: facts.host,
@@ -151,17 +141,12 @@ impl Crew {
         writes_replicas: bool,
         stop: &AtomicBool,
     ) -> Result<(u32, Vec<String>), AgentError> {
-        let key = XKey::new();
-        let password = seal(&key, plan.endpoint.password.reveal(), &part.sealing_key);
+        let password = seal(&plan.endpoint.password, &part.name, &part.sealing_key)?;
         let order = Order::Assign(Box::new(Assignment {
             run: run.to_owned(),
             version: self.version.clone(),
             plan: PlanMessage::new(plan, part.share.clone(), writes_replicas),
-            password: password.map_err(|why| AgentError::Message {
-                agent: part.name.clone(),
-                why,
-            })?,
-            sealed_by: key.public_key(),
+            password,
         }));
         let patience = plan.init_timeout + GRACE;
         let until = Instant::now() + BUSY_PATIENCE;
@@ -248,12 +233,6 @@ fn check(plan: &LoadPlan) -> Result<(), AgentError> {
         }),
         _ => Ok(()),
     }
-}
-
-fn seal(key: &XKey, password: &str, recipient: &str) -> Result<Vec<u8>, String> {
-    let failed = |error: nkeys::error::Error| format!("its key is none ({error})");
-    let recipient = XKey::from_public_key(recipient).map_err(failed)?;
-    key.seal(password.as_bytes(), &recipient).map_err(failed)
 }
 
 /// The work's result, unless the caller stops before.

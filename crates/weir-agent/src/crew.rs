@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 use tokio::time::Instant;
 use weir_bus::{CONDUCTOR, Folder, JoinFile, Subjects};
 
+use crate::allowance::Permission;
 use crate::clock::{Exchange, Offset, now_ns};
 use crate::error::AgentError;
 use crate::messages::{Answer, Beat, Facts, Order, json};
@@ -18,7 +19,7 @@ use crate::messages::{Answer, Beat, Facts, Order, json};
 /// For so long signs of life are collected; agents give two a second.
 const PRESENCE: Duration = Duration::from_millis(1_300);
 /// Longest wait for an answer that needs no work.
-const PROMPT: Duration = Duration::from_secs(3);
+pub(crate) const PROMPT: Duration = Duration::from_secs(3);
 /// Questions for a clock, and the time over which they are spread.
 const CLOCK_QUESTIONS: u32 = 64;
 const CLOCK_PAUSE: Duration = Duration::from_millis(10);
@@ -152,6 +153,39 @@ impl Crew {
             });
         }
         Ok(found)
+    }
+
+    /// So many agents that take shares of a load, those with the first names; with this label, unless it is empty.
+    pub(crate) async fn loaders(
+        &self,
+        wanted: u32,
+        label: &str,
+    ) -> Result<Vec<(String, Facts)>, AgentError> {
+        let mut loaders = Vec::new();
+        for name in self.present().await?.into_keys() {
+            let facts = self.facts(&name).await?;
+            let has_label = label.is_empty() || facts.labels.iter().any(|own| own == label);
+            if has_label && facts.allows.contains(&Permission::Load) {
+                loaders.push((name, facts));
+            }
+        }
+        if loaders.len() < wanted as usize {
+            return Err(AgentError::TooFew {
+                wanted,
+                found: loaders.len() as u32,
+            });
+        }
+        loaders.truncate(wanted as usize);
+        for (name, facts) in &loaders {
+            if facts.version != self.version {
+                return Err(AgentError::Version {
+                    agent: name.clone(),
+                    theirs: facts.version.clone(),
+                    ours: self.version.clone(),
+                });
+            }
+        }
+        Ok(loaders)
     }
 
     pub(crate) async fn listen(

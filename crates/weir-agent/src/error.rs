@@ -68,6 +68,16 @@ pub enum AgentError {
         /// How long ago that was.
         silent_s: f64,
     },
+    /// No agent watches the server's host.
+    #[error(
+        "agent of the server's host: {wanted} ({why}); start one there with `weir agent --join FILE --allow probe`"
+    )]
+    NoServerHost {
+        /// As the user named it.
+        wanted: String,
+        /// What was found.
+        why: String,
+    },
     /// Not all agents said in time that they would begin.
     #[error(
         "start: {agents} did not confirm it in time, twice; look at the network between the hosts"

@@ -10,16 +10,24 @@ mod allowance;
 mod clock;
 mod conductor;
 mod crew;
+mod endpoint_message;
 mod error;
 mod messages;
+mod own_process;
 mod plan_message;
+mod prepare_message;
+mod sealing;
+mod server_host;
+mod shared_prepare;
 
 pub use agent::{AgentOptions, serve};
-pub use allowance::{Allowance, Network};
+pub use allowance::{Allowance, Network, Permission};
 pub use conductor::Conducted;
 pub use crew::{Crew, Member};
 pub use error::AgentError;
-pub use messages::Facts;
+pub use messages::{Facts, ProcessId};
+pub use server_host::{RemoteHost, RemoteHostProbe};
+pub use shared_prepare::Wanted;
 
 /// What runs the tasks of an agent or a conductor: this thread.
 fn runtime() -> Result<tokio::runtime::Runtime, AgentError> {

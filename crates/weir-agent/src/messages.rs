@@ -1,15 +1,22 @@
 //! What travels between conductor and agents. Orders and answers are JSON; frames, which are many, `MessagePack`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use weir_load::Frame;
+use weir_server::ServerIdentity;
 
+use crate::allowance::Permission;
 use crate::plan_message::PlanMessage;
+use crate::prepare_message::PrepareMessage;
 
 /// What an agent is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Version and commit of its program.
     pub version: String,
+    /// Its labels.
+    pub labels: Vec<String>,
     /// Name of its host.
     pub host: String,
     /// Processors that it may use.
@@ -20,12 +27,42 @@ pub struct Facts {
     pub files: u64,
     /// The host's kernel.
     pub kernel: String,
+    /// The host's processors, in words of the kernel.
+    pub processor: String,
+    /// What its owner lets a conductor do.
+    pub allows: Vec<Permission>,
+    /// The agent's own process.
+    pub process: ProcessId,
     /// Connections that it makes at most.
     pub max_connections: u32,
     /// Where it may connect to, in its owner's words.
     pub targets: String,
     /// The key that passwords are sealed for.
     pub sealing_key: String,
+}
+
+/// A process as another host can know it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessId {
+    /// Of the running kernel.
+    pub boot_id: String,
+    /// The namespace that `pid` counts in.
+    pub namespace: String,
+    /// Its number there.
+    pub pid: u32,
+}
+
+impl ProcessId {
+    /// Whether both run on one kernel.
+    pub(crate) fn shares_kernel_with(&self, other: &Self) -> bool {
+        !self.boot_id.is_empty() && self.boot_id == other.boot_id
+    }
+
+    /// Its number as `other` sees it.
+    pub(crate) fn seen_by(&self, other: &Self) -> Option<u32> {
+        let sees = self.shares_kernel_with(other) && self.namespace == other.namespace;
+        sees.then_some(self.pid)
+    }
 }
 
 /// What a conductor asks of one agent.
@@ -44,8 +81,65 @@ pub(crate) enum Order {
     },
     /// Do not begin yet.
     Disarm { run: String },
+    /// Make and fill these tables; the answer comes at once.
+    Prepare(Box<PrepareAssignment>),
+    /// How far are they?
+    Preparing { run: String },
+    /// Find this server on your host, and be ready to tell the host's figures.
+    Watch(Box<WatchOrder>),
+    /// Tell the figures of this moment.
+    Sample { watch: String },
     /// End the process.
     Down,
+}
+
+/// A part of the tables.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PrepareAssignment {
+    pub(crate) run: String,
+    /// Version and commit of the conductor's program.
+    pub(crate) version: String,
+    pub(crate) plan: PrepareMessage,
+    pub(crate) password: Sealed,
+}
+
+/// A password, sealed for one agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    pub(crate) bytes: Vec<u8>,
+    /// The key that it was sealed with.
+    pub(crate) sealed_by: String,
+}
+
+/// A server whose host is to be watched.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct WatchOrder {
+    /// Version and commit of the conductor's program.
+    pub(crate) version: String,
+    pub(crate) server: ServerIdentity,
+    /// Whether it was told to write pages past the page cache.
+    pub(crate) writes_directly: bool,
+    /// The process that loads it, which is of the run if it is on the same host.
+    pub(crate) client: ProcessId,
+}
+
+/// A watch that has begun.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Watched {
+    pub(crate) watch: String,
+    /// The block device below the data.
+    pub(crate) device: Option<String>,
+    /// States of the server that only its host can tell.
+    pub(crate) states: BTreeMap<String, String>,
+}
+
+/// Figures of one moment.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Sample {
+    /// Metric, instance, value.
+    pub(crate) values: Vec<(String, String, f64)>,
+    /// Sources that give nothing from now on, and why.
+    pub(crate) lost: Vec<(String, String)>,
 }
 
 /// A share of a run.
@@ -55,10 +149,7 @@ pub(crate) struct Assignment {
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
     pub(crate) plan: PlanMessage,
-    /// The password, sealed for the agent.
-    pub(crate) password: Vec<u8>,
-    /// The key that it was sealed with.
-    pub(crate) sealed_by: String,
+    pub(crate) password: Sealed,
 }
 
 /// What an agent answers.
@@ -71,6 +162,15 @@ pub(crate) enum Answer {
         reporters: u32,
         warnings: Vec<String>,
     },
+    /// Rows that are there and that are to be there; `failed`: why it ended without them.
+    Preparing {
+        rows: u64,
+        rows_total: u64,
+        has_ended: bool,
+        failed: Option<String>,
+    },
+    Watching(Watched),
+    Sample(Sample),
     /// Done as ordered.
     Done,
     /// Another run is not over yet.

@@ -1,11 +1,12 @@
 //! A plan on its way to an agent: all but the password, which travels sealed.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use weir_load::{LoadPlan, ReactorKind, Share, Tolerated, Workload, reactors_for};
-use weir_model::{Address, Endpoint, LoadSpec, Secret, Tls, TlsMode, WorkloadSpec};
+use weir_model::{LoadSpec, Secret, WorkloadSpec};
+
+use crate::endpoint_message::EndpointMessage;
 
 /// A load plan as text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,22 +34,9 @@ pub(crate) struct PlanMessage {
     rate_changes: Vec<(u64, f64)>,
     init_timeout_ms: u64,
     share: Share,
-    addresses: Vec<AddressMessage>,
-    user: String,
-    database: String,
-    tls_mode: TlsMode,
-    authority: Option<PathBuf>,
-    certificate: Option<PathBuf>,
-    key: Option<PathBuf>,
-    ciphers: Vec<String>,
+    servers: EndpointMessage,
     /// Whether to write also to a server that is a replica or read-only.
     pub(crate) writes_replicas: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum AddressMessage {
-    Socket(PathBuf),
-    Tcp(String, u16),
 }
 
 fn ms(time: Duration) -> u64 {
@@ -58,9 +46,7 @@ fn ms(time: Duration) -> u64 {
 impl PlanMessage {
     /// One share of `plan`.
     pub(crate) fn new(plan: &LoadPlan, share: Share, writes_replicas: bool) -> Self {
-        let tls = plan.endpoint.tls.clone();
         let usual = reactors_for(plan.load.connections);
-        let addresses = std::iter::once(&plan.endpoint.address).chain(&plan.more_addresses);
         Self {
             workload: plan.workload.spec(),
             tables: plan.tables,
@@ -87,44 +73,16 @@ impl PlanMessage {
             },
             init_timeout_ms: ms(plan.init_timeout),
             share,
-            addresses: addresses
-                .map(|address| match address {
-                    Address::Socket(path) => AddressMessage::Socket(path.clone()),
-                    Address::Tcp(host, port) => AddressMessage::Tcp(host.clone(), *port),
-                })
-                .collect(),
-            user: plan.endpoint.user.clone(),
-            database: plan.endpoint.database.clone(),
-            tls_mode: tls.mode,
-            authority: tls.authority,
-            certificate: tls.certificate,
-            key: tls.key,
-            ciphers: tls.ciphers,
+            servers: EndpointMessage::new(&plan.endpoint, &plan.more_addresses),
             writes_replicas,
         }
     }
 
     /// The plan; an error says what is wrong with it.
     pub(crate) fn plan(self, password: Secret) -> Result<LoadPlan, String> {
-        let mut addresses = self.addresses.into_iter().map(|address| match address {
-            AddressMessage::Socket(path) => Address::Socket(path),
-            AddressMessage::Tcp(host, port) => Address::Tcp(host, port),
-        });
-        let endpoint = Endpoint {
-            address: addresses.next().ok_or("it names no server")?,
-            user: self.user,
-            password,
-            database: self.database,
-            tls: Tls {
-                mode: self.tls_mode,
-                authority: self.authority,
-                certificate: self.certificate,
-                key: self.key,
-                ciphers: self.ciphers,
-            },
-        };
+        let (endpoint, more_addresses) = self.servers.endpoint(password)?;
         let mut plan = LoadPlan::new(endpoint, Workload::try_from(&self.workload)?);
-        plan.more_addresses = addresses.collect();
+        plan.more_addresses = more_addresses;
         (plan.tables, plan.rows) = (self.tables, self.rows);
         plan.load = self.load;
         let own = reactors_for(self.share.count());
@@ -152,7 +110,7 @@ impl PlanMessage {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::WorkloadName;
+    use weir_model::{Address, Endpoint, Tls, WorkloadName};
 
     use super::*;
 

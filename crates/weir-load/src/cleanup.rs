@@ -26,7 +26,7 @@ fn names(plan: &PreparePlan) -> Result<Vec<String>, LoadError> {
     if plan.workload.is_bulk() {
         return Ok((1..=plan.tables.tables).map(table_name).collect());
     }
-    let tables = plan.all_tables()?;
+    let tables = plan.own_tables()?;
     Ok(tables.into_iter().map(|table| table.name).collect())
 }
 

@@ -2,6 +2,7 @@
 
 mod of_spec;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use weir_model::{Address, Endpoint, LoadSpec, Pace};
@@ -301,6 +302,8 @@ pub struct PreparePlan {
     pub binary_log: BinaryLog,
     /// How all connections are compressed, if they are.
     pub compression: Option<Compression>,
+    /// Those of the tables that this process makes, by their numbers from 0; `None`: all.
+    pub only: Option<BTreeSet<usize>>,
 }
 
 impl PreparePlan {
@@ -314,12 +317,46 @@ impl PreparePlan {
             seed: 1,
             binary_log: BinaryLog::On,
             compression: None,
+            only: None,
         }
     }
 
-    /// The tables to be made and filled.
-    pub(crate) fn all_tables(&self) -> Result<Vec<Table>, LoadError> {
-        Ok(self.workload.tables(&self.tables)?)
+    /// The tables to be made and filled by this process.
+    pub(crate) fn own_tables(&self) -> Result<Vec<Table>, LoadError> {
+        let mut tables = self.workload.tables(&self.tables)?;
+        if let Some(only) = &self.only {
+            let mut number = 0..;
+            tables.retain(|_| number.next().is_some_and(|number| only.contains(&number)));
+        }
+        Ok(tables)
+    }
+
+    /// This in `parts` plans with about as many rows each, of whole tables: at most as many as there are tables. The
+    /// rows of a table follow from seed and table alone, so that all together make what one process would make.
+    ///
+    /// # Errors
+    ///
+    /// A workload whose tables cannot be made.
+    pub fn deal(&self, parts: u32) -> Result<Vec<Self>, LoadError> {
+        let tables = self.own_tables()?;
+        let parts = (parts as usize).clamp(1, tables.len().max(1));
+        let mut dealt = vec![(0_u64, BTreeSet::new()); parts];
+        let mut by_size: Vec<_> = tables.iter().map(|table| table.rows).enumerate().collect();
+        by_size.sort_by_key(|(number, rows)| (std::cmp::Reverse(*rows), *number));
+        for (number, rows) in by_size {
+            // The largest first, each to who has least (Graham 1969): at most a third more than the best deal.
+            let least = dealt.iter_mut().min_by_key(|(rows, _)| *rows);
+            let (sum, own) = least.expect("invariant: there is a part");
+            *sum += rows.max(1);
+            own.insert(number);
+        }
+        let threads = self.threads.div_ceil(parts as u32).max(1);
+        let plans = dealt.into_iter().map(|(_, own)| Self {
+            only: Some(own),
+            threads,
+            ..self.clone()
+        });
+        Ok(plans.collect())
     }
 }
 

@@ -54,7 +54,6 @@ pub(crate) fn check(
     let share = plan.share();
     let all = share.connections.len() + share.idle.len();
     raise_file_limit(all as u64 + OTHER_FILES)?;
-    new_numbers::check_share(work.script(), plan)?;
     let mut checked = Checked::default();
     let mut controls = Vec::new();
     let idle = servers.shares(&share.idle);
@@ -79,6 +78,7 @@ pub(crate) fn check(
         }
     }
     new_numbers::go_on(work.script(), &mut controls)?;
+    new_numbers::share_out(work.script(), &share);
     Ok(checked)
 }
 

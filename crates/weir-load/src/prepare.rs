@@ -87,7 +87,7 @@ pub fn prepare_observed(
     on_step: OnStep<'_>,
 ) -> Result<(), LoadError> {
     check(plan)?;
-    let tables = plan.all_tables()?;
+    let tables = plan.own_tables()?;
     if gate.is_rehearsal() {
         return rehearse_prepare(plan, gate, &tables);
     }

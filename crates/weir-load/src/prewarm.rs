@@ -20,7 +20,7 @@ pub fn prewarm(
     stop: &AtomicBool,
     on_progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<(), LoadError> {
-    let tables = plan.all_tables()?;
+    let tables = plan.own_tables()?;
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || -> Result<(), LoadError> {

@@ -16,6 +16,10 @@ pub struct Share {
     pub idle: Range<u32>,
     /// Transactions after which it ends, if the run has a number of them.
     pub max_events: Option<u64>,
+    /// Which of the shares it is, from 0.
+    pub part: u32,
+    /// How many there are.
+    pub parts: u32,
 }
 
 impl Share {
@@ -25,6 +29,8 @@ impl Share {
             connections: 0..connections,
             idle: connections..connections.saturating_add(idle),
             max_events,
+            part: 0,
+            parts: 1,
         }
     }
 
@@ -40,6 +46,8 @@ impl Share {
                     let (index, parts) = (u64::from(index), u64::from(parts));
                     events / parts + u64::from(index < events % parts)
                 }),
+                part: index,
+                parts,
             })
             .collect()
     }

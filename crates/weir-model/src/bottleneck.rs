@@ -70,6 +70,9 @@ pub struct Utilization {
     /// Cores that the load generator used, probes included.
     #[serde(default)]
     pub client_cores: f64,
+    /// Whether the load generator ran on another machine than the server: its cores are none of the host's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub client_is_apart: bool,
     /// Cores that the drive emulation used.
     pub drive_cores: f64,
     /// Read units of the drive; without an emulated one, the busiest block device while it read.

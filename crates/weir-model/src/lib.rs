@@ -28,6 +28,7 @@ mod rule_id;
 #[cfg(feature = "schema")]
 mod schema;
 mod server;
+mod server_host;
 mod server_url;
 mod server_variables;
 mod short_interval;
@@ -83,6 +84,7 @@ pub use result::{
 };
 pub use rule_id::{RuleId, UnknownRule};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
+pub use server_host::ServerHost;
 pub use server_url::ServerUrl;
 pub use server_variables::{
     Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, SettingError,
@@ -91,14 +93,14 @@ pub use server_variables::{
 };
 pub use short_interval::{ConnectionLosses, Outage, ShortInterval};
 pub use spec::{
-    ArrivalKind, ClosedLoop, CopyWay, DataSource, DataSpec, Distribution, DistributionName,
-    DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload, LOAD_OPTIONS,
-    LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node, NodeRole,
-    OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, REPLAY_OPTIONS, Rate,
-    RateRamp, ReplayFilter, ReplayOption, ReplayOrder, ReplayPace, ReplaySpec, Replication,
+    AGENT_AUTO, ArrivalKind, ClosedLoop, CopyWay, DataSource, DataSpec, Distribution,
+    DistributionName, DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload,
+    LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node,
+    NodeRole, OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, REPLAY_OPTIONS,
+    Rate, RateRamp, ReplayFilter, ReplayOption, ReplayOrder, ReplayPace, ReplaySpec, Replication,
     RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind,
     ThinkTime, TimelineEvent, Topology, Warm, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
-    WorkloadSpec, differing,
+    WorkloadSpec, differing, is_label,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

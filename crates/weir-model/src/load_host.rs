@@ -18,6 +18,12 @@ pub struct LoadHost {
     pub clock_ahead_s: f64,
     /// At most this much is wrong with that, and with the common start, microseconds.
     pub clock_error_us: f64,
+    /// How much further its clock was ahead at the end of the run, microseconds; `None` where it was not asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_moved_us: Option<f64>,
+    /// At most this much is wrong with that, microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_moved_error_us: Option<f64>,
     /// How late it began by its own clock, microseconds.
     pub began_late_us: f64,
     /// Transactions that it completed, warm-up included.

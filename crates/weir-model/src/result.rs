@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
     Bottleneck, Bytes, ConnectionLosses, DriveProfile, DriveStatistics, EventRecord, Flavor, Gap,
-    LatencySummary, LoadHost, Metric, MetricKind, Plan, ReplayRecord, Series, ServerVariables,
-    ServerVersion, ShortInterval, Utilization,
+    LatencySummary, LoadHost, Metric, MetricKind, Plan, ReplayRecord, Series, ServerHost,
+    ServerVariables, ServerVersion, ShortInterval, Utilization,
 };
 
 /// What a study measured, as the store holds it: evidence, of which [`crate::JudgedResult`] says what follows.
@@ -112,6 +112,9 @@ pub struct RunResult {
     /// What each load host did, where several shared the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<LoadHost>,
+    /// The server's host, where an agent there sampled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_host: Option<ServerHost>,
     /// What came of the capture that was sent again, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayRecord>,

@@ -40,6 +40,14 @@ pub enum ProbeError {
     /// The drive has no statistics: it was unmounted, or does not answer.
     #[error("the drive gives no statistics (unmounted?)")]
     Drive,
+    /// An agent on another host gave no sample.
+    #[error("agent {agent}: {why}")]
+    Agent {
+        /// Its name.
+        agent: String,
+        /// Why.
+        why: String,
+    },
     /// The reading took so long that nobody can say when it was true.
     #[error("the reading took {:.2} s, longer than the {:.2} s between samples", took.as_secs_f64(), interval.as_secs_f64())]
     Late {

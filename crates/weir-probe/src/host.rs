@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use crate::probe_parts::{Part, Parts};
 use crate::{Probe, ProbeError, Readings};
 
+pub use cpu::processor;
 pub use memory::{Memory, memory};
 pub use storage::block_device;
 
@@ -28,8 +29,8 @@ impl HostProbe {
         Self::of_run(data, None)
     }
 
-    /// As [`Self::new`]; `server` is a process of the run that this one did not start.
-    pub fn of_run(data: Option<PathBuf>, server: Option<u32>) -> Self {
+    /// As [`Self::new`]; `processes` are of the run, too, beside this one and its children.
+    pub fn of_run(data: Option<PathBuf>, processes: impl IntoIterator<Item = u32>) -> Self {
         let mut parts: Vec<Box<dyn Part<()>>> = vec![
             Box::new(cpu::Cpu::default()),
             Box::new(memory::MemoryInfo::default()),
@@ -37,7 +38,7 @@ impl HostProbe {
             Box::new(devices::Devices::default()),
             Box::new(network::Network::default()),
             Box::new(pressure::Pressure::default()),
-            Box::new(processes::Processes::new(server)),
+            Box::new(processes::Processes::new(processes)),
         ];
         if let Some(path) = data {
             parts.push(Box::new(storage::Storage::new(path)));

@@ -3,15 +3,17 @@
 
 use std::collections::HashMap;
 
-use weir_model::{Metric, Series};
+use weir_model::{Metric, Series, metrics};
 
 use crate::ProbeError;
 
 /// A part of a probe's source that gives nothing from now on.
 #[derive(Debug)]
-pub(crate) struct Loss {
-    pub(crate) source: &'static str,
-    pub(crate) error: ProbeError,
+pub struct Loss {
+    /// The part.
+    pub source: String,
+    /// Why.
+    pub error: ProbeError,
 }
 
 /// What one probe has read so far, and what it is reading now.
@@ -41,8 +43,19 @@ impl Readings {
     }
 
     /// Notes that `source`, a part of what the probe reads, gives nothing from now on.
-    pub(crate) fn lose(&mut self, source: &'static str, error: ProbeError) {
+    pub fn lose(&mut self, source: &str, error: ProbeError) {
+        let source = source.to_owned();
         self.losses.push(Loss { source, error });
+    }
+
+    /// Takes the sample that was read on another host: metric, instance and value. What has no name here is of
+    /// another version, and left out.
+    pub fn add_named<'v>(&mut self, values: impl IntoIterator<Item = (&'v str, &'v str, f64)>) {
+        for (name, instance, value) in values {
+            if let Some(metric) = metrics::ALL.iter().find(|metric| metric.name == name) {
+                self.add_of(*metric, instance, value);
+            }
+        }
     }
 
     /// What was added since the last sample was complete.
@@ -65,11 +78,12 @@ impl Readings {
     }
 
     /// Drops the sample: nobody can say when it was true, or it is half of one.
-    pub(crate) fn discard(&mut self) {
+    pub fn discard(&mut self) {
         self.pending.clear();
     }
 
-    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+    /// What was lost since this was last asked for.
+    pub fn take_losses(&mut self) -> Vec<Loss> {
         std::mem::take(&mut self.losses)
     }
 

@@ -129,7 +129,7 @@ impl Collector {
         }
         let to_s = self.clock.seconds(Instant::now());
         let lost = lost.into_iter().map(|(from_s, loss)| Gap {
-            source: loss.source.to_owned(),
+            source: loss.source,
             from_s,
             to_s,
             reason: loss.error.to_string(),

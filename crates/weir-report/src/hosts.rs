@@ -1,7 +1,7 @@
 //! Load hosts, where several shared the load of a run.
 
 use serde::Serialize;
-use weir_model::StudyResult;
+use weir_model::{LoadHost, StudyResult};
 
 use crate::number::grouped;
 use crate::words::cell_label;
@@ -17,12 +17,13 @@ pub(crate) struct HostRow {
     transactions: String,
     cpu: String,
     clock_error_us: String,
+    clock_moved_us: String,
     began_late_us: String,
     longest_silence_s: String,
 }
 
 /// Head of the columns of [`HostRow::row`].
-pub(crate) const HOST_HEADER: [&str; 9] = [
+pub(crate) const HOST_HEADER: [&str; 10] = [
     "combination",
     "run",
     "agent",
@@ -30,17 +31,19 @@ pub(crate) const HOST_HEADER: [&str; 9] = [
     "transactions",
     "cores used",
     "clock error us",
+    "clock moved us",
     "began late us",
     "longest silence s",
 ];
 
 /// What the numbers of the table are.
-pub(crate) const HOST_NOTE: &str = "Clock error: the start that all hosts had in common is known to so much. Began \
-    late: by the host's own clock. Silence: between signs of life, which come every 0.5 s; a host that gives none for \
-    2.25 s is lost, and its run is not counted.";
+pub(crate) const HOST_NOTE: &str = "Clock error: the start that all hosts had in common is known to so much. Clock \
+    moved: against the leading host's, from the start to the end of the run, with its error. Began late: by the \
+    host's own clock. Silence: between signs of life, which come every 0.5 s; a host that gives none for 2.25 s is \
+    lost, and its run is not counted.";
 
 impl HostRow {
-    pub(crate) fn row(&self) -> [String; 9] {
+    pub(crate) fn row(&self) -> [String; 10] {
         [
             self.combination.clone(),
             self.repetition.to_string(),
@@ -49,9 +52,18 @@ impl HostRow {
             self.transactions.clone(),
             self.cpu.clone(),
             self.clock_error_us.clone(),
+            self.clock_moved_us.clone(),
             self.began_late_us.clone(),
             self.longest_silence_s.clone(),
         ]
+    }
+}
+
+/// `-12 +-80`.
+fn moved(host: &LoadHost) -> String {
+    match (host.clock_moved_us, host.clock_moved_error_us) {
+        (Some(moved_us), Some(error_us)) => format!("{moved_us:.0} +-{error_us:.0}"),
+        _ => "-".to_owned(),
     }
 }
 
@@ -71,6 +83,7 @@ pub(crate) fn rows(result: &StudyResult) -> Vec<HostRow> {
             transactions: grouped(host.transactions as f64),
             cpu: format!("{:.2} of {}", host.cpu_s / measured_s, host.cores),
             clock_error_us: format!("{:.0}", host.clock_error_us),
+            clock_moved_us: moved(host),
             began_late_us: format!("{:.0}", host.began_late_us),
             longest_silence_s: format!("{:.1}", host.longest_silence_s),
         }));

@@ -8,6 +8,7 @@ use crate::cells::CELL_HEADER;
 use crate::events::{EVENT_HEADER, EVENT_NOTE};
 use crate::hosts::{HOST_HEADER, HOST_NOTE};
 use crate::page::Page;
+use crate::server_hosts::{SERVER_HOST_HEADER, SERVER_HOST_NOTE};
 
 /// The result as Markdown.
 pub fn markdown(result: &JudgedResult) -> String {
@@ -41,6 +42,7 @@ pub fn markdown(result: &JudgedResult) -> String {
     }
     push_events(&mut out, &page);
     push_hosts(&mut out, &page);
+    push_server_hosts(&mut out, &page);
     if !page.findings.is_empty() || !page.not_measured.is_empty() {
         push_line(
             &mut out,
@@ -102,12 +104,26 @@ fn push_hosts(out: &mut String, page: &Page<'_>) {
     }
     push_line(out, "\n## Load hosts\n");
     push_line(out, &format!("| {} |", HOST_HEADER.join(" | ")));
-    push_line(out, "|---|--:|---|--:|--:|---|--:|--:|--:|");
+    push_line(out, "|---|--:|---|--:|--:|---|--:|--:|--:|--:|");
     for host in &page.hosts {
         let row = host.row().map(|part| text(&part)).join(" | ");
         push_line(out, &format!("| {row} |"));
     }
     push_line(out, &format!("\n{HOST_NOTE}"));
+}
+
+fn push_server_hosts(out: &mut String, page: &Page<'_>) {
+    if page.server_hosts.is_empty() {
+        return;
+    }
+    push_line(out, "\n## Server hosts\n");
+    push_line(out, &format!("| {} |", SERVER_HOST_HEADER.join(" | ")));
+    push_line(out, "|---|--:|---|---|--:|--:|---|---|--:|");
+    for host in &page.server_hosts {
+        let row = host.row().map(|part| text(&part)).join(" | ");
+        push_line(out, &format!("| {row} |"));
+    }
+    push_line(out, &format!("\n{SERVER_HOST_NOTE}"));
 }
 
 fn push_claims(out: &mut String, page: &Page<'_>) {

@@ -21,6 +21,7 @@ use crate::predicted::Predicted;
 use crate::ranked::Ranked;
 use crate::runs::{self, RunView};
 use crate::searches;
+use crate::server_hosts::{self, SERVER_HOST_NOTE, ServerHostRow};
 use crate::setup::{self, Setup};
 use crate::spread::Spread;
 use crate::statements::{STATEMENT_NOTE, StatementTable};
@@ -68,6 +69,10 @@ pub(crate) struct Page<'a> {
     pub(crate) hosts: Vec<HostRow>,
     /// What the numbers of `hosts` are.
     host_note: &'static str,
+    /// Hosts of servers that the user gives, where agents there sampled them.
+    pub(crate) server_hosts: Vec<ServerHostRow>,
+    /// What the numbers of `server_hosts` are.
+    server_host_note: &'static str,
     /// Arms of replays by kind of statement.
     pub(crate) statements: Vec<StatementTable>,
     /// What the numbers of `statements` are.
@@ -167,6 +172,8 @@ impl<'a> Page<'a> {
             event_note: EVENT_NOTE,
             hosts: hosts::rows(result),
             host_note: HOST_NOTE,
+            server_hosts: server_hosts::rows(result),
+            server_host_note: SERVER_HOST_NOTE,
             statements: StatementTable::of(&judged.comparisons),
             statement_note: STATEMENT_NOTE,
             is_search: result.plan.search.is_some(),

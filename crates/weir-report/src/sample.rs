@@ -278,6 +278,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
         hosts: Vec::new(),
+        server_host: None,
         kinds: Vec::new(),
         events: Vec::new(),
         short_intervals: Vec::new(),

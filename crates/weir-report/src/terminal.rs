@@ -11,6 +11,7 @@ use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::hosts::{HOST_HEADER, HostRow};
 use crate::page::{ClaimView, Page};
 use crate::ranked::Ranked;
+use crate::server_hosts::{SERVER_HOST_HEADER, ServerHostRow};
 use crate::table::table;
 use crate::words::severity_name;
 
@@ -38,6 +39,7 @@ pub fn terminal(result: &JudgedResult, colored: bool) -> String {
     }
     push_events(&mut out, &page.events);
     push_hosts(&mut out, &page.hosts);
+    push_server_hosts(&mut out, &page.server_hosts);
     for insight in &page.insights {
         push_line(&mut out, insight);
     }
@@ -93,6 +95,14 @@ fn push_hosts(out: &mut String, hosts: &[HostRow]) {
     }
     let rows: Vec<_> = hosts.iter().map(|host| host.row().to_vec()).collect();
     push_line(out, &table(&HOST_HEADER, &rows));
+}
+
+fn push_server_hosts(out: &mut String, hosts: &[ServerHostRow]) {
+    if hosts.is_empty() {
+        return;
+    }
+    let rows: Vec<_> = hosts.iter().map(|host| host.row().to_vec()).collect();
+    push_line(out, &table(&SERVER_HOST_HEADER, &rows));
 }
 
 /// Each answer with its notes below it.

@@ -73,7 +73,12 @@ fn saturated(used: &Utilization) -> Option<Bottleneck> {
 /// Whose limit busy cores are: the server's unless Weir itself took most of them. If others on the host did, they slow
 /// everything down alike and are not what the run went to.
 fn of_cores(used: &Utilization) -> Option<Bottleneck> {
-    let of_weir = used.client_cores + used.drive_cores;
+    let of_client = if used.client_is_apart {
+        0.0
+    } else {
+        used.client_cores
+    };
+    let of_weir = of_client + used.drive_cores;
     let is_of_run = used.server_cores + of_weir >= 0.5 * used.host_cpu * used.host_cores;
     is_of_run.then_some(if used.server_cores >= of_weir {
         Bottleneck::ServerCpu

@@ -5,17 +5,20 @@
 
 use std::collections::BTreeMap;
 
+use weir_agent::RemoteHost;
 use weir_model::{Bytes, Cell, Flavor, Plan, ServerChoice, ServerUrl, ServerVersion};
 use weir_server::{ExternalServer, ServerBinary};
 
 use crate::drives::Drives;
-use crate::{RunError, RunOptions, external_servers};
+use crate::{RunError, RunOptions, external_servers, server_hosts};
 
 /// The test context.
 pub(crate) struct StudyContext<'a> {
     pub(crate) options: &'a RunOptions,
     servers: BTreeMap<ServerChoice, ServerBinary>,
     external: BTreeMap<ServerUrl, ExternalServer>,
+    /// Their hosts, by server and agent, as far as agents there sample them.
+    hosts: BTreeMap<(ServerUrl, String), RemoteHost>,
     pub(crate) drives: Drives,
 }
 
@@ -23,11 +26,13 @@ impl<'a> StudyContext<'a> {
     pub(crate) fn new(plan: &Plan, options: &'a RunOptions) -> Result<Self, RunError> {
         let servers = weir_study::server_programs(plan)?;
         let external = external_servers::open(plan, options)?;
+        let hosts = server_hosts::find(plan, &external, options)?;
         let drives = Drives::of(plan, options)?;
         Ok(Self {
             options,
             servers,
             external,
+            hosts,
             drives,
         })
     }
@@ -41,6 +46,13 @@ impl<'a> StudyContext<'a> {
     pub(crate) fn external_of(&self, cell: &Cell) -> Option<&ExternalServer> {
         let url = cell.spec.primary().server.given.as_ref()?;
         self.external.get(url)
+    }
+
+    /// The host of the server of `cell`, where the study names an agent for it.
+    pub(crate) fn host_of(&self, cell: &Cell) -> Option<&RemoteHost> {
+        let node = cell.spec.primary();
+        let key = (node.server.given.clone()?, node.agent.clone()?);
+        self.hosts.get(&key)
     }
 
     /// What could not be looked at on the servers that the user gives.

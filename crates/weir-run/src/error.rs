@@ -69,6 +69,14 @@ pub enum RunError {
         /// Why not, and what would do.
         why: String,
     },
+    /// The agent of a server's host does not give its figures.
+    #[error("cannot read the host of `{url}` ({why})")]
+    ServerHost {
+        /// The server as the user names it.
+        url: String,
+        /// Why not, and what would do.
+        why: String,
+    },
     /// A snapshot of the other flavour's data.
     #[error(
         "the snapshot `{name}` has data of {of}, and the server is {flavor}; take one of the same flavour"

@@ -1,7 +1,6 @@
 //! The host, in words for the result: who reads a number wants to know on what it was measured.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 /// Processor, cores, memory and kernel.
 pub(crate) fn describe() -> BTreeMap<String, String> {
@@ -9,23 +8,13 @@ pub(crate) fn describe() -> BTreeMap<String, String> {
     let system = rustix::system::uname();
     let memory = weir_probe::memory().map_or_else(|_| String::new(), |m| m.total.to_string());
     [
-        (
-            "processor",
-            field("/proc/cpuinfo", "model name").unwrap_or_default(),
-        ),
+        ("processor", weir_probe::processor().unwrap_or_default()),
         ("cores", cores.to_string()),
         ("memory", memory),
         ("kernel", system.release().to_string_lossy().into_owned()),
     ]
     .map(|(label, text)| (label.to_owned(), text))
     .into()
-}
-
-/// The value of the first line `label : value` of a file in /proc.
-fn field(path: &str, label: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let line = text.lines().find(|line| line.starts_with(label))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(crate) struct LiveBottleneck<'a> {
     pub(crate) settings: &'a LoadSpec,
     pub(crate) connections: u32,
     pub(crate) reactors: u32,
+    /// The host is the server's and another one than the load generator's.
+    pub(crate) client_is_apart: bool,
     /// The block device below the data, where no drive is emulated.
     pub(crate) device: Option<String>,
 }
@@ -70,6 +72,7 @@ impl LiveBottleneck<'_> {
             committing: None,
             latency_s: concurrency as f64 / transactions_per_s.max(f64::MIN_POSITIVE),
             client_cpu: 0.0,
+            client_is_apart: self.client_is_apart,
         }
     }
 }

@@ -129,13 +129,16 @@ impl RunSession {
         let sampling_began = Instant::now();
         let probes = self.target.probes(loader.pid());
         let sampler = Sampler::start(probes, PROBE_INTERVAL, sampling_began);
-        let device = self.target.directory().and_then(weir_probe::block_device);
+        let device = self.target.device();
+        let server_host = self.target.server_host();
+        let client_is_apart = server_host.as_ref().is_some_and(|host| host.is_apart);
         let live = LiveBottleneck {
             sampler: &sampler,
             sampling_began,
             settings,
             connections,
             reactors: plan.reactors,
+            client_is_apart,
             device: device.clone().filter(|_| !self.target.has_drive()),
         };
         let mut watch = Watch::default();
@@ -168,7 +171,11 @@ impl RunSession {
             counters::go_on(&mut series);
         }
         Ok(Measured {
-            offered: Offered::of(&outcome, settings, connections),
+            offered: Offered {
+                client_is_apart,
+                ..Offered::of(&outcome, settings, connections)
+            },
+            server_host,
             device,
             outcome,
             replay,

@@ -33,7 +33,9 @@ impl Targets for StudyTargets<'_> {
         let context = &self.context;
         if let Some(server) = context.external_of(cell) {
             let allowed = context.options.allowed.config;
-            return Ok(Box::new(ExternalTarget::take(cell, server, allowed)?));
+            let host = context.host_of(cell);
+            let taken = ExternalTarget::take(cell, server, host, allowed)?;
+            return Ok(Box::new(taken));
         }
         let data = self.data.of(cell);
         Ok(Box::new(PrivateTarget::start(context, cell, data, cancel)?))

@@ -6,7 +6,9 @@ mod private;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use weir_model::{Bytes, Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, ServerVersion};
+use weir_model::{
+    Bytes, Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, ServerHost, ServerVersion,
+};
 use weir_mysql::Gate;
 use weir_probe::Probe;
 use weir_server::ConfigChanges;
@@ -53,6 +55,16 @@ pub(crate) trait Target {
 
     /// A directory on the storage that the data lie on; `None` on another host.
     fn directory(&self) -> Option<&Path>;
+
+    /// The block device below the data, as the probes name it, if there is one.
+    fn device(&self) -> Option<String> {
+        self.directory().and_then(weir_probe::block_device)
+    }
+
+    /// The server's host, if its figures are those of an agent there.
+    fn server_host(&self) -> Option<ServerHost> {
+        None
+    }
 
     /// Whether the data lie on an emulated drive.
     fn has_drive(&self) -> bool;

@@ -43,6 +43,8 @@ pub(crate) struct Offered {
     pub(crate) latency_s: f64,
     /// Share of a core that the busiest reactor used, which no probe sees from outside.
     pub(crate) client_cpu: f64,
+    /// The host is the server's and another one than the load generator's.
+    pub(crate) client_is_apart: bool,
 }
 
 impl Offered {
@@ -69,6 +71,7 @@ impl Offered {
             committing: committing.reduce(|sum, commit| sum + commit),
             latency_s: outcome.latency.us_mean * 1e-6,
             client_cpu: outcome.client_utilization(),
+            client_is_apart: false,
         }
     }
 }
@@ -104,6 +107,15 @@ pub(crate) fn utilization_now(
     usage(&samples, None, device, load)
 }
 
+/// What a server's host did during `measured_s` from time 0 of the samples on, whatever loaded it.
+pub fn host_utilization(series: &[Series], device: Option<&str>, measured_s: f64) -> Utilization {
+    let load = Offered {
+        measured_s,
+        ..Offered::default()
+    };
+    utilization(series, None, device, &load)
+}
+
 fn usage(
     samples: &Samples<'_>,
     drive: Option<&DriveStatistics>,
@@ -130,6 +142,7 @@ fn usage(
         server_cores_allowed: samples.mean(metrics::SERVER_CORES).unwrap_or(0.0),
         client_cpu: load.client_cpu,
         client_cores: rate(metrics::CLIENT_CPU),
+        client_is_apart: load.client_is_apart,
         drive_cores: rate(metrics::DRIVE_CPU),
         drive_read,
         drive_write,

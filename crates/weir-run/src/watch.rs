@@ -7,7 +7,7 @@ use std::time::Instant;
 use weir_load::LoadOutcome;
 use weir_model::{
     Approach, ConnectionLosses, DriveStatistics, EventRecord, Gap, IntervalRecord, LoadHost,
-    PlannedRun, ReplayRecord, RunRecord, RunResult, Series, ShortInterval,
+    PlannedRun, ReplayRecord, RunRecord, RunResult, Series, ServerHost, ShortInterval,
 };
 
 use crate::bottleneck::bottleneck;
@@ -110,6 +110,7 @@ pub(crate) struct Measured {
     pub(crate) offered: Offered,
     pub(crate) events: Vec<EventRecord>,
     pub(crate) hosts: Vec<LoadHost>,
+    pub(crate) server_host: Option<ServerHost>,
     pub(crate) replay: Option<ReplayRecord>,
 }
 
@@ -160,6 +161,7 @@ impl Measured {
             },
             events,
             hosts: self.hosts,
+            server_host: self.server_host,
             replay: self.replay,
             histogram: outcome.histogram,
         }

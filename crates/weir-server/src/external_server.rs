@@ -12,7 +12,7 @@ use weir_mysql::{ChangeLog, Gate, Permissions, text_literal};
 use crate::{ServerError, Session};
 
 /// What stands in the command line of a server's process.
-const PROGRAMS: [&str; 2] = ["mysqld", "mariadbd"];
+pub(crate) const PROGRAMS: [&str; 2] = ["mysqld", "mariadbd"];
 
 /// A server that the user gives, once it has let us in.
 #[derive(Debug, Clone)]

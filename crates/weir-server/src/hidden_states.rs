@@ -33,20 +33,43 @@ pub fn unsaid(
     data: Option<&Path>,
 ) -> Result<BTreeMap<String, String>, ServerError> {
     let enabled = session.status()?.remove(REDO_LOG_ENABLED);
-    let found = [
+    let mut found = unsaid_of_host(wants_direct_pages(variables), pid, data);
+    let asked = [
         (REDO_LOG_ENABLED, enabled),
+        (OTHER_ENGINES, other_engines(session)),
+    ];
+    found.extend(known(asked));
+    Ok(found)
+}
+
+/// What of these only the server's host can tell. `is_direct`: the server was told to write its pages past the page
+/// cache.
+pub fn unsaid_of_host(
+    is_direct: bool,
+    pid: Option<u32>,
+    data: Option<&Path>,
+) -> BTreeMap<String, String> {
+    let cached = pid.filter(|_| is_direct).and_then(why_cached);
+    known([
         (FLUSHES_DISABLED_BY, pid.and_then(flush_disabler)),
         (DATA_LOST_BECAUSE, data.and_then(why_lost)),
-        (OTHER_ENGINES, other_engines(session)),
-        (
-            PAGES_CACHED_BECAUSE,
-            pid.and_then(|pid| why_cached(variables, pid)),
-        ),
-    ];
+        (PAGES_CACHED_BECAUSE, cached),
+    ])
+    .collect()
+}
+
+/// Whether a server with these variables was told to write its pages past the page cache.
+pub fn wants_direct_pages(variables: &BTreeMap<String, String>) -> bool {
+    // Both flavours say these in the same way.
+    let said = ServerVariables::said(Flavor::Mysql, variables).writes_pages_directly();
+    said == Some(true)
+}
+
+fn known<const N: usize>(
+    found: [(&str, Option<String>); N],
+) -> impl Iterator<Item = (String, String)> {
     let found = found.into_iter();
-    Ok(found
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect())
+    found.filter_map(|(name, value)| Some((name.to_owned(), value?)))
 }
 
 /// The library in the process that disables flushes. Another user's process cannot be looked at.
@@ -71,10 +94,8 @@ fn why_lost(directory: &Path) -> Option<String> {
 }
 
 /// Why pages go through the page cache of a server that was told `O_DIRECT`, by the flags of its open files.
-fn why_cached(variables: &BTreeMap<String, String>, pid: u32) -> Option<String> {
-    // Both flavours say these in the same way.
-    let is_direct = ServerVariables::said(Flavor::Mysql, variables).writes_pages_directly()?;
-    let file = is_direct.then(|| cached_data_file(pid))??;
+fn why_cached(pid: u32) -> Option<String> {
+    let file = cached_data_file(pid)?;
     let on = Mount::of(&file).map_or_else(String::new, |mount| mount.file_system);
     Some(format!(
         "O_DIRECT was refused for {} ({on})",

@@ -30,6 +30,7 @@ mod option_file;
 mod pool;
 mod private_server;
 mod replication;
+mod server_process;
 mod session;
 mod snapshot;
 mod state;
@@ -51,7 +52,7 @@ pub use empty_data::make_empty_data;
 pub use error::ServerError;
 pub use external_server::ExternalServer;
 pub use find::{ServerBinary, choose, find, find_like, servers_directory};
-pub use hidden_states::unsaid;
+pub use hidden_states::{unsaid, unsaid_of_host, wants_direct_pages};
 pub use initialise::initialise;
 pub use instance::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, let_in_from_loopback,
@@ -63,6 +64,7 @@ pub use replication::{
     Promotion, Role, attach, attach_at, gtid_place, promote, replication_variables,
     wait_until_caught_up,
 };
+pub use server_process::{FoundServer, ServerIdentity};
 pub use session::Session;
 pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,

@@ -8,7 +8,7 @@ use rusqlite::{Params, Row};
 use weir_model::{
     Approach, Bottleneck, ConnectionLosses, EventRecord, Gap, IntervalRecord, KindLatency,
     LatencySummary, LoadHost, Plan, Provenance, ReplayRecord, RunRecord, RunResult, Series,
-    ShortInterval, StudyResult, Utilization,
+    ServerHost, ShortInterval, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -189,6 +189,7 @@ impl Store {
             short_intervals: Vec::new(),
             losses: self.read_losses(id)?,
             hosts: self.read_hosts(id)?,
+            server_host: self.read_server_host(id)?,
             replay: self.read_replay(id)?,
             histogram: Vec::new(),
         };
@@ -342,16 +343,12 @@ impl Store {
 
     /// Of runs that several hosts loaded; other results have no such table.
     fn read_hosts(&self, run: i64) -> Result<Vec<LoadHost>, StoreError> {
-        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'load_host'";
-        if self
-            .collect(sql, [], |row| row.get::<_, i64>(0))?
-            .is_empty()
-        {
+        if !self.has_table("load_host")? {
             return Ok(Vec::new());
         }
         let sql = "SELECT name, host, cores, connections, clock_ahead_s, clock_error_us, began_late_us, transactions, \
                    cpu_s, longest_silence_s FROM load_host WHERE run = ? ORDER BY position";
-        self.collect(sql, [run], |row| {
+        let mut hosts = self.collect(sql, [run], |row| {
             Ok(LoadHost {
                 name: row.get(0)?,
                 host: row.get(1)?,
@@ -359,12 +356,45 @@ impl Store {
                 connections: row.get(3)?,
                 clock_ahead_s: row.get(4)?,
                 clock_error_us: row.get(5)?,
+                clock_moved_us: None,
+                clock_moved_error_us: None,
                 began_late_us: row.get(6)?,
                 transactions: row.get(7)?,
                 cpu_s: row.get(8)?,
                 longest_silence_s: row.get(9)?,
             })
-        })
+        })?;
+        if self.has_table("load_host_clock")? {
+            let sql = "SELECT position, moved_us, error_us FROM load_host_clock WHERE run = ?";
+            let clocks: Vec<(usize, f64, f64)> = self.collect(sql, [run], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+            for (position, moved_us, error_us) in clocks {
+                if let Some(host) = hosts.get_mut(position) {
+                    (host.clock_moved_us, host.clock_moved_error_us) =
+                        (Some(moved_us), Some(error_us));
+                }
+            }
+        }
+        Ok(hosts)
+    }
+
+    /// Of runs whose server's host was sampled by an agent; other results have no such table.
+    fn read_server_host(&self, run: i64) -> Result<Option<ServerHost>, StoreError> {
+        if !self.has_table("server_host")? {
+            return Ok(None);
+        }
+        let sql = "SELECT host FROM server_host WHERE run = ?";
+        let texts: Vec<String> = self.collect(sql, [run], |row| row.get(0))?;
+        let host = texts.first();
+        let host = host.map(|text| decode(&self.path, "server_host.host", text));
+        host.transpose()
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
+        let found = self.collect(sql, [name], |row| row.get::<_, i64>(0))?;
+        Ok(!found.is_empty())
     }
 
     fn read_losses(&self, run: i64) -> Result<ConnectionLosses, StoreError> {

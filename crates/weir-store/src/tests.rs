@@ -7,7 +7,7 @@ use weir_model::{
     Approach, Bottleneck, Cell, ConnectionLosses, DataSource, Distribution, DriveStatistics,
     EventDetail, EventEnding, EventRecord, Flavor, Gap, IntervalRecord, KindLatency,
     LatencySummary, LoadHost, Outage, Pace, Plan, PlannedRun, PoolStart, Provenance, Repetition,
-    RunRecord, RunResult, RunSpec, Series, ServerRestart, ShortInterval, StudyResult,
+    RunRecord, RunResult, RunSpec, Series, ServerHost, ServerRestart, ShortInterval, StudyResult,
     SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
 use weir_model::{FingerprintRecord, ReplayFidelity, ReplayRecord};
@@ -126,6 +126,8 @@ fn run(repetition: u32) -> RunResult {
                 connections: 5,
                 clock_ahead_s: -100.25,
                 clock_error_us: 170.5,
+                clock_moved_us: Some(-12.5),
+                clock_moved_error_us: Some(80.0),
                 began_late_us: 20.0,
                 transactions: 7,
                 cpu_s: 0.5,
@@ -133,6 +135,16 @@ fn run(repetition: u32) -> RunResult {
             })
             .into_iter()
             .collect(),
+        server_host: (repetition == 2).then(|| ServerHost {
+            agent: "agent-3".into(),
+            host: "db1".into(),
+            processor: "Xeon".into(),
+            cores: 16,
+            memory: weir_model::Bytes(1 << 36),
+            kernel: "6.1".into(),
+            device: Some("nvme0n1".into()),
+            is_apart: true,
+        }),
         events: vec![
             event("add index", EventEnding::Done),
             event(

@@ -144,6 +144,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     insert_kinds(transaction, id, run)?;
     insert_events(transaction, id, run)?;
     insert_hosts(transaction, id, run)?;
+    insert_server_host(transaction, id, run)?;
     if let Some(replay) = &run.replay {
         let sql = "INSERT INTO replay VALUES (?, ?)";
         transaction.execute(sql, params![id, encode(replay)])?;
@@ -247,6 +248,35 @@ fn insert_hosts(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusq
             host.longest_silence_s,
         ])?;
     }
+    insert_clocks(transaction, id, run)
+}
+
+/// Apart from the hosts: results of versions that did not ask again have no such columns.
+fn insert_clocks(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    for (position, host) in run.hosts.iter().enumerate() {
+        let (Some(moved_us), Some(error_us)) = (host.clock_moved_us, host.clock_moved_error_us)
+        else {
+            continue;
+        };
+        transaction.execute_batch(include_str!("load-host-clock.sql"))?;
+        let sql = "INSERT INTO load_host_clock VALUES (?, ?, ?, ?)";
+        transaction.execute(sql, params![id, position, moved_us, error_us])?;
+    }
+    Ok(())
+}
+
+/// The table is there once a run needs it, too.
+fn insert_server_host(
+    transaction: &Transaction<'_>,
+    id: i64,
+    run: &RunResult,
+) -> rusqlite::Result<()> {
+    let Some(host) = &run.server_host else {
+        return Ok(());
+    };
+    transaction.execute_batch(include_str!("server-host.sql"))?;
+    let sql = "INSERT INTO server_host VALUES (?, ?)";
+    transaction.execute(sql, params![id, encode(host)])?;
     Ok(())
 }
 

@@ -108,6 +108,8 @@ pub(crate) struct ServerSection {
     pub(crate) replica_drive: Option<String>,
     #[serde(default)]
     pub(crate) heartbeat: bool,
+    /// The agent that samples the host of a server given by its URL: its name, its host's, or `auto`.
+    pub(crate) agent: Option<String>,
 }
 
 impl Default for ServerSection {
@@ -122,6 +124,7 @@ impl Default for ServerSection {
             replication: Replication::default(),
             replica_drive: None,
             heartbeat: false,
+            agent: None,
         }
     }
 }

@@ -59,6 +59,7 @@ pub fn resolve(
     let shared = resolver.shared(overrides, plan.seed, &events)?;
     plan.cells = resolver.cells(&shared, &plan.factors)?;
     resolver.check_data(&plan)?;
+    resolver.check_agent(&plan)?;
     resolver.check_options(&plan)?;
     resolver.check_events(&plan, &events)?;
     plan.repeat = resolver.repetition()?;
@@ -153,6 +154,19 @@ impl Resolver<'_> {
             Some(book) if !plan.cells.iter().any(has_text) => {
                 let why = "no workload of the study takes lines of it; leave it out";
                 Err(self.error("data.text_file", format!("`{book}`"), why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Weir sees the host of a server that it starts by itself.
+    fn check_agent(&self, plan: &Plan) -> Result<(), StudyError> {
+        let is_external = |cell: &Cell| cell.spec.primary().server.given.is_some();
+        match &self.file.server.agent {
+            Some(agent) if !plan.cells.iter().any(is_external) => {
+                let why = "no server of the study is given by its URL, and Weir sees its own host by itself; leave it \
+                           out";
+                Err(self.error("server.agent", format!("`{agent}`"), why))
             }
             _ => Ok(()),
         }
@@ -299,6 +313,7 @@ impl Resolver<'_> {
             variables: self.variables()?,
             limits: server.limits(),
             pool: server.pool,
+            agent: server.agent.clone(),
             ..Node::primary(choice)
         });
         topology.set_replicas(server.replicas);

@@ -83,6 +83,8 @@ pub struct Invocation {
     pub verbosity: u32,
     /// Whether to write also to a server that is a replica or read-only.
     pub allow_replica: bool,
+    /// The agent that samples the server's host: its name, its host's, or `auto`.
+    pub server_agent: Option<String>,
     /// Whether to tell what would be changed, and change nothing.
     pub dry_run: bool,
 }
@@ -275,6 +277,7 @@ impl Settings {
         prepare.seed = self.rand_seed.max(1);
         prepare.compression = compression;
         let (allow_replica, dry_run) = (self.own.allow_replica, self.own.dry_run);
+        let server_agent = self.own.server_agent.clone();
         self.own.complete(&mut prepare);
         Ok(Invocation {
             command,
@@ -295,6 +298,7 @@ impl Settings {
             uses_sql: true,
             verbosity: self.verbosity,
             allow_replica,
+            server_agent,
             dry_run,
         })
     }

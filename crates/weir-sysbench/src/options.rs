@@ -130,6 +130,7 @@ options! {
     "text_updates", Weir, "1", "updates by a line of text per oltp_text transaction", |s, v| s.mix.text_updates = v.small(0)?;
     "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks each replica that replays it later", |s, v| s.own.binary_log = own_options::binary_log(v)?;
     "allow-replica", Weir, "off", "write also to a replica or a read-only server; it then differs from its source", |s, v| s.own.allow_replica = v.switch()?;
+    "server-agent", Weir, "", "tell the server's host after the run, by the agent there: its name, its host's, or auto", |s, v| s.own.server_agent = Some(v.text()?);
     "dry-run", Weir, "off", "print the statements that would change the server; send none", |s, v| s.own.dry_run = v.switch()?;
     "warehouses", Weir, "1", "of order_entry: warehouses, of some 130 MB each", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
     "items", Weir, "100000", "of order_entry: items, and stocks of a warehouse; fewer for a small test", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;

@@ -18,6 +18,7 @@ pub(super) struct OwnOptions {
     pub(super) text_file: Option<PathBuf>,
     pub(super) binary_log: BinaryLog,
     pub(super) allow_replica: bool,
+    pub(super) server_agent: Option<String>,
     pub(super) dry_run: bool,
     pub(super) order_entry: OrderEntryWorkload,
 }

@@ -303,6 +303,7 @@ mod tests {
                 prop::sample::select(words).prop_map(str::to_owned).boxed()
             }
             LoadOptionKind::Rate => (0.001..1e6_f64).prop_map(|rate| rate.to_string()).boxed(),
+            LoadOptionKind::Label => Just("zone=b".to_owned()).boxed(),
             LoadOptionKind::Ramp => (0.0..1e4, 0.001..1e6, length())
                 .prop_map(|(from, to, length)| format!("{from}..{to}:{length}"))
                 .boxed(),

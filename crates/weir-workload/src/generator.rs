@@ -1,13 +1,12 @@
 //! Where the values of parameters and columns come from.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{Keys, Lines, Parts, Pattern, Rng, Unique, write_groups};
+use super::{Keys, Lines, Parts, Pattern, Rng, Sequence, Unique, write_groups};
 
 /// A source of values.
 #[derive(Debug, Clone)]
@@ -26,7 +25,7 @@ pub enum Generator {
     /// The number of the row that is being made. Only tables have one.
     Row,
     /// Ascending, shared by all connections of a run.
-    Sequence(Arc<AtomicU64>),
+    Sequence(Arc<Sequence>),
     /// No number twice in a run, in no order; shared by all connections of a run.
     Unique(Arc<Unique>),
     /// sysbench's groups of digits, of this length together.
@@ -135,9 +134,7 @@ impl Generator {
             Self::Integer { first, keys } => {
                 Value::Integer(first.wrapping_add(i64::from(keys.next(rng)) - 1))
             }
-            Self::Sequence(next) => {
-                Value::Integer(next.fetch_add(1, Ordering::Relaxed).cast_signed())
-            }
+            Self::Sequence(sequence) => Value::Integer(sequence.draw().cast_signed()),
             Self::Row => Value::Integer(drawer.row.cast_signed()),
             Self::Unique(unique) => Value::Integer(unique.next()),
             Self::Groups(length) => {
@@ -317,7 +314,7 @@ mod tests {
     fn a_sequence_ascends_and_integers_stay_in_range() {
         let mut rng = seeded(1, 1);
         let mut scratch = Vec::new();
-        let sequence = Generator::Sequence(Arc::new(AtomicU64::new(7)));
+        let sequence = Generator::Sequence(Arc::new(Sequence::new(7)));
         for expected in 7..10 {
             let value = sequence.draw(Drawer::default(), &mut rng, &mut scratch);
             assert_eq!(value, Value::Integer(expected));

@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use weir_mysql::StatementText;
 
-use crate::{Generator, Parameter, Script, Step, Unique};
+use crate::{Generator, Parameter, Script, Sequence, Step, Unique};
 
 /// A source of numbers that a script puts into new rows.
 #[derive(Debug)]
@@ -24,7 +23,7 @@ pub struct NewNumber {
 #[derive(Debug, Clone)]
 pub enum NumberSource {
     /// Ascending.
-    Sequence(Arc<AtomicU64>),
+    Sequence(Arc<Sequence>),
     /// In no order.
     Unique(Arc<Unique>),
 }

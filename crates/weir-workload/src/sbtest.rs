@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use weir_model::{Distribution, SysbenchWorkload, WorkloadName};
 
 use crate::table::{Filling, Table, table_name};
 use crate::{C_BYTES, Generator, Keys, Lines, PAD_BYTES, WorkloadError};
 
 /// How sysbench's tables are made.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableOptions {
     /// Number of tables.
     pub tables: u32,

@@ -20,6 +20,7 @@ export function hosts(page: Page): HTMLElement[] {
         { title: "Transactions", values: rows.map((row) => row.transactions) },
         { title: "Cores used", values: rows.map((row) => row.cpu) },
         { title: "Clock error", unit: "us", values: rows.map((row) => row.clock_error_us) },
+        { title: "Clock moved", unit: "us", values: rows.map((row) => row.clock_moved_us) },
         { title: "Began late", unit: "us", values: rows.map((row) => row.began_late_us) },
         { title: "Longest silence", unit: "s", values: rows.map((row) => row.longest_silence_s) },
       ],

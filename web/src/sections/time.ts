@@ -6,6 +6,7 @@ import { h } from "../dom";
 import { number } from "../format";
 import type { Page, RunView } from "../page";
 import { hosts } from "./hosts";
+import { serverHosts } from "./server_hosts";
 import { runsOf } from "../series";
 import { show, table, type Column } from "../table";
 import { timelines } from "../timeline";
@@ -31,6 +32,7 @@ export function time(page: Page): HTMLElement | null {
     }),
     ...events(page),
     ...hosts(page),
+    ...serverHosts(page),
   );
 }
 

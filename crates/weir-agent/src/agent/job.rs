@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use weir_load::{LoadError, LoadPlan, PartEnd, PartReady, PartStart, run_part};
 use weir_mysql::{ChangeLog, Gate, Permissions};
 
-use crate::messages::Report;
+use crate::messages::{Answer, Report};
 
 /// Until so long before its start a run can be called back.
 const REVOCABLE: Duration = Duration::from_millis(20);
@@ -24,7 +24,7 @@ pub(super) enum StartOrder {
     Disarm,
 }
 
-/// What a job tells the agent.
+/// What a job or a watch tells the agent.
 pub(super) enum Event {
     /// Its connections are there, or why not.
     Ready {
@@ -33,6 +33,13 @@ pub(super) enum Event {
     },
     /// It is over.
     Ended { run: String, how: String },
+    /// Figures of the host are there.
+    Sampled {
+        reply: Option<Subject>,
+        answer: Answer,
+    },
+    /// Nobody asks for them any more.
+    WatchEnded { id: String },
 }
 
 /// A share of a run under way.
@@ -55,7 +62,7 @@ impl Job {
     ) -> Result<Self, String> {
         let (orders, order_receiver) = channel();
         let work = Work {
-            gate: gate(&plan, writes_replicas),
+            gate: gate(&plan.endpoint.database, writes_replicas, false),
             plan,
             stop: Arc::default(),
             done: Arc::default(),
@@ -95,9 +102,10 @@ impl Job {
 }
 
 /// As `weir load` has it: the schema that is named, and no other.
-fn gate(plan: &LoadPlan, writes_replicas: bool) -> Gate {
+pub(super) fn gate(schema: &str, writes_replicas: bool, skips_binary_log: bool) -> Gate {
     Gate::new(Permissions {
-        schema: Some(plan.endpoint.database.clone()),
+        schema: Some(schema.to_owned()),
+        skips_binary_log,
         log: Some(ChangeLog::at(weir_server::change_log())),
         writes_replicas,
         ..Permissions::default()

@@ -12,6 +12,7 @@ use weir_model::LoadHost;
 use super::liveness::Liveness;
 use super::part::{Conducted, Part};
 use super::results::{Results, id_of};
+use crate::clock::Offset;
 use crate::crew::Crew;
 use crate::error::AgentError;
 use crate::messages::{Report, of_report_id, read_report};
@@ -32,6 +33,8 @@ struct Received {
     idle_connections: u64,
     began_late_ns: u64,
     has_ended: bool,
+    /// How far its clock moved during the run, and the error of that, nanoseconds.
+    clock_moved_ns: Option<(i64, u64)>,
 }
 
 /// A run whose reports come in.
@@ -196,6 +199,13 @@ impl<'a> Collecting<'a> {
         Ok(())
     }
 
+    /// Clocks compared again at the end.
+    pub(super) fn note_clocks(&mut self, later: &[Option<Offset>]) {
+        for ((part, received), later) in self.parts.iter().zip(&mut self.received).zip(later) {
+            received.clock_moved_ns = later.map(|later| part.offset.moved(later));
+        }
+    }
+
     /// The whole.
     pub(super) fn finish(
         self,
@@ -218,6 +228,12 @@ impl<'a> Collecting<'a> {
                 connections: part.share.count(),
                 clock_ahead_s: part.offset.ahead_ns as f64 / 1e9,
                 clock_error_us: part.offset.error_ns as f64 / 1e3,
+                clock_moved_us: received
+                    .clock_moved_ns
+                    .map(|(moved_ns, _)| moved_ns as f64 / 1e3),
+                clock_moved_error_us: received
+                    .clock_moved_ns
+                    .map(|(_, error_ns)| error_ns as f64 / 1e3),
                 began_late_us: received.began_late_ns as f64 / 1e3,
                 transactions: received.transactions,
                 cpu_s,

@@ -62,6 +62,12 @@ impl World {
         let options = AgentOptions {
             join: self.join_file(name),
             allowance: Allowance::new(&[], 100),
+            // Agents with odd names are in one zone.
+            labels: if name.ends_with(['1', '3']) {
+                vec!["zone=a".to_owned()]
+            } else {
+                Vec::new()
+            },
             version: version.to_owned(),
         };
         let stop = Arc::new(AtomicBool::new(false));

@@ -77,6 +77,31 @@ fn four_agents_do_what_one_process_does() {
     let done = crew.run(&counted, 4, false, &never, &mut |_| ()).unwrap();
     assert_eq!(done.outcome.counts_whole_run.transactions, 1_003);
 
+    // From the agents of one zone.
+    let mut zone = plan(&server, 4, 1);
+    zone.load.agent_label = "zone=a".to_owned();
+    let done = crew.run(&zone, 2, false, &never, &mut |_| ()).unwrap();
+    let names: Vec<_> = done
+        .shares
+        .iter()
+        .map(|share| share.name.as_str())
+        .collect();
+    assert_eq!(names, ["agent-1", "agent-3"]);
+    for share in &done.shares {
+        // One clock: it did not move.
+        let (moved_us, error_us) = (
+            share.clock_moved_us.unwrap(),
+            share.clock_moved_error_us.unwrap(),
+        );
+        assert!(moved_us.abs() <= error_us, "{share:?}");
+    }
+    let few = crew.run(&zone, 3, false, &never, &mut |_| ());
+    assert!(
+        few.unwrap_err()
+            .to_string()
+            .contains("agents = 3: 2 are there")
+    );
+
     // The same in one process.
     let alone = run(&counted, &Gate::own(), &never, &mut |_| ()).unwrap();
     assert_eq!(alone.counts_whole_run.transactions, 1_003);

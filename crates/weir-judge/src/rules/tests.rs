@@ -132,6 +132,7 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         short_intervals: Vec::new(),
         losses: weir_model::ConnectionLosses::default(),
         hosts: vec![],
+        server_host: None,
         histogram: vec![1],
     }
 }

@@ -141,6 +141,7 @@ fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
         commands: Vec::new(),
         server_log: String::new(),
         hosts: Vec::new(),
+        server_host: None,
         kinds: Vec::new(),
         events: Vec::new(),
         short_intervals: Vec::new(),

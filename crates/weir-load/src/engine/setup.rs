@@ -93,4 +93,41 @@ mod tests {
         assert!((7_500..=7_501).contains(&due(0, 3)));
         assert!((2_499..=2_501).contains(&due(1, 1)));
     }
+
+    // Acceptance S9: four agents with two reactors each; the seed is fixed, so is the answer.
+    #[test]
+    fn the_random_schedules_of_agents_are_one_of_their_sum() {
+        let per_s = 8_000.0;
+        let mut plan = LoadPlan::new(nowhere(), WorkloadName::OltpReadOnly);
+        plan.seed = 11;
+        plan.load.connections = 64;
+        plan.load.pace = Some(Rate {
+            per_s,
+            arrivals: ArrivalKind::Poisson,
+            ramp: None,
+        })
+        .into();
+        let end_ns = 13_000_000_000;
+        let mut times: Vec<u64> = Vec::new();
+        for index in 0..8 {
+            let mut part = arrivals(&plan, index, 8).unwrap();
+            times.extend(std::iter::repeat_with(|| part.take()).take_while(|at| *at < end_ns));
+        }
+        times.sort_unstable();
+        let count = times.len() as f64;
+        assert!((count / (per_s * 13.0) - 1.0).abs() < 0.005, "{count}");
+        let gaps = times
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as f64 / 1e9);
+        let mut gaps: Vec<f64> = gaps.collect();
+        gaps.sort_by(f64::total_cmp);
+        // Kolmogorov and Smirnov: 1 % of true samples are further off than 1.63 / sqrt(n).
+        let distance = gaps.iter().enumerate().map(|(below, gap)| {
+            let expected = 1.0 - (-gap * per_s).exp();
+            let found = below as f64 / gaps.len() as f64;
+            (found - expected).abs()
+        });
+        let distance = distance.fold(0.0, f64::max);
+        assert!(distance < 1.63 / (gaps.len() as f64).sqrt(), "{distance}");
+    }
 }

@@ -5,13 +5,12 @@
 //! if all are taken, after the last numbers that somebody has.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 
 use weir_mysql::{Connection, identifier, text_literal};
 use weir_workload::{NewNumber, NumberSource, Script, Unique};
 
 use crate::LoadError;
-use crate::plan::LoadPlan;
+use crate::share::Share;
 
 /// Numbers in a row of which none is there where no run has been: a few of a run's may be missing, as rows
 /// whose transaction failed.
@@ -42,7 +41,7 @@ pub(super) fn go_on(script: &Script, controls: &mut [Connection]) -> Result<(), 
             NumberSource::Sequence(next) => {
                 for control in &mut *controls {
                     let after = greatest(&columns, control)?.map_or(0, |greatest| greatest + 1);
-                    next.fetch_max(after, Ordering::Relaxed);
+                    next.begin_at(after);
                 }
             }
             NumberSource::Unique(unique) => {
@@ -54,21 +53,15 @@ pub(super) fn go_on(script: &Script, controls: &mut [Connection]) -> Result<(), 
     Ok(())
 }
 
-/// Refuses a share of a run whose numbers others have, too: one counter counts for one process.
+/// Of several processes each takes numbers of its own: one counter counts for one process.
 ///
-/// Numbers in no order are another matter: each process begins at a place of its own.
-pub(super) fn check_share(script: &Script, plan: &LoadPlan) -> Result<(), LoadError> {
-    let is_all = plan.share() == plan.whole();
-    let mut numbers = script.new_numbers().into_iter();
-    if is_all || !numbers.any(|number| matches!(number.source, NumberSource::Sequence(_))) {
-        return Ok(());
+/// Numbers in no order need nothing: each process begins at a place of its own.
+pub(super) fn share_out(script: &Script, share: &Share) {
+    for number in script.new_numbers() {
+        if let NumberSource::Sequence(sequence) = number.source {
+            sequence.take_class(share.part.into(), share.parts.into());
+        }
     }
-    Err(LoadError::Setting {
-        setting: "agents",
-        value: "several".to_owned(),
-        why: "the workload numbers new rows in sequence, and agents share no counter; use `unique` in place of \
-              `sequence`, or one process",
-    })
 }
 
 /// Those of the columns that hold whole numbers of which none may be there twice, and by which rows are found.

@@ -32,6 +32,9 @@ pub struct LoadSpec {
     /// versions have none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub agents: u32,
+    /// Only load hosts whose agents have this label, `KEY=VALUE`; empty: any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent_label: String,
     /// A capture whose statements are sent in place of the workload's transactions; the workload's tables stay the
     /// data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +62,7 @@ impl Default for LoadSpec {
             compression: ProtocolCompression::default(),
             tls: TlsMode::default(),
             agents: 0,
+            agent_label: String::new(),
             replay: None,
         }
     }

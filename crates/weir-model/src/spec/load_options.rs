@@ -46,7 +46,12 @@ pub enum LoadOptionKind {
     Rate,
     /// Rates at the ends of a ramp and its length.
     Ramp,
+    /// A key and its value.
+    Label,
 }
+
+/// All labels of agents.
+const ANY_LABEL: &str = "any";
 
 /// In the order in which they are to be set: what belongs to a rate comes after it.
 pub const LOAD_OPTIONS: &[LoadOption] = &[
@@ -224,6 +229,26 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
             Ok(())
         },
     },
+    LoadOption {
+        name: "agent_label",
+        kind: LoadOptionKind::Label,
+        default: ANY_LABEL,
+        help: "only load hosts whose agents have this label, such as zone=b; any: all",
+        told: "load hosts with {}",
+        has_flag: true,
+        get: |load| {
+            if load.agent_label.is_empty() {
+                ANY_LABEL.to_owned()
+            } else {
+                load.agent_label.clone()
+            }
+        },
+        set: |load, value| {
+            let label = if value == ANY_LABEL { "" } else { value };
+            label.clone_into(&mut load.agent_label);
+            Ok(())
+        },
+    },
 ];
 
 impl LoadOption {
@@ -276,10 +301,22 @@ impl LoadOption {
                 rate.filter(is_rate).map(|rate| rate.to_string())
             }
             LoadOptionKind::Ramp if value == NO_RAMP => Some(plain),
+            LoadOptionKind::Label if value == ANY_LABEL => Some(value.to_owned()),
+            LoadOptionKind::Label => is_label(value).then(|| value.to_owned()),
             LoadOptionKind::Ramp => RateRamp::parse(value).ok().map(|_| value.to_owned()),
         };
         meant.ok_or_else(|| self.kind.expected())
     }
+}
+
+/// Whether it is `KEY=VALUE` of letters, digits, dots, dashes and underscores.
+pub fn is_label(text: &str) -> bool {
+    let is_plain = |part: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+        !part.is_empty() && part.chars().all(fits)
+    };
+    let parts = text.split_once('=');
+    parts.is_some_and(|(key, value)| is_plain(key) && is_plain(value))
 }
 
 /// By name: there is one of each.
@@ -300,6 +337,7 @@ impl LoadOptionKind {
             Self::Word(words) => words.last().copied().unwrap_or_default(),
             Self::Rate => "250",
             Self::Ramp => "100..5000:60s",
+            Self::Label => "zone=b",
         }
     }
 
@@ -311,6 +349,7 @@ impl LoadOptionKind {
             Self::Count => "must be a whole number".to_owned(),
             Self::Word(words) => format!("must be {}", listed(words)),
             Self::Rate => format!("must be transactions per second, or `{CLOSED_LOOP}`"),
+            Self::Label => format!("must be a label such as {example}, or `{ANY_LABEL}`"),
             Self::Ramp => format!(
                 "must be like {example}: rates per second and the ramp's length; or `{NO_RAMP}`"
             ),

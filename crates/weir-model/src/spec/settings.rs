@@ -123,6 +123,8 @@ impl Writer {
             drive,
             limits,
             pool,
+            // Who looks is no setting.
+            agent: _,
         } = node;
         // By name and in one spelling of each value: two ways to write the same are the same.
         let variables = ServerVariables::written(server.flavor, variables);

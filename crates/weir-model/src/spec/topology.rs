@@ -68,7 +68,14 @@ pub struct Node {
     pub limits: Limits,
     /// What its buffer pool holds when the load begins.
     pub pool: PoolStart,
+    /// The agent on the host of a server that the user gives, whose figures it samples; [`AGENT_AUTO`]: the one that
+    /// finds the server there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
+
+/// In place of an agent's name: the agent that finds the server on its host.
+pub const AGENT_AUTO: &str = "auto";
 
 /// What a server does in a topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,6 +170,7 @@ impl Node {
             drive: None,
             limits: Limits::default(),
             pool: PoolStart::Cold,
+            agent: None,
         }
     }
 

@@ -1,11 +1,11 @@
 //! Which ways to compress there are.
 
 use mysql_common::constants::CapabilityFlags;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weir_model::ProtocolCompression;
 
 /// How the packets of a connection are compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
     /// zlib: every server that compresses at all.

@@ -101,6 +101,13 @@ fn add_other(label: &str, value: &str, readings: &mut Readings) {
     }
 }
 
+/// The processors, in words of the kernel; `None` where it has none for them.
+pub fn processor() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

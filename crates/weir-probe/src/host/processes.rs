@@ -49,10 +49,10 @@ struct Seen {
 }
 
 impl Processes {
-    /// `server` is part of the run beside this process and its children.
-    pub(super) fn new(server: Option<u32>) -> Self {
+    /// `others` are part of the run beside this process and its children.
+    pub(super) fn new(others: impl IntoIterator<Item = u32>) -> Self {
         Self {
-            run: std::iter::once(std::process::id()).chain(server).collect(),
+            run: std::iter::once(std::process::id()).chain(others).collect(),
             seen: HashMap::new(),
             run_ticks: 0,
             kernel_ticks: 0,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use weir_model::{Cell, DriveStatistics, Endpoint};
+use weir_agent::RemoteHost;
+use weir_model::{Cell, DriveStatistics, Endpoint, ServerHost};
 use weir_mysql::Gate;
 use weir_probe::{HostProbe, Probe, ProcessProbe, ServerProbe};
 use weir_server::{ConfigChanges, ExternalServer};
@@ -13,6 +14,8 @@ use crate::RunError;
 
 pub(crate) struct ExternalTarget {
     server: ExternalServer,
+    /// Its host, if an agent there samples it.
+    host: Option<RemoteHost>,
     changes: ConfigChanges,
     commands: Vec<String>,
 }
@@ -22,6 +25,7 @@ impl ExternalTarget {
     pub(crate) fn take(
         cell: &Cell,
         server: &ExternalServer,
+        host: Option<&RemoteHost>,
         allowed: bool,
     ) -> Result<Self, RunError> {
         let variables = &cell.spec.primary().variables;
@@ -30,6 +34,7 @@ impl ExternalTarget {
         changes.apply(&wanted)?;
         Ok(Self {
             server: server.clone(),
+            host: host.cloned(),
             changes,
             commands: weir_server::set_statements(&wanted),
         })
@@ -52,6 +57,9 @@ impl Target for ExternalTarget {
         let data = server.data_dir.as_deref();
         let unsaid = weir_server::unsaid(&mut session, &variables, server.pid, data)?;
         variables.extend(unsaid);
+        if let Some(host) = &self.host {
+            variables.extend(host.states().clone());
+        }
         Ok(variables)
     }
 
@@ -64,6 +72,10 @@ impl Target for ExternalTarget {
             Box::new(ProcessProbe::client(client)),
             Box::new(ServerProbe::new(self.endpoint())),
         ];
+        if let Some(host) = &self.host {
+            probes.push(Box::new(host.probe()));
+            return probes;
+        }
         // This host says nothing about a server on another one.
         if let Some(directory) = self.directory() {
             let directory = Some(directory.to_owned());
@@ -77,6 +89,17 @@ impl Target for ExternalTarget {
 
     fn directory(&self) -> Option<&Path> {
         self.server.data_dir.as_deref()
+    }
+
+    fn device(&self) -> Option<String> {
+        match &self.host {
+            Some(host) => host.host().device.clone(),
+            None => self.directory().and_then(weir_probe::block_device),
+        }
+    }
+
+    fn server_host(&self) -> Option<ServerHost> {
+        Some(self.host.as_ref()?.host().clone())
     }
 
     fn has_drive(&self) -> bool {

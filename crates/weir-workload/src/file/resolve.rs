@@ -1,7 +1,6 @@
 //! From the file to tables and a script.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use toml::Spanned;
 use weir_model::Distribution;
@@ -14,8 +13,8 @@ use crate::generator::Choice;
 use crate::script::Transaction;
 use crate::table::Filling;
 use crate::{
-    Execution, Generator, Lines, Parameter, Pattern, Script, Statement, Step, Table, Unique,
-    ValueKind,
+    Execution, Generator, Lines, Parameter, Pattern, Script, Sequence, Statement, Step, Table,
+    Unique, ValueKind,
 };
 
 /// Characters of a name, at most.
@@ -272,7 +271,7 @@ impl<'a> Resolver<'a> {
                 first: *first,
                 keys: keys(Distribution::Uniform, span(*first, *last)?)?,
             },
-            Kind::Sequence(first) => Generator::Sequence(Arc::new(AtomicU64::new(*first))),
+            Kind::Sequence(first) => Generator::Sequence(Arc::new(Sequence::new(*first))),
             Kind::Unique([first, last]) => {
                 let unique = Unique::new(*first, span(*first, *last)?, self.seed);
                 Generator::Unique(Arc::new(unique))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use weir_agent::Network;
+use weir_agent::{Network, Permission};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BusCommand {
@@ -38,6 +38,18 @@ pub(crate) struct AgentArguments {
     /// Connections that it makes at most
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) max_connections: u32,
+    /// Labels, by which a load chooses its hosts
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
+    pub(crate) label: Vec<String>,
+    /// What it lets a conductor do: `load` takes a share of a load; `probe` reads the figures of this host and of a
+    /// server's process
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "load"
+    )]
+    pub(crate) allow: Vec<Permission>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,6 +93,17 @@ pub(crate) struct AgentsUpArguments {
     /// Servers that they may connect to: HOST, HOST:PORT or a network [default: private networks]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
+    /// Labels, by which a load chooses its hosts
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
+    pub(crate) label: Vec<String>,
+    /// What they let a conductor do: `load`, `probe`
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "load"
+    )]
+    pub(crate) allow: Vec<Permission>,
     /// Join file of the conductor [default: `$WEIR_BUS`, else that of your own `weir bus up`]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
@@ -103,4 +126,11 @@ pub(crate) struct ManifestArguments {
     /// Folder of the keys, which `weir bus up` on your host uses later, too
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+}
+
+fn label(text: &str) -> Result<String, String> {
+    let is_label = weir_model::is_label(text);
+    is_label
+        .then(|| text.to_owned())
+        .ok_or_else(|| "must be KEY=VALUE, of letters, digits, `.`, `-` and `_`".to_owned())
 }

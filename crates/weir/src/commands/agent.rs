@@ -23,7 +23,9 @@ pub(crate) fn execute(arguments: &AgentArguments) -> anyhow::Result<Outcome> {
     };
     let options = AgentOptions {
         join,
-        allowance: Allowance::new(&arguments.targets, arguments.max_connections),
+        allowance: Allowance::new(&arguments.targets, arguments.max_connections)
+            .with(&arguments.allow),
+        labels: arguments.label.clone(),
         version: env!("WEIR_COMMIT").to_owned(),
     };
     serve(&options, &ENDED, &mut |line| eprintln!("{line}"))?;

@@ -64,6 +64,8 @@ fn list(arguments: &AgentsArguments) -> anyhow::Result<Outcome> {
         "files",
         "round trip",
         "clock error",
+        "allows",
+        "labels",
         "run",
     ];
     let rows: Vec<_> = members.iter().map(row).collect();
@@ -86,8 +88,16 @@ fn row(member: &Member) -> Vec<String> {
         facts.files.to_string(),
         format!("{:.0} us", member.round_trip_us),
         format!("{:.0} us", member.clock_error_us),
+        allows(facts),
+        facts.labels.join(", "),
         member.run.clone().unwrap_or_else(|| "-".to_owned()),
     ]
+}
+
+/// `load, probe`.
+fn allows(facts: &weir_agent::Facts) -> String {
+    let words: Vec<_> = facts.allows.iter().map(ToString::to_string).collect();
+    words.join(", ")
 }
 
 fn check(arguments: &AgentsArguments) -> anyhow::Result<Outcome> {

@@ -8,6 +8,7 @@ mod help;
 pub(crate) mod null_server;
 pub(crate) mod replay;
 mod script;
+mod server_host;
 
 use std::fs::File;
 use std::path::Path;
@@ -112,10 +113,9 @@ fn gate(invocation: &Invocation) -> Gate {
 
 fn prepare(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
     let mut progress = LoadingProgress::new();
-    weir_load::prepare(&invocation.prepare, gate, stop, &mut |done, total| {
+    agents::prepare(invocation, gate, stop, &mut |done, total| {
         progress.show(done, total);
-    })?;
-    Ok(())
+    })
 }
 
 fn prewarm(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<()> {
@@ -180,6 +180,7 @@ fn measure(
         }
         report(weir_sysbench::THREADS_STARTED.to_owned())
     };
+    let server_host = server_host::Watched::begin(invocation)?;
     let outcome = agents::run(invocation, gate, stop, &mut |progress| {
         if !matches!(progress, Progress::Warning(_) | Progress::Began(_)) {
             // A full disk shows again, as an error, when the report is written.
@@ -217,6 +218,9 @@ fn measure(
     }
     if words.tells_all {
         note(&outcome);
+    }
+    if let Some(server_host) = server_host {
+        server_host.tell(&outcome);
     }
     logged.context("while writing the log of latencies")?;
     if outcome.unfinished > 0 {

@@ -111,6 +111,7 @@ fn each_fault(scene: &mut Scene) {
     a_bus_that_dies_loses_nothing(scene);
     a_host_that_was_cut_off_is_lost_and_comes_back(scene);
     a_dead_agent_is_lost_and_named(scene);
+    a_dead_conductor_ends_the_load(scene);
 }
 
 /// Acceptance S2: the true offset lies within the stated error.
@@ -188,6 +189,19 @@ fn a_host_that_was_cut_off_is_lost_and_comes_back(scene: &Scene) {
     );
     let load = scene.load(2);
     Scene::complete(load);
+}
+
+/// Acceptance S14.
+fn a_dead_conductor_ends_the_load(scene: &Scene) {
+    let load = scene.load(120);
+    scene.wait_for_load();
+    signal_process(load.id(), "KILL");
+    // Whoever looks at the agents meanwhile is not their conductor. The limit is 12 s; the plan's end is 120 s.
+    wait_until("idle agents", Duration::from_mins(1), || scene.idle(3));
+    let quiet = scene.server.executed();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(scene.server.executed(), quiet);
+    Scene::complete(scene.load(2));
 }
 
 /// Acceptance S4.

@@ -8,5 +8,7 @@
 
 mod faults;
 mod hosts;
+mod prepare;
+mod server_host;
 mod ssh;
 mod study;

@@ -176,6 +176,7 @@ fn reference() -> String {
             LoadOptionKind::Count => "number".to_owned(),
             LoadOptionKind::Word(words) => format!("`{}`", words.join("`, `")),
             LoadOptionKind::Rate => format!("number, `{CLOSED_LOOP}`"),
+            LoadOptionKind::Label => "`KEY=VALUE`, `any`".to_owned(),
             LoadOptionKind::Ramp => format!("`FROM..TO:TIME`, `{NO_RAMP}`"),
         };
         let flag = if *has_flag { "" } else { " \\*" };

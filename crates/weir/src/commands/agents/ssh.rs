@@ -112,6 +112,11 @@ impl Link {
             remote += " --targets ";
             remote += &weir_sysbench::shell_word(&targets);
         }
+        let allowed: Vec<_> = arguments.allow.iter().map(ToString::to_string).collect();
+        remote += &format!(" --allow {}", allowed.join(","));
+        if !arguments.label.is_empty() {
+            remote += &format!(" --label {}", arguments.label.join(","));
+        }
         command.arg(host).arg(remote).stdin(Stdio::piped());
         let mut child = spawn_tied(&mut command, Signal::TERM)
             .with_context(|| format!("cannot start `{}`", arguments.ssh))?;

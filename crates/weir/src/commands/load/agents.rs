@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use weir_agent::Crew;
+use weir_agent::{Crew, Wanted};
 use weir_load::{LoadOutcome, Progress};
 use weir_model::LoadHost;
 use weir_mysql::Gate;
@@ -28,6 +28,26 @@ pub(super) fn run(
         eprintln!("{}", line(share, conducted.outcome.measured_s));
     }
     Ok(conducted.outcome)
+}
+
+/// Makes the tables in this process, or from as many agents as the command line says.
+pub(super) fn prepare(
+    invocation: &Invocation,
+    gate: &Gate,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(u64, u64),
+) -> anyhow::Result<()> {
+    let (plan, agents) = (&invocation.prepare, invocation.plan.load.agents);
+    // Agents change what a rehearsal only tells; empty tables need none.
+    if agents == 0 || gate.is_rehearsal() || plan.workload.is_bulk() {
+        return Ok(weir_load::prepare(plan, gate, stop, on_progress)?);
+    }
+    let wanted = Wanted {
+        count: agents,
+        label: &invocation.plan.load.agent_label,
+    };
+    let crew = Crew::join(&Crew::usual_file(), env!("WEIR_COMMIT"))?;
+    Ok(crew.prepare(plan, wanted, invocation.allow_replica, stop, on_progress)?)
 }
 
 fn line(share: &LoadHost, measured_s: f64) -> String {

@@ -1,0 +1,151 @@
+//! What a conductor orders, as far as the agent's owner allows it.
+
+use nkeys::XKey;
+use weir_model::Secret;
+
+use super::job::{Job, StartOrder};
+use super::preparing::Preparing;
+use super::watch::Watch;
+use super::{Agent, delivery, refused};
+use crate::allowance::Permission;
+use crate::clock::{instant_at, now_ns};
+use crate::messages::{Answer, Assignment, PrepareAssignment, Sealed, WatchOrder};
+
+/// An order to begin must come so long before.
+const NOTICE_NS: u64 = 100_000_000;
+/// Watches at a time: that of a run, and some before whose end nobody waited for.
+const WATCHES_MAX: usize = 4;
+
+impl Agent<'_> {
+    /// Begins to connect for a share of a run.
+    #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
+    pub(super) fn assign(
+        &mut self,
+        assignment: Assignment,
+        reply: Option<async_nats::Subject>,
+    ) -> Result<(), Answer> {
+        self.be_free()?;
+        self.check(&assignment.version)?;
+        let password = self.open(&assignment.password).map_err(refused)?;
+        let writes_replicas = assignment.plan.writes_replicas;
+        let plan = assignment.plan.plan(password).map_err(refused)?;
+        self.options.allowance.check(&plan).map_err(refused)?;
+        let reports = delivery::start(
+            &self.client,
+            self.subjects
+                .result(&assignment.run, &self.options.join.name),
+            &assignment.run,
+            &self.options.join.name,
+        );
+        let job = Job::start(
+            assignment.run,
+            plan,
+            writes_replicas,
+            reply,
+            self.events.clone(),
+            reports,
+        );
+        self.job = Some(job.map_err(refused)?);
+        Ok(())
+    }
+
+    /// Begins to make tables.
+    #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
+    pub(super) fn prepare(
+        &mut self,
+        assignment: PrepareAssignment,
+        on_event: &mut dyn FnMut(&str),
+    ) -> Result<(), Answer> {
+        self.be_free()?;
+        self.check(&assignment.version)?;
+        let password = self.open(&assignment.password).map_err(refused)?;
+        let writes_replicas = assignment.plan.writes_replicas;
+        let plan = assignment.plan.plan(password).map_err(refused)?;
+        let allowed = self.options.allowance.check_tables(&plan);
+        allowed.map_err(refused)?;
+        on_event(&format!("run {}: making tables", assignment.run));
+        let preparing = Preparing::start(assignment.run, plan, writes_replicas);
+        self.preparing = Some(preparing.map_err(refused)?);
+        Ok(())
+    }
+
+    /// Ends what an earlier conductor left.
+    #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
+    pub(super) fn be_free(&self) -> Result<(), Answer> {
+        let preparing = self.preparing.as_ref();
+        if let Some(preparing) = preparing.filter(|preparing| !preparing.has_ended()) {
+            preparing.end();
+            return Err(Answer::Busy);
+        }
+        if let Some(job) = &self.job {
+            // An earlier run whose end was not heard of.
+            job.end();
+            return Err(Answer::Busy);
+        }
+        Ok(())
+    }
+
+    /// Whether a load by a conductor of this version is allowed.
+    #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
+    fn check(&self, version: &str) -> Result<(), Answer> {
+        if version != self.options.version {
+            return Err(self.other_version(version));
+        }
+        let allowed = self.options.allowance.permits(Permission::Load);
+        allowed.map_err(refused)
+    }
+
+    /// Begins to watch the host of a server.
+    pub(super) fn watch(&mut self, order: &WatchOrder) -> Answer {
+        if order.version != self.options.version {
+            return self.other_version(&order.version);
+        }
+        if let Err(why) = self.options.allowance.permits(Permission::Probe) {
+            return refused(why);
+        }
+        match Watch::start(order, &self.facts.process, self.events.clone()) {
+            Ok((watch, watched)) => {
+                let surplus = (self.watches.len() + 1).saturating_sub(WATCHES_MAX);
+                self.watches.drain(..surplus);
+                self.watches.push(watch);
+                Answer::Watching(watched)
+            }
+            Err(why) => refused(why),
+        }
+    }
+
+    fn other_version(&self, theirs: &str) -> Answer {
+        refused(format!(
+            "its version is {}, the conductor's is {theirs}; install the same on both hosts",
+            self.options.version
+        ))
+    }
+
+    fn open(&self, password: &Sealed) -> Result<Secret, String> {
+        let failed =
+            |error: nkeys::error::Error| format!("the password cannot be opened ({error})");
+        let sender = XKey::from_public_key(&password.sealed_by).map_err(failed)?;
+        let opened = self.sealing_key.open(&password.bytes, &sender);
+        let text = String::from_utf8(opened.map_err(failed)?);
+        text.map(Secret::new)
+            .map_err(|_| "the password is no text".to_owned())
+    }
+
+    pub(super) fn arm(&self, run: &str, start_ns: u64, reporters_before: u32) -> Answer {
+        if now_ns() + NOTICE_NS > start_ns {
+            return refused("the order to begin came too late".to_owned());
+        }
+        let order = StartOrder::Arm(weir_load::PartStart {
+            at: instant_at(start_ns),
+            reporters_before,
+        });
+        self.order_start(run, order)
+    }
+
+    pub(super) fn order_start(&self, run: &str, order: StartOrder) -> Answer {
+        match self.job.as_ref().filter(|job| job.run == run) {
+            Some(job) if job.order(order) => Answer::Done,
+            _ => refused(format!("it has no run {run} that waits for its start")),
+        }
+    }
+}

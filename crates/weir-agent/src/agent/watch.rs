@@ -1,0 +1,131 @@
+//! Watching the host of a server: it reads, in a thread of its own, and changes nothing.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use async_nats::Subject;
+use tokio::sync::mpsc::UnboundedSender;
+use weir_probe::{HostProbe, Probe as _, ProcessProbe, Readings};
+use weir_server::FoundServer;
+
+use super::job::Event;
+use crate::clock::now_ns;
+use crate::messages::{Answer, ProcessId, Sample, WatchOrder, Watched};
+
+/// A watch that nobody asks for so long is over: its conductor is gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A server whose host is watched.
+pub(super) struct Watch {
+    id: String,
+    questions: Sender<Option<Subject>>,
+    /// Whether it was asked: one that only found the server is not worth a word.
+    is_read: bool,
+}
+
+impl Watch {
+    /// Finds the server on this host; an error says why there is nothing to watch.
+    pub(super) fn start(
+        order: &WatchOrder,
+        own: &ProcessId,
+        events: UnboundedSender<Event>,
+    ) -> Result<(Self, Watched), String> {
+        let FoundServer { pid, data_dir } = order.server.find()?;
+        let id = format!("{:x}", now_ns());
+        let data = data_dir.as_deref();
+        let watched = Watched {
+            watch: id.clone(),
+            device: data.and_then(weir_probe::block_device),
+            states: weir_server::unsaid_of_host(order.writes_directly, Some(pid), data),
+        };
+        let of_run = order.client.seen_by(own).into_iter().chain([pid]);
+        let figures = Figures {
+            host: HostProbe::of_run(data_dir, of_run),
+            server: Some(ProcessProbe::server(pid)),
+            readings: Readings::default(),
+        };
+        let (questions, receiver) = channel();
+        let ended = id.clone();
+        std::thread::Builder::new()
+            .name("weir-watch".to_owned())
+            .spawn(move || {
+                answer(figures, &receiver, &events);
+                let _ = events.send(Event::WatchEnded { id: ended });
+            })
+            .map_err(|error| error.to_string())?;
+        let watch = Self {
+            id,
+            questions,
+            is_read: false,
+        };
+        Ok((watch, watched))
+    }
+
+    pub(super) fn is(&self, id: &str) -> bool {
+        self.id == id
+    }
+
+    pub(super) fn is_read(&self) -> bool {
+        self.is_read
+    }
+
+    /// Whether the answer will come.
+    pub(super) fn ask(&mut self, reply: Option<Subject>) -> bool {
+        self.is_read = true;
+        self.questions.send(reply).is_ok()
+    }
+}
+
+/// Answers until nobody asks any more.
+fn answer(
+    mut figures: Figures,
+    questions: &Receiver<Option<Subject>>,
+    events: &UnboundedSender<Event>,
+) {
+    loop {
+        match questions.recv_timeout(PATIENCE) {
+            Ok(reply) => {
+                let answer = figures.now();
+                let _ = events.send(Event::Sampled { reply, answer });
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// What is read.
+struct Figures {
+    host: HostProbe,
+    /// Until it ends.
+    server: Option<ProcessProbe>,
+    readings: Readings,
+}
+
+impl Figures {
+    fn now(&mut self) -> Answer {
+        let readings = &mut self.readings;
+        if let Err(error) = self.host.sample(readings) {
+            readings.discard();
+            return Answer::Refused {
+                why: error.to_string(),
+            };
+        }
+        if let Some(server) = &mut self.server
+            && let Err(error) = server.sample(readings)
+        {
+            readings.lose(server.name(), error);
+            self.server = None;
+        }
+        let values = readings.pending();
+        let values = values.map(|(metric, of, value)| (metric.to_owned(), of.to_owned(), value));
+        let values = values.collect();
+        let lost = readings.take_losses().into_iter();
+        let lost = lost.map(|loss| (loss.source, loss.error.to_string()));
+        let sample = Sample {
+            values,
+            lost: lost.collect(),
+        };
+        readings.discard();
+        Answer::Sample(sample)
+    }
+}

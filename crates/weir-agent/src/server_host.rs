@@ -1,0 +1,217 @@
+//! The host of a server, as its agent sees it: what a conductor asks once a second.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use weir_model::{AGENT_AUTO, Bytes, ServerHost};
+use weir_probe::{Probe, ProbeError, Readings};
+use weir_server::ServerIdentity;
+
+use crate::allowance::Permission;
+use crate::crew::{Crew, PROMPT, unexpected};
+use crate::error::AgentError;
+use crate::messages::{Answer, Facts, Order, Sample, WatchOrder, Watched};
+use crate::own_process::own_process;
+
+/// Longest wait for figures; a sample that is a second old is none.
+const SAMPLE_PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// A server's host with an agent that may read its figures.
+#[derive(Debug, Clone)]
+pub struct RemoteHost {
+    join_file: PathBuf,
+    order: WatchOrder,
+    /// When the server said for how long it had been up.
+    said_at: Instant,
+    host: ServerHost,
+    states: BTreeMap<String, String>,
+}
+
+impl RemoteHost {
+    /// The host of `server`, by the agent that `wanted` names: the agent's name, its host's, or `auto`.
+    /// `writes_directly`: the server was told to write pages past the page cache.
+    ///
+    /// # Errors
+    ///
+    /// A bus that cannot be joined; no such agent, one that may not, or one that does not find the server there.
+    pub fn find(
+        join_file: &Path,
+        version: &str,
+        wanted: &str,
+        server: ServerIdentity,
+        writes_directly: bool,
+    ) -> Result<Self, AgentError> {
+        let crew = Crew::join(join_file, version)?;
+        let order = WatchOrder {
+            version: version.to_owned(),
+            server,
+            writes_directly,
+            client: own_process(),
+        };
+        let said_at = Instant::now();
+        let (agent, facts, watched) = crew.runtime.block_on(crew.find_server(wanted, &order))?;
+        Ok(Self {
+            host: host(agent, facts, &watched, &order),
+            states: watched.states,
+            join_file: join_file.to_owned(),
+            order,
+            said_at,
+        })
+    }
+
+    /// What the result says of it.
+    pub fn host(&self) -> &ServerHost {
+        &self.host
+    }
+
+    /// States of the server that only its host can tell, by the names of [`weir_model::variables`].
+    pub fn states(&self) -> &BTreeMap<String, String> {
+        &self.states
+    }
+
+    /// Its figures from now on. An agent that is not there is a gap in them.
+    pub fn probe(&self) -> RemoteHostProbe {
+        let mut probe = RemoteHostProbe {
+            host: self.clone(),
+            watch: None,
+        };
+        // Before the first sample is due: connecting takes longer than one.
+        let _ = probe.connect();
+        probe
+    }
+
+    fn watch(&self) -> Result<(Crew, String), AgentError> {
+        let crew = Crew::join(&self.join_file, &self.order.version)?;
+        let mut order = self.order.clone();
+        order.server.uptime_s += self.said_at.elapsed().as_secs();
+        let watched = crew
+            .runtime
+            .block_on(crew.watch(&self.host.agent, &order))?;
+        Ok((crew, watched.watch))
+    }
+}
+
+fn host(agent: String, facts: Facts, watched: &Watched, order: &WatchOrder) -> ServerHost {
+    ServerHost {
+        agent,
+        host: facts.host,
+        processor: facts.processor,
+        cores: facts.cores,
+        memory: Bytes(facts.memory_bytes),
+        kernel: facts.kernel,
+        device: watched.device.clone(),
+        is_apart: !facts.process.shares_kernel_with(&order.client),
+    }
+}
+
+/// Asks the agent of a server's host for its figures.
+pub struct RemoteHostProbe {
+    host: RemoteHost,
+    watch: Option<(Crew, String)>,
+}
+
+impl std::fmt::Debug for RemoteHostProbe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RemoteHostProbe({})", self.host.host.name())
+    }
+}
+
+impl RemoteHostProbe {
+    /// One watch a run: counters of processes begin with it, and would go back with a second one.
+    fn connect(&mut self) -> Result<&(Crew, String), AgentError> {
+        let watch = match self.watch.take() {
+            Some(watch) => watch,
+            None => self.host.watch()?,
+        };
+        Ok(self.watch.insert(watch))
+    }
+
+    fn ask(&mut self) -> Result<Sample, AgentError> {
+        let agent = self.host.host.agent.clone();
+        let (crew, watch) = self.connect()?;
+        let order = Order::Sample {
+            watch: watch.clone(),
+        };
+        let asked = crew.ask(&agent, "sample", &order, SAMPLE_PATIENCE);
+        match crew.runtime.block_on(asked)? {
+            Answer::Sample(sample) => Ok(sample),
+            answer => Err(unexpected(&agent, &answer)),
+        }
+    }
+}
+
+impl Probe for RemoteHostProbe {
+    fn name(&self) -> &'static str {
+        ServerHost::SOURCE
+    }
+
+    fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
+        let name = self.host.host.name();
+        let failed = |why: String| ProbeError::Agent {
+            agent: name.clone(),
+            why,
+        };
+        let sample = self.ask().map_err(|error| failed(error.to_string()))?;
+        let values = sample.values.iter();
+        readings.add_named(values.map(|(metric, of, value)| (&**metric, &**of, *value)));
+        for (source, why) in sample.lost {
+            let source = format!("{}: {source}", ServerHost::SOURCE);
+            readings.lose(&source, failed(why));
+        }
+        Ok(())
+    }
+}
+
+impl Crew {
+    /// The agent that `wanted` means, and that finds the server on its host.
+    async fn find_server(
+        &self,
+        wanted: &str,
+        order: &WatchOrder,
+    ) -> Result<(String, Facts, Watched), AgentError> {
+        let none = |why: String| AgentError::NoServerHost {
+            wanted: wanted.to_owned(),
+            why,
+        };
+        let (mut found, mut refusals) = (Vec::new(), Vec::new());
+        for name in self.present().await?.into_keys() {
+            let facts = self.facts(&name).await?;
+            let is_meant = wanted == AGENT_AUTO || wanted == name || wanted == facts.host;
+            let may = facts.allows.contains(&Permission::Probe);
+            // One that is named says itself why it does not.
+            if !is_meant || (wanted == AGENT_AUTO && !may) {
+                continue;
+            }
+            match self.watch(&name, order).await {
+                Ok(watched) => found.push((name, facts, watched)),
+                Err(AgentError::Refused { agent, why }) => refusals.push(format!("{agent}: {why}")),
+                Err(error) => return Err(error),
+            }
+        }
+        if found.len() > 1 {
+            let names: Vec<_> = found.iter().map(|(name, ..)| name.as_str()).collect();
+            let names = names.join(" and ");
+            return Err(none(format!(
+                "{names} both find the server; name one of them"
+            )));
+        }
+        if let Some(found) = found.pop() {
+            return Ok(found);
+        }
+        Err(none(if refusals.is_empty() {
+            "no such agent is there".to_owned()
+        } else {
+            refusals.join("; ")
+        }))
+    }
+
+    /// Lets an agent find a server on its host.
+    async fn watch(&self, agent: &str, order: &WatchOrder) -> Result<Watched, AgentError> {
+        let order = Order::Watch(Box::new(order.clone()));
+        match self.ask(agent, "watch", &order, PROMPT).await? {
+            Answer::Watching(watched) => Ok(watched),
+            answer => Err(unexpected(agent, &answer)),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Making tables from several agents: whole tables are dealt, and the conductor asks how far each is.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use weir_load::{LoadError, PreparePlan};
+
+use crate::clock::now_ns;
+use crate::conductor::BUSY_PATIENCE;
+use crate::crew::{Crew, PROMPT, unexpected};
+use crate::error::AgentError;
+use crate::messages::{Answer, Facts, Order, PrepareAssignment};
+use crate::prepare_message::PrepareMessage;
+use crate::sealing::seal;
+
+/// Pause between two questions: agents end what nobody asks about.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Which agents are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// How many.
+    pub count: u32,
+    /// Only with this label; empty: any.
+    pub label: &'a str,
+}
+
+impl Crew {
+    /// Makes the tables of `plan` from agents, those with the first names; from fewer if there are fewer
+    /// tables. As [`weir_load::prepare`] otherwise: what a lost agent has begun the next call goes on with.
+    ///
+    /// # Errors
+    ///
+    /// Too few agents, one that refuses, fails or is lost: the others stop then.
+    pub fn prepare(
+        &self,
+        plan: &PreparePlan,
+        agents: Wanted<'_>,
+        writes_replicas: bool,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), AgentError> {
+        let Wanted { count, label } = agents;
+        let plans = plan.deal(count)?;
+        self.runtime.block_on(async {
+            let run = format!("{:x}", now_ns());
+            let members = self.loaders(count, label).await?;
+            let mut parts = BTreeMap::new();
+            for ((name, facts), plan) in members.into_iter().zip(&plans) {
+                let begun = self.begin(&run, &name, &facts, plan, writes_replicas).await;
+                parts.insert(name, (0, 0));
+                if let Err(error) = begun {
+                    self.stop(&run).await;
+                    return Err(error);
+                }
+            }
+            let done = self.follow(&run, parts, stop, on_progress).await;
+            if done.is_err() {
+                self.stop(&run).await;
+            }
+            done
+        })
+    }
+
+    async fn begin(
+        &self,
+        run: &str,
+        name: &str,
+        facts: &Facts,
+        plan: &PreparePlan,
+        writes_replicas: bool,
+    ) -> Result<(), AgentError> {
+        let until = Instant::now() + BUSY_PATIENCE;
+        loop {
+            let order = Order::Prepare(Box::new(PrepareAssignment {
+                run: run.to_owned(),
+                version: self.version.clone(),
+                plan: PrepareMessage::new(plan, writes_replicas),
+                password: seal(&plan.endpoint.password, name, &facts.sealing_key)?,
+            }));
+            match self.ask(name, "prepare", &order, PROMPT).await? {
+                Answer::Done => return Ok(()),
+                Answer::Busy if Instant::now() < until => tokio::time::sleep(PAUSE).await,
+                answer => return Err(unexpected(name, &answer)),
+            }
+        }
+    }
+
+    /// Asks all until the last one has ended.
+    async fn follow(
+        &self,
+        run: &str,
+        mut parts: BTreeMap<String, (u64, u64)>,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), AgentError> {
+        let mut under_way: Vec<String> = parts.keys().cloned().collect();
+        while !under_way.is_empty() {
+            if stop.load(Ordering::Relaxed) {
+                let interrupted = LoadError::Interrupted("loading the tables");
+                return Err(interrupted.into());
+            }
+            tokio::time::sleep(PAUSE).await;
+            let mut rest = Vec::new();
+            for name in under_way {
+                let order = Order::Preparing {
+                    run: run.to_owned(),
+                };
+                match self.ask(&name, "preparing", &order, PROMPT).await? {
+                    Answer::Preparing {
+                        failed: Some(why), ..
+                    } => return Err(AgentError::Refused { agent: name, why }),
+                    Answer::Preparing {
+                        rows,
+                        rows_total,
+                        has_ended,
+                        ..
+                    } => {
+                        parts.insert(name.clone(), (rows, rows_total));
+                        if !has_ended {
+                            rest.push(name);
+                        }
+                    }
+                    answer => return Err(unexpected(&name, &answer)),
+                }
+            }
+            under_way = rest;
+            let sum = |of: fn(&(u64, u64)) -> u64| parts.values().map(of).sum();
+            on_progress(sum(|part| part.0), sum(|part| part.1));
+        }
+        Ok(())
+    }
+}
