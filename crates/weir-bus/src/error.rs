@@ -43,7 +43,7 @@ pub enum BusError {
         name: String,
     },
     /// A file that is no join file, or one of another version.
-    #[error("join file {path}: {why}; use one that `weir bus up` of this version wrote")]
+    #[error("join file {path}: {why}; `weir bus up` of this version writes one")]
     JoinFile {
         /// Which.
         path: PathBuf,

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// A file that could not be read or written.
-    #[error("{what} {path}: {why}")]
+    #[error("{what} `{path}` ({why}); check the name, the rights and the space")]
     File {
         /// What was tried.
         what: &'static str,
@@ -19,7 +19,9 @@ pub enum CaptureError {
         why: String,
     },
     /// A file that is no capture, or one of a version that is not known here.
-    #[error("{path} is no capture that this weir reads ({why})")]
+    #[error(
+        "`{path}` is no capture that this version reads ({why}); name a file of `weir capture proxy` or `weir capture import`"
+    )]
     NotACapture {
         /// The file.
         path: String,
