@@ -55,7 +55,7 @@ impl CaptureProxy {
     ///
     /// # Errors
     ///
-    /// An address that is not to be had, and files of TLS that cannot be used.
+    /// An address that cannot be used, and files of TLS that cannot be used.
     pub fn bind(
         listen: SocketAddr,
         endpoint: &Endpoint,

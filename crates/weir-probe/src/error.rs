@@ -40,7 +40,7 @@ pub enum ProbeError {
     /// The drive has no statistics: it was unmounted, or does not answer.
     #[error("the drive gives no statistics (unmounted?)")]
     Drive,
-    /// The reading took so long that nobody can say when it was true.
+    /// The reading took so long that its time is unknown.
     #[error("the reading took {:.2} s, longer than the {:.2} s between samples", took.as_secs_f64(), interval.as_secs_f64())]
     Late {
         /// How long it took.

@@ -70,7 +70,7 @@ fn why_lost(directory: &Path) -> Option<String> {
     Some(format!("the file system sends no flushes ({withheld})"))
 }
 
-/// Why pages go through the page cache of a server that was told `O_DIRECT`, by the flags of its open files.
+/// Why pages go through the page cache of a server with `O_DIRECT`, by the flags of its open files.
 fn why_cached(variables: &BTreeMap<String, String>, pid: u32) -> Option<String> {
     // Both flavours say these in the same way.
     let is_direct = ServerVariables::said(Flavor::Mysql, variables).writes_pages_directly()?;
