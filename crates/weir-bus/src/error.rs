@@ -27,7 +27,7 @@ pub enum BusError {
         log: PathBuf,
     },
     /// An address that no bus can have.
-    #[error("address {address}: {why}; use HOST:PORT, such as 10.0.0.5:4222")]
+    #[error("address {address}: {why}; give another HOST:PORT, such as 10.0.0.5:4222")]
     Address {
         /// What was given.
         address: String,

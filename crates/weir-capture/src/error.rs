@@ -1,6 +1,7 @@
 //! What can go wrong with a capture, in one line each.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use thiserror::Error;
@@ -46,6 +47,14 @@ pub enum CaptureError {
         /// The line, from 1.
         line: u64,
         /// What is wrong with it.
+        why: String,
+    },
+    /// An address that a proxy cannot listen on.
+    #[error("cannot listen on {address} ({why}); give another address or port with --listen")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's words.
         why: String,
     },
     /// What a proxy needs of this host.

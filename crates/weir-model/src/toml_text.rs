@@ -61,20 +61,26 @@ mod tests {
     #[test]
     fn a_wrong_type_is_told_in_words_of_the_file() {
         for (text, reason) in [
-            ("threads = \"many\"", "`\"many\"` must be a whole number"),
+            (
+                "threads = \"many\"",
+                "`\"many\"` must be a whole number, such as 1_000",
+            ),
             (
                 "threads = -1",
                 "`-1` must be a whole number that is not negative",
             ),
             (
                 "threads = 1\nwarmup = 2",
-                "`2` must be text in quotes, such as \"2\"",
+                "`2` must be text in quotes, with a unit where it needs one, such as \"2s\"",
             ),
             (
                 "threads = 1\nshares = 0.5",
                 "`0.5` must be a list, such as [0.5]",
             ),
-            ("threads = true", "`true` must be a whole number"),
+            (
+                "threads = true",
+                "`true` must be a whole number, such as 1_000",
+            ),
             ("warmup = \"1s\"", "the key `threads` is missing"),
         ] {
             let error = refused(text);

@@ -305,8 +305,14 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The system's words, and what to do.
 fn words(error: &io::Error) -> String {
-    error.to_string().to_lowercase()
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => "; check the name",
+        io::ErrorKind::PermissionDenied => "; let this user read it",
+        _ => "",
+    };
+    format!("{}{remedy}", error.to_string().to_lowercase())
 }
 
 fn is_open_to_all(path: &Path) -> bool {

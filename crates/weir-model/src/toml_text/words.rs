@@ -49,7 +49,9 @@ fn wrong_type(reason: &str) -> Option<String> {
 fn wanted(expected: &str, found: &str) -> String {
     let bare = found.trim_matches('`');
     match expected {
-        "a string" if found.starts_with('`') => format!("text in quotes, such as \"{bare}\""),
+        "a string" if bare.starts_with(|first: char| first.is_ascii_digit()) => {
+            format!("text in quotes, with a unit where it needs one, such as \"{bare}s\"")
+        }
         "a string" => "text in quotes".to_owned(),
         "a sequence" if found.starts_with('`') => format!("a list, such as [{bare}]"),
         "a sequence" => "a list".to_owned(),
@@ -58,7 +60,7 @@ fn wanted(expected: &str, found: &str) -> String {
             "a whole number that is not negative".to_owned()
         }
         "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" => {
-            "a whole number".to_owned()
+            "a whole number, such as 1_000".to_owned()
         }
         "f32" | "f64" => "a number".to_owned(),
         "a map" => "a table".to_owned(),

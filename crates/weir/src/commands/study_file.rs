@@ -1,7 +1,7 @@
 //! A study file as `run` and `plan` read it.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use anyhow::anyhow;
 use weir_model::Plan;
@@ -12,7 +12,11 @@ use weir_study::{Overrides, StudyFile};
 pub(crate) fn read(path: &Path, reduced: bool) -> anyhow::Result<String> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| {
-        anyhow!("cannot read study `{name}` ({error}); name a study file, or make one with `weir init {name}`")
+        let or_make = match error.kind() {
+            io::ErrorKind::NotFound => format!(", or make one with `weir init {name}`"),
+            _ => String::new(),
+        };
+        anyhow!("cannot read study `{name}` ({error}); name a study file{or_make}")
     })?;
     if reduced {
         return Ok(weir_study::reduced(&name, &text)?);

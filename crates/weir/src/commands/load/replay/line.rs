@@ -12,7 +12,7 @@ use weir_sysbench::Form;
 use crate::password;
 
 /// Help of `weir load CAPTURE`.
-pub(super) const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 Usage: weir load CAPTURE.weircap run [URL] [OPTIONS]
 
 Sends a capture of `weir capture` to a server: mysql://USER@HOST:PORT/SCHEMA, mariadb://..., or the
