@@ -113,7 +113,7 @@ impl FromStr for ServerUrl {
         }
         let decode = |text: &str| {
             let decoded = percent_decode_str(text).decode_utf8();
-            decoded.map(std::borrow::Cow::into_owned).map_err(|_| {
+            decoded.map(Cow::into_owned).map_err(|_| {
                 format!("no URL of a server (`{text}` is not UTF-8); write it in UTF-8, encoded by percent")
             })
         };

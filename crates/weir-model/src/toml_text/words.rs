@@ -63,8 +63,7 @@ fn wanted(expected: &str, found: &str) -> String {
             "a whole number, such as 1_000".to_owned()
         }
         "f32" | "f64" => "a number".to_owned(),
-        "a map" => "a table".to_owned(),
-        _ if expected.starts_with("struct ") => "a table".to_owned(),
+        _ if expected == "a map" || expected.starts_with("struct ") => "a table".to_owned(),
         _ => expected.to_owned(),
     }
 }
