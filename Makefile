@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay
+.PHONY: demo studies test test-whole test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -19,15 +19,21 @@ demo:
 release: $(WEB)
 	cargo build --release --package weir
 
-# What CI runs: format, lints, all unit and end-to-end tests on real servers and a real browser. A test that
-# hangs is ended (.config/nextest.toml); what this machine makes a test leave out is counted and named.
+# What CI runs: format, lints, unit and end-to-end tests on real servers and a real browser. A test that hangs is ended;
+# `.config/nextest.toml` says so, and names what is left to `make test-whole`. What this machine makes a test leave out is
+# counted and named.
 SKIPS := $(CURDIR)/target/skipped-tests
+PROFILE := default
 test: setup-tests check
 	@rm -f $(SKIPS)
 	cargo nextest run --package weir-report --features parquet parquet
-	WEIR_SKIPS=$(SKIPS) cargo nextest run --workspace
+	WEIR_SKIPS=$(SKIPS) cargo nextest run --workspace --profile $(PROFILE)
 	cd web && npm test && npm run test:browser
 	@touch $(SKIPS); sort -u $(SKIPS); echo "left out on this machine: $$(sort -u $(SKIPS) | wc -l)"
+
+# All tests: long repetitions, and the second flavour of slow ones, too.
+test-whole: PROFILE := whole
+test-whole: test
 
 # Further versions of the servers, as far as the registries have them: fetched into target/versions, started, loaded,
 # and measured in a study. Not part of `make test`; some minutes and 2 GB of disk.
@@ -37,7 +43,7 @@ test-versions: setup $(WEB)
 
 # Fifty kills of each flavour's studies and commands in place of eight.
 test-kills: $(WEB)
-	WEIR_KILLS=50 cargo nextest run --package weir 'kill::' 'before_after::what_a_kill'
+	WEIR_KILLS=50 cargo nextest run --package weir --profile whole 'kill::' 'before_after::what_a_kill'
 
 # Each fault of agents, their bus and their conductor twenty times in place of once; half an hour.
 test-agents: $(WEB)
@@ -130,9 +136,16 @@ bench-drive:
 bench-flashback: setup
 	cargo bench --package weir-flashback --bench flashback -- $(CURDIR)/target/bench-flashback.json
 
-# How late replays of 1,000 and 5,000 sessions are, what the capture proxy adds, and memory; about 2 minutes.
-bench-replay:
-	cargo bench --package weir-replay --bench replay -- $(CURDIR)/target/bench-replay.json
+# How late replays of 1,000 and 5,000 sessions are, memory, files left open, the load's profile beside the capture's,
+# what the capture proxy adds, and equal arms; about 7 minutes. BENCH_REPLAY="--only=lateness --seconds=600": ten minutes
+# of sessions that come and go.
+bench-replay: setup
+	cargo bench --package weir-replay --bench replay -- $(CURDIR)/target/bench-replay.json $(BENCH_REPLAY)
+
+# Fitted workloads beside the captures that they were fitted to: hit ratios with three pools, throughput; 5 minutes.
+bench-fit: setup
+	cargo build --release --package weir-lab --bin bench_fit
+	target/release/bench_fit $(CURDIR)/target/bench-fit.json
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:

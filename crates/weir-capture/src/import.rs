@@ -3,6 +3,7 @@
 //! A log is read line by line. What it says of a statement, mostly after its end, goes through a window of entries
 //! that puts them in the order of their beginnings.
 
+mod account;
 mod general;
 mod lines;
 mod pcap;

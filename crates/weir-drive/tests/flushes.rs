@@ -12,7 +12,8 @@ use support::Drive;
 use weir_model::FileKind;
 use weir_process::FlushCalls;
 
-const FLUSH: Duration = Duration::from_millis(500);
+/// Longer than a busy machine holds a test up.
+const FLUSH: Duration = Duration::from_secs(2);
 
 /// Whether a write to a file returns while `sync` flushes it.
 fn passes_a_flush(with_calls: bool) -> bool {
@@ -28,7 +29,7 @@ fn passes_a_flush(with_calls: bool) -> bool {
     }
     let statistics = || drive.process.statistics().unwrap();
     let is_flushing = || statistics().by_kind[&FileKind::Redo].flushes > 0;
-    let patience = Instant::now() + Duration::from_secs(10);
+    let patience = Instant::now() + Duration::from_mins(1);
     while !is_flushing() {
         assert!(Instant::now() < patience, "no flush came");
     }

@@ -147,6 +147,10 @@ fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindTex
             found.counts.unusable,
         ),
         ("transactions that had not ended", found.counts.unfinished),
+        (
+            "bytes after the capture's last whole block",
+            found.counts.cut_bytes,
+        ),
     ] {
         if number > 0 {
             left_out.push((what.to_owned(), number));

@@ -14,6 +14,8 @@ pub(crate) use definition::Definition;
 const SAMPLE_ROWS: u64 = 100_000;
 /// Integers of a column that are read.
 const INTEGERS_READ: u64 = 20_000;
+/// The greatest that is told apart.
+const INTEGER_MAX: i64 = i64::MAX;
 
 /// A table.
 #[derive(Debug, Clone)]
@@ -167,10 +169,18 @@ fn look(
     // An index of the column would give its least values first.
     let first = format!("{name} AS v FROM {table} USE INDEX ()");
     let sample = format!("(SELECT {first} LIMIT {SAMPLE_ROWS}) AS sampled");
-    let seen: Option<(u64, u64, u64)> = connection.first(format!(
-        "SELECT COUNT(*), COUNT(v), COUNT(DISTINCT v) FROM {sample}"
+    let [least, most] = ends(facts, &name, table);
+    let mean = if facts.is_text() {
+        "CAST(AVG(CHAR_LENGTH(v)) AS SIGNED)"
+    } else {
+        "NULL"
+    };
+    let seen: Option<Seen> = connection.first(format!(
+        "SELECT COUNT(*), COUNT(v), COUNT(DISTINCT v), {least}, {mean}, {most} FROM {sample}"
     ))?;
-    let (all, valued, distinct) = seen.unwrap_or_default();
+    let Some((all, valued, distinct, least, mean, most)) = seen else {
+        return Ok(());
+    };
     facts.null_share = 1.0 - valued as f64 / all.max(1) as f64;
     // Of values that hardly repeat, the rest of the table has as many more.
     facts.distinct = if distinct * 2 > valued && all < rows {
@@ -178,47 +188,45 @@ fn look(
     } else {
         distinct
     };
+    if facts.is_text() {
+        let length = |number: Option<i64>| u32::try_from(number?).ok();
+        let lengths = [least, mean, most].map(length);
+        if let [Some(least), Some(mean), Some(most)] = lengths {
+            facts.lengths = Some((least, mean, most));
+        }
+    } else {
+        facts.range = least.zip(most);
+    }
     if facts.is_integer() {
-        facts.range = range(
-            connection,
-            &format!(
-                "SELECT CAST(LEAST(MIN(v), 9223372036854775807) AS SIGNED), \
-             CAST(LEAST(MAX(v), 9223372036854775807) AS SIGNED) FROM (SELECT MIN({name}) AS v FROM {table} UNION ALL \
-             SELECT MAX({name}) FROM {table}) AS ends"
-            ),
-        )?;
         let read: Vec<(i64,)> = connection.rows(format!(
-            "SELECT CAST(LEAST(v, 9223372036854775807) AS SIGNED) FROM (SELECT {first} WHERE {name} IS NOT NULL LIMIT \
+            "SELECT CAST(LEAST(v, {INTEGER_MAX}) AS SIGNED) FROM (SELECT {first} WHERE {name} IS NOT NULL LIMIT \
              {INTEGERS_READ}) AS sampled"
         ))?;
         facts.integers = read.into_iter().map(|(integer,)| integer).collect();
-    } else if facts.is_date() {
-        facts.range = range(
-            connection,
-            &format!(
-                "SELECT TIMESTAMPDIFF(SECOND, '1970-01-01', MIN(v)), TIMESTAMPDIFF(SECOND, '1970-01-01', MAX(v)) \
-             FROM {sample}"
-            ),
-        )?;
-    } else if facts.is_decimal() {
-        facts.range = range(
-            connection,
-            &format!(
-                "SELECT CAST(FLOOR(MIN(v)) AS SIGNED), CAST(CEIL(MAX(v)) AS SIGNED) FROM {sample}"
-            ),
-        )?;
-    } else if facts.is_text() {
-        let lengths: Option<(Option<u32>, Option<u32>, Option<u32>)> = connection.first(format!(
-            "SELECT CAST(MIN(CHAR_LENGTH(v)) AS UNSIGNED), CAST(AVG(CHAR_LENGTH(v)) AS UNSIGNED), \
-             CAST(MAX(CHAR_LENGTH(v)) AS UNSIGNED) FROM {sample}"
-        ))?;
-        facts.lengths = lengths.and_then(|(least, mean, most)| Some((least?, mean?, most?)));
     }
     Ok(())
 }
 
-/// The two numbers of a row, least and greatest; `None` if there are none.
-fn range(connection: &mut Connection, query: &str) -> Result<Option<(i64, i64)>, FitError> {
-    let found: Option<(Option<i64>, Option<i64>)> = connection.first(query)?;
-    Ok(found.and_then(|(least, most)| Some((least?, most?))))
+/// Rows of the sample, those with a value, different values; then least, mean and greatest.
+type Seen = (u64, u64, u64, Option<i64>, Option<i64>, Option<i64>);
+
+/// Least and greatest in SQL: of the whole column for integers, which an index may know; of the sample for others. Of
+/// dates they are seconds since 1970, of texts characters.
+fn ends(facts: &ColumnFacts, name: &str, table: &str) -> [String; 2] {
+    let signed = |text: String| format!("CAST({text} AS SIGNED)");
+    let both = |of: &dyn Fn(&str) -> String| ["MIN", "MAX"].map(of);
+    if facts.is_integer() {
+        both(&|end| {
+            let whole = format!("(SELECT {end}({name}) FROM {table})");
+            signed(format!("LEAST({whole}, {INTEGER_MAX})"))
+        })
+    } else if facts.is_date() {
+        both(&|end| format!("TIMESTAMPDIFF(SECOND, '1970-01-01', {end}(v))"))
+    } else if facts.is_decimal() {
+        ["FLOOR(MIN(v))", "CEIL(MAX(v))"].map(|end| signed(end.to_owned()))
+    } else if facts.is_text() {
+        both(&|end| signed(format!("{end}(CHAR_LENGTH(v))")))
+    } else {
+        ["NULL", "NULL"].map(str::to_owned)
+    }
 }

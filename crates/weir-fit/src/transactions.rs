@@ -71,6 +71,8 @@ pub(crate) struct ReadCounts {
     pub(crate) unusable: u64,
     /// Those that had not ended.
     pub(crate) unfinished: u64,
+    /// Bytes after the capture's last whole block, which are not read.
+    pub(crate) cut_bytes: u64,
 }
 
 /// A prepared statement and the literals of its text.
@@ -133,6 +135,7 @@ pub(crate) fn each_transaction(
         .values()
         .filter(|session| !session.open.calls.is_empty());
     counts.unfinished += open.count() as u64;
+    counts.cut_bytes = reader.cut_bytes();
     Ok(counts)
 }
 

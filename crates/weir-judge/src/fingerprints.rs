@@ -33,6 +33,27 @@ pub(crate) fn compare(
     if arms.iter().any(Vec::is_empty) {
         return None;
     }
+    Some(ReplayComparison {
+        fidelity: [baseline, level]
+            .map(|cell| fidelity_words(runs.of(cell)))
+            .into(),
+        fingerprints: of_kinds(&arms, pairing, seed),
+    })
+}
+
+/// Compares replays in pairs, each of `level` with the one of `baseline` at the same place: every kind of statement,
+/// judged as in a study.
+pub fn compare_replays(
+    baseline: &[ReplayRecord],
+    level: &[ReplayRecord],
+    seed: u64,
+) -> Vec<FingerprintComparison> {
+    let arms = [baseline, level].map(|records| (1..).zip(records.iter().map(kinds)).collect());
+    of_kinds(&arms, Pairing::Repetition, seed)
+}
+
+/// All kinds of statements of the baseline, with the verdict: worse ones first.
+fn of_kinds(arms: &[Vec<Run<'_>>; 2], pairing: Pairing, seed: u64) -> Vec<FingerprintComparison> {
     let mut names = Vec::new();
     let mut known = BTreeSet::new();
     for (_, kinds) in &arms[0] {
@@ -52,7 +73,7 @@ pub(crate) fn compare(
         .sum();
     let mut found: Vec<_> = names
         .into_iter()
-        .filter_map(|name| of_kind(name, &arms, total_us, pairing, seed))
+        .filter_map(|name| of_kind(name, arms, total_us, pairing, seed))
         .collect();
     judge(&mut found);
     found.sort_by(|a, b| {
@@ -60,21 +81,17 @@ pub(crate) fn compare(
             .cmp(&b.verdict)
             .then(weight(b).total_cmp(&weight(a)))
     });
-    Some(ReplayComparison {
-        fidelity: [baseline, level]
-            .map(|cell| fidelity_words(runs.of(cell)))
-            .into(),
-        fingerprints: found,
-    })
+    found
+}
+
+fn kinds(record: &ReplayRecord) -> HashMap<&str, &FingerprintRecord> {
+    let kinds = record.fingerprints.iter();
+    kinds
+        .map(|kind| (kind.fingerprint.as_str(), kind))
+        .collect()
 }
 
 fn of_runs<'a>(runs: &[&'a RunResult]) -> Vec<Run<'a>> {
-    let kinds = |record: &'a ReplayRecord| {
-        let kinds = record.fingerprints.iter();
-        kinds
-            .map(|kind| (kind.fingerprint.as_str(), kind))
-            .collect()
-    };
     runs.iter()
         .filter_map(|run| Some((run.record.repetition, kinds(run.replay.as_ref()?))))
         .collect()

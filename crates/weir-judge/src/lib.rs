@@ -28,6 +28,7 @@ mod two_results;
 pub use detectable_effect::prospects;
 pub use error::JudgeError;
 pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_evidence, read_result};
+pub use fingerprints::compare_replays;
 pub use instance_variables::{RUN_DIRECTORY, is_setting, without_directory};
 pub use order::{block, interleaved};
 pub use part::{cells_at, part_of_plan, part_of_result};

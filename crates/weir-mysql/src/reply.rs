@@ -4,6 +4,7 @@
 //! is the rule, is walked in place; a packet that is cut by the end of the read is kept until the
 //! rest of it comes.
 
+mod column;
 mod digest;
 mod kept;
 mod results;
@@ -342,7 +343,7 @@ impl ReplyParser {
             }
             Phase::Columns(left) => {
                 if self.keeps_rows() {
-                    self.kept.column(payload)?;
+                    self.kept.column(payload, self.expected)?;
                 } else if self.reads_in_place() {
                     self.wire_rows.column(payload)?;
                 }

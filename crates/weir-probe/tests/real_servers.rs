@@ -191,7 +191,7 @@ fn a_server_that_stalls_costs_a_gap_and_a_bounded_time() {
         let probes: Vec<Box<dyn Probe>> = vec![Box::new(probe)];
         let sampler = Sampler::start(probes, Duration::from_millis(100), Instant::now());
         let (series, gaps) = sampler.finish();
-        assert!(began.elapsed() < Duration::from_secs(15));
+        assert!(began.elapsed() < Duration::from_mins(1));
         assert!(series.is_empty());
         assert_eq!(gaps[0].source, "server status");
         signal(server.pid(), Signal::CONT);

@@ -4,6 +4,7 @@
 //! sends it to a server by the load engine: sessions open and close as captured, each statement is due when it was,
 //! and one thread reads the file ahead of them. What came of each is compared with what came of it before.
 
+mod absence;
 mod commits;
 mod error;
 mod example;

@@ -23,7 +23,12 @@ pub struct ReplayOptions {
     pub length_us: Option<u64>,
     /// This share of the sessions, each whole, 0 to 1.
     pub sessions: f64,
+    /// How long the server may be away before the replay ends.
+    pub away_max: std::time::Duration,
 }
+
+/// A server that is started again after a crash may have to recover first.
+const AWAY_MAX: std::time::Duration = std::time::Duration::from_mins(2);
 
 impl Default for ReplayOptions {
     fn default() -> Self {
@@ -37,6 +42,7 @@ impl Default for ReplayOptions {
             from_us: 0,
             length_us: None,
             sessions: 1.0,
+            away_max: AWAY_MAX,
         }
     }
 }
@@ -56,6 +62,7 @@ impl ReplayOptions {
             from_us: us(spec.from),
             length_us: length.map(|length| (us(length) as f64 * spec.speed) as u64),
             sessions: spec.sessions,
+            away_max: AWAY_MAX,
         }
     }
 

@@ -9,6 +9,7 @@ use weir_load::{LoadOutcome, LoadPlan, Progress, ReactorKind, run_sessions};
 use weir_model::{Duration, FingerprintRecord, Flavor, ReplayRecord, ServerVersion};
 use weir_mysql::{Connection, Gate};
 
+use crate::absence::watch;
 use crate::executed::Reader;
 use crate::feed::Feed;
 use crate::feeding::Numbers;
@@ -100,20 +101,28 @@ pub fn replay(
         only_reads: !allows_writes,
     };
     let plan = plan_of(plan, survey);
-    let is_over = AtomicBool::new(false);
-    let (load, fed) = std::thread::scope(|scope| {
+    let (ends, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (load, fed, is_away) = std::thread::scope(|scope| {
         let feed = Feed::new(&stage, numbers);
         let feeding = scope.spawn(|| feed.run(path, survey.records, &is_over));
-        let load = run_sessions(&plan, &source, gate, stop, on_progress);
+        let watching = scope.spawn(|| watch(&stage, &plan.endpoint, gate, stop, (&ends, &is_over)));
+        let load = run_sessions(&plan, &source, gate, &ends, on_progress);
         is_over.store(true, Ordering::Relaxed);
-        let fed = feeding.join();
-        (
-            load,
-            fed.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        )
+        (load, joined(feeding), joined(watching))
     });
     fed?;
-    Ok(outcome(load?, survey, &stage))
+    let mut outcome = outcome(load?, survey, &stage);
+    if is_away {
+        let told = &mut outcome.record.fidelity;
+        let reached = told.sent + told.not_sent.all();
+        told.not_sent.no_connection += told.captured.saturating_sub(reached);
+    }
+    Ok(outcome)
+}
+
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    let result = thread.join();
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn plan_of(plan: &LoadPlan, survey: &Survey) -> LoadPlan {

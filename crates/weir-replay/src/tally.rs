@@ -27,6 +27,8 @@ pub(crate) struct Came {
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) fidelity: ReplayFidelity,
+    /// Statements that the server has answered.
+    pub(crate) answered: u64,
     lateness_us: Option<Histogram<u64>>,
     pub(crate) fingerprints: Vec<FingerprintTally>,
 }
@@ -49,6 +51,7 @@ impl Tally {
     pub(crate) fn new(fingerprints: usize) -> Self {
         Self {
             fidelity: ReplayFidelity::default(),
+            answered: 0,
             lateness_us: Histogram::new_with_bounds(1, LATENESS_US_MAX, 3).ok(),
             fingerprints: vec![FingerprintTally::default(); fingerprints],
         }
@@ -93,6 +96,7 @@ impl Tally {
 
     /// What came of a statement in the replay.
     pub(crate) fn came(&mut self, came: Came) {
+        self.answered += 1;
         let of_fingerprint = &mut self.fingerprints[came.fingerprint];
         let is_error = u64::from(came.error != 0);
         self.fidelity.errors += is_error;

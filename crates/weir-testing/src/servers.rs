@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_model::{Endpoint, Flavor, Replication};
@@ -117,6 +119,30 @@ pub fn connect(endpoint: &Endpoint) -> Connection {
     let connector = connector.unwrap_or_else(|error| panic!("{error}"));
     Connection::connect(&connector, true, Patience::Endless)
         .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Waits until a load is under way on `server`: until it has answered some hundred statements more.
+///
+/// # Panics
+/// When none comes within two minutes, or the server is gone.
+pub fn wait_until_loaded(server: &PrivateServer) {
+    let mut connection = connect(&server.endpoint());
+    let mut answered = || -> u64 {
+        let row = connection.first("SHOW GLOBAL STATUS LIKE 'Questions'");
+        let row: (String, String) = row
+            .unwrap_or_else(|error| panic!("{error}"))
+            .expect("invariant: servers count questions");
+        row.1.parse().expect("invariant: a counter is a number")
+    };
+    let (first, deadline) = (answered(), Instant::now() + Duration::from_mins(2));
+    // Each look is a question, too.
+    for looks in 1.. {
+        if answered() >= first + looks + 200 {
+            return;
+        }
+        assert!(Instant::now() < deadline, "no load has come");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The newest server of `flavor` on this machine.

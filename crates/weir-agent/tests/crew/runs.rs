@@ -68,10 +68,7 @@ fn four_agents_do_what_one_process_does() {
         // All agents have this host's clock: the true offset is 0.
         let ahead_us = share.clock_ahead_s.abs() * 1e6;
         assert!(ahead_us <= share.clock_error_us, "{share:?}");
-        assert!(
-            share.clock_error_us < 50_000.0 && share.cpu_s > 0.0,
-            "{share:?}"
-        );
+        assert!(share.clock_error_us < 1e6 && share.cpu_s > 0.0, "{share:?}");
     }
 
     // A number of transactions is shared out, too, and the run ends by itself.

@@ -1,5 +1,6 @@
 //! The general query log's file, as both servers write it: a statement when it begins, and no more.
 
+use super::account::login;
 use super::lines::{Lines, is_of_start};
 use super::sessions::{Entry, Sessions};
 use super::times::{iso_us, short_us};
@@ -61,73 +62,77 @@ pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
 /// Reads the log to its end.
 pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), CaptureError> {
     let mut at_us = None;
-    let mut open: Option<(Begun, Vec<u8>)> = None;
+    let mut open: Option<Open> = None;
     while let Some(line) = lines.next()? {
-        let Some(next) = begun(line) else {
-            match &mut open {
-                _ if is_of_start(line) => {
-                    complete(open.take(), at_us, sessions)?;
-                    sessions.close_all()?;
-                }
-                Some((_, text)) => {
-                    text.push(b'\n');
-                    text.extend_from_slice(line);
-                }
-                None => sessions.unread(),
-            }
-            continue;
-        };
-        complete(open.take(), at_us, sessions)?;
-        at_us = next.at_us.or(at_us);
-        let text = line[next.text_at..].to_vec();
-        open = Some((next, text));
+        if let Some(next) = begun(line) {
+            complete(open.take(), at_us, sessions)?;
+            at_us = next.at_us.or(at_us);
+            open = Some(Open {
+                text: line[next.text_at..].to_vec(),
+                begun: next,
+                is_cut: false,
+            });
+        } else if is_of_start(line) {
+            complete(open.take(), at_us, sessions)?;
+            sessions.close_all()?;
+        } else if let Some(open) = &mut open {
+            open.text.push(b'\n');
+            open.text.extend_from_slice(line);
+        } else {
+            sessions.unread();
+        }
+        if let Some(open) = &mut open {
+            open.is_cut |= !lines.is_whole();
+        }
     }
     complete(open, at_us, sessions)
 }
 
+/// An entry whose lines are being read.
+struct Open {
+    begun: Begun,
+    text: Vec<u8>,
+    /// A line of it lacks its end.
+    is_cut: bool,
+}
+
 fn complete(
-    open: Option<(Begun, Vec<u8>)>,
+    open: Option<Open>,
     at_us: Option<i64>,
     sessions: &mut Sessions,
 ) -> Result<(), CaptureError> {
-    let (Some((begun, text)), Some(at_us)) = (open, at_us) else {
+    let (Some(open), Some(at_us)) = (open, at_us) else {
         return Ok(());
     };
-    let connection = begun.connection;
-    match begun.command {
-        "Connect" => {
-            let text = String::from_utf8_lossy(&text);
-            if let Some((user, schema)) = login(&text) {
-                sessions.open(connection, at_us, &user, &schema)?;
-            }
-            Ok(())
-        }
-        "Quit" => sessions.close(connection, at_us),
-        "Init DB" => {
-            let schema = String::from_utf8_lossy(&text).into_owned();
-            sessions.use_schema(connection, &schema, 0)
-        }
-        // Parameters stand in the text of an execution.
-        "Query" | "Execute" => sessions.statement(Entry {
-            connection,
-            began_us: at_us,
-            text,
-            ..Entry::default()
-        }),
-        _ => Ok(()),
-    }
+    let entry = Entry {
+        connection: open.begun.connection,
+        began_us: at_us,
+        text: open.text,
+        is_cut: open.is_cut,
+        ..Entry::default()
+    };
+    command(open.begun.command, entry, sessions)
 }
 
-/// `root@localhost on shop using Socket`; `None` for one that was refused.
-pub(super) fn login(text: &str) -> Option<(String, String)> {
-    if text.starts_with("Access denied") {
-        return None;
+/// What an entry of the log asked for, in its file or its table; the text is what stands after the command.
+pub(super) fn command(
+    name: &str,
+    entry: Entry,
+    sessions: &mut Sessions,
+) -> Result<(), CaptureError> {
+    let (connection, at_us) = (entry.connection, entry.began_us);
+    let text = || String::from_utf8_lossy(&entry.text).into_owned();
+    match name {
+        "Connect" => match login(&text()) {
+            Some((user, schema)) => sessions.open(connection, at_us, &user, &schema),
+            None => Ok(()),
+        },
+        "Quit" => sessions.close(connection, at_us),
+        "Init DB" => sessions.use_schema(connection, &text(), 0),
+        // Parameters stand in the text of an execution.
+        "Query" | "Execute" => sessions.statement(entry),
+        _ => Ok(()),
     }
-    let (user, rest) = text.split_once('@')?;
-    let schema = rest.split_once(" on ").map_or("", |(_, after)| after);
-    // MariaDB says `as anonymous on`; both may say how the connection came.
-    let schema = schema.split(" using ").next().unwrap_or_default();
-    Some((user.to_owned(), schema.trim().to_owned()))
 }
 
 /// Reads a line that begins an entry.
@@ -218,14 +223,5 @@ mod tests {
         ] {
             assert_eq!(begun(line.as_bytes()), None, "{line}");
         }
-        assert_eq!(
-            login("app@db1 on shop using TCP/IP"),
-            Some(("app".to_owned(), "shop".to_owned()))
-        );
-        assert_eq!(
-            login("app@db1 on  using Socket"),
-            Some(("app".to_owned(), String::new()))
-        );
-        assert_eq!(login("Access denied for user 'x'@'y'"), None);
     }
 }

@@ -15,6 +15,7 @@ pub(super) struct Lines {
     file: BufReader<File>,
     path: PathBuf,
     line: Vec<u8>,
+    is_whole: bool,
 }
 
 impl Lines {
@@ -25,6 +26,7 @@ impl Lines {
             file: BufReader::new(file),
             path: path.to_owned(),
             line: Vec::new(),
+            is_whole: true,
         })
     }
 
@@ -34,7 +36,8 @@ impl Lines {
         let failed = |error: std::io::Error| CaptureError::file("cannot read", &self.path, &error);
         let mut limited = self.file.by_ref().take(LINE_BYTES_MAX);
         let length = limited.read_until(b'\n', &mut self.line).map_err(failed)?;
-        if length as u64 == LINE_BYTES_MAX && !self.line.ends_with(b"\n") {
+        self.is_whole = self.line.ends_with(b"\n");
+        if length as u64 == LINE_BYTES_MAX && !self.is_whole {
             self.file.skip_until(b'\n').map_err(failed)?;
         }
         if length == 0 {
@@ -42,6 +45,11 @@ impl Lines {
         }
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Whether the last line was read to its end. A line without one was cut with its file, or is too long.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 }
 

@@ -108,9 +108,9 @@ impl Reader {
             }
             return Ok(());
         };
-        connection.segment(self.at_us, segment, is_of_client);
+        let is_over = connection.segment(self.at_us, segment, is_of_client);
         self.tell(ends)?;
-        if self.connections[&ends].is_over() {
+        if is_over {
             let over = self.connections.remove(&ends);
             over.map_or(Ok(()), |connection| self.end(connection))?;
         }
@@ -131,7 +131,7 @@ impl Reader {
         tell(&mut self.writer, self.at_us, session, seen)?;
         let losses = &mut self.writer.losses;
         match connection.outcome() {
-            Outcome::Read | Outcome::NotMysql => {}
+            Outcome::Read | Outcome::NotRead => {}
             Outcome::Cut => losses.sessions += 1,
             Outcome::Encrypted => losses.sessions_encrypted += 1,
             Outcome::Compressed => losses.sessions_compressed += 1,

@@ -26,6 +26,8 @@ pub(super) struct Entry {
     /// How long it took, if that is known.
     pub(super) took_us: Option<u64>,
     pub(super) text: Vec<u8>,
+    /// The log lacks its end.
+    pub(super) is_cut: bool,
     pub(super) rows: Option<u64>,
     pub(super) affected: Option<u64>,
     pub(super) error: Option<u16>,
@@ -33,8 +35,15 @@ pub(super) struct Entry {
 
 #[derive(Debug)]
 enum What {
-    Opened { user: String, schema: String },
-    Asked(Command, Vec<u8>),
+    Opened {
+        user: String,
+        schema: String,
+    },
+    Asked {
+        command: Command,
+        text: Vec<u8>,
+        is_truncated: bool,
+    },
     Ended(Ended),
     Closed,
 }
@@ -174,7 +183,11 @@ impl Sessions {
         self.put(
             at_us,
             session,
-            What::Asked(Command::UseSchema, schema.as_bytes().to_vec()),
+            What::Asked {
+                command: Command::UseSchema,
+                text: schema.as_bytes().to_vec(),
+                is_truncated: false,
+            },
         )?;
         self.put(at_us, session, What::Ended(Ended::default()))
     }
@@ -208,7 +221,12 @@ impl Sessions {
             error: entry.error,
             ..Ended::default()
         };
-        self.put(began_us, session, What::Asked(Command::Query, entry.text))?;
+        let asked = What::Asked {
+            command: Command::Query,
+            is_truncated: entry.is_cut || is_cut(&entry.text),
+            text: entry.text,
+        };
+        self.put(began_us, session, asked)?;
         self.put(ended_us, session, What::Ended(ended))
     }
 
@@ -217,7 +235,7 @@ impl Sessions {
     }
 
     fn put(&mut self, at_us: u64, session: u32, what: What) -> Result<(), CaptureError> {
-        if let What::Asked(_, text) = &what {
+        if let What::Asked { text, .. } = &what {
             self.waiting_bytes += text.len();
         }
         self.waiting.push(Reverse(Waiting {
@@ -250,14 +268,18 @@ impl Sessions {
             What::Opened { user, schema } => self.writer.opened(at_us, session, &user, &schema),
             What::Ended(ended) => self.writer.ended(at_us, session, ended),
             What::Closed => self.writer.closed(at_us, session),
-            What::Asked(command, text) => {
+            What::Asked {
+                command,
+                text,
+                is_truncated,
+            } => {
                 self.waiting_bytes -= text.len();
                 let asked = Asked {
                     command,
                     text: Some(&text),
                     handle: 0,
                     values: Vec::new(),
-                    is_truncated: command == Command::Query && is_cut(&text),
+                    is_truncated,
                 };
                 self.writer.started(at_us, session, asked)
             }

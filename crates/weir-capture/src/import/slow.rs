@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::account::user_name;
 use super::lines::{Lines, is_of_start};
 use super::sessions::{Entry, Sessions};
 use super::times::{iso_us, seconds_us, short_us};
@@ -142,8 +143,7 @@ impl Parser {
     /// `root[root] @ localhost []  Id:     8`
     fn user(&mut self, text: &str) {
         self.is_open = true;
-        let name = text.split('[').next().unwrap_or_default();
-        name.trim().clone_into(&mut self.user);
+        self.user = user_name(text);
         if let Some((_, id)) = text.rsplit_once("Id:") {
             self.known
                 .insert("Thread_id".to_owned(), id.trim().to_owned());
@@ -234,9 +234,8 @@ impl Parser {
             None => self.end_us()?.checked_sub_unsigned(took_us?)?,
         };
         let mut text = std::mem::take(&mut self.text);
-        if text.last() == Some(&b';') {
-            text.pop();
-        }
+        // Servers end each statement so; what has no end was cut, perhaps before its WHERE.
+        let is_cut = text.pop_if(|last| *last == b';').is_none();
         let schema = self.known.get("Schema").filter(|schema| !schema.is_empty());
         let error = self.number("Errno").or_else(|| self.number("Last_errno"));
         Some(Entry {
@@ -246,6 +245,7 @@ impl Parser {
             began_us,
             took_us,
             text,
+            is_cut,
             rows: self.number("Rows_sent"),
             affected: self.number("Rows_affected"),
             error: error.and_then(|code| u16::try_from(code).ok()),

@@ -3,7 +3,8 @@
 //! Each row is a line; texts stand in double quotes, with backslashes before quotes, backslashes and line ends. Times are
 //! in the server's time zone. `start_time` of a slow log is when the statement ended, on both servers (a test says so).
 
-use super::general::login;
+use super::account::user_name;
+use super::general::command;
 use super::lines::Lines;
 use super::sessions::{Entry, Sessions};
 use super::times::table_us;
@@ -18,13 +19,8 @@ const AFFECTED: usize = 12;
 /// What a row tells.
 enum Row {
     Slow(Box<Entry>),
-    General {
-        at_us: i64,
-        user: String,
-        connection: u64,
-        command: String,
-        argument: Vec<u8>,
-    },
+    /// With its command.
+    General(String, Box<Entry>),
 }
 
 /// When the first row's statement began; `None` if the file is of no such table.
@@ -33,8 +29,7 @@ pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
         return Ok(None);
     };
     Ok(row(line).map(|row| match row {
-        Row::Slow(entry) => entry.began_us,
-        Row::General { at_us, .. } => at_us,
+        Row::Slow(entry) | Row::General(_, entry) => entry.began_us,
     }))
 }
 
@@ -53,33 +48,7 @@ pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), Cap
             None if line.is_empty() => {}
             None => sessions.unread(),
             Some(Row::Slow(entry)) => sessions.statement(*entry)?,
-            Some(Row::General {
-                at_us,
-                user,
-                connection,
-                command,
-                argument,
-            }) => match command.as_str() {
-                "Connect" => {
-                    let text = String::from_utf8_lossy(&argument).into_owned();
-                    if let Some((name, schema)) = login(&text) {
-                        sessions.open(connection, at_us, &name, &schema)?;
-                    }
-                }
-                "Quit" => sessions.close(connection, at_us)?,
-                "Init DB" => {
-                    let schema = String::from_utf8_lossy(&argument).into_owned();
-                    sessions.use_schema(connection, &schema, 0)?;
-                }
-                "Query" | "Execute" => sessions.statement(Entry {
-                    connection,
-                    user,
-                    began_us: at_us,
-                    text: argument,
-                    ..Entry::default()
-                })?,
-                _ => {}
-            },
+            Some(Row::General(name, entry)) => command(&name, *entry, sessions)?,
         }
     }
     Ok(())
@@ -94,12 +63,7 @@ fn row(line: &[u8]) -> Option<Row> {
     };
     let number = |at: usize| text(at)?.parse::<u64>().ok();
     let at_us = table_us(&text(0)?)?;
-    let user = text(1)?
-        .split('[')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_owned();
+    let user = user_name(&text(1)?);
     if fields.len() >= SLOW_COLUMNS {
         let took_us = duration_us(&text(2)?)?;
         return Some(Row::Slow(Box::new(Entry {
@@ -109,19 +73,21 @@ fn row(line: &[u8]) -> Option<Row> {
             began_us: at_us.checked_sub_unsigned(took_us)?,
             took_us: Some(took_us),
             text: fields[10].clone(),
+            is_cut: false,
             rows: number(4),
             affected: number(AFFECTED),
             error: None,
         })));
     }
     (fields.len() >= GENERAL_COLUMNS).then(|| {
-        Some(Row::General {
-            at_us,
-            user,
+        let entry = Entry {
             connection: number(2)?,
-            command: text(4)?,
-            argument: fields[5].clone(),
-        })
+            user,
+            began_us: at_us,
+            text: fields[5].clone(),
+            ..Entry::default()
+        };
+        Some(Row::General(text(4)?, Box::new(entry)))
     })?
 }
 
@@ -202,10 +168,10 @@ mod tests {
         assert_eq!(entry.began_us % 60_000_000, 1_000_000);
         let general =
             br#""2026-11-25 10:00:02.500000","app[app] @ localhost []",8,1,"Query","SELECT 1""#;
-        assert!(matches!(
-            row(general),
-            Some(Row::General { connection: 8, .. })
-        ));
+        let Some(Row::General(command, entry)) = row(general) else {
+            panic!("a row of the general log");
+        };
+        assert_eq!((&*command, entry.connection), ("Query", 8));
         for wrong in [&b""[..], b"\"", b"\"2026-11-25 10:00:02\"", b"# Time: 1"] {
             assert!(row(wrong).is_none());
         }

@@ -270,11 +270,13 @@ fn a_statement_that_was_cut_is_counted_and_marked() {
              use shop;\nSET timestamp=1764079200;\n{text};\n"
         )
     };
-    let text = entry("UPDATE t SET a = 'x") + &entry("SELECT 1") + "an odd line\n";
+    // Also one that does not end as servers end it.
+    let text =
+        entry("SELECT 1") + &entry("UPDATE t SET a = 'x") + &entry("SELECT 2") + "an odd line\n";
     std::fs::write(&log, &text).unwrap();
     let to = directory.path().join("a.weircap");
     let imported = import_log(&log, LogFormat::Slow, &to, Literals::Keep).unwrap();
-    assert_eq!(imported.tail.losses.truncated, 1);
+    assert_eq!(imported.tail.losses.truncated, 2);
     let cut: Vec<_> = CaptureReader::open(&to)
         .unwrap()
         .filter_map(|record| match record.unwrap().happening {
@@ -297,6 +299,7 @@ fn a_statement_that_was_cut_is_counted_and_marked() {
         error.contains("no entry of this format") && error.lines().count() == 1,
         "{error}"
     );
+    without_its_where(&directory);
     // Whatever stands in a log, reading it ends.
     for end in (0..text.len()).step_by(7) {
         std::fs::write(&log, &text[..end]).unwrap();
@@ -304,6 +307,54 @@ fn a_statement_that_was_cut_is_counted_and_marked() {
         for format in [LogFormat::Slow, LogFormat::General] {
             let _ = import_log(&log, format, &to, Literals::Hash);
             let _ = std::fs::remove_file(&to);
+        }
+    }
+}
+
+/// A log that ends within a statement: what is left of the last one looks whole, and is never sent.
+fn without_its_where(directory: &TempDir) {
+    let slow = "# Time: 2026-11-25T14:00:00.000001Z\n# User@Host: app[app] @ db1 []  Id:     8\n\
+                # Query_time: 0.000123  Lock_time: 0.000001 Rows_sent: 1  Rows_examined: 1\n\
+                use shop;\nSET timestamp=1764079200;\n";
+    let general = "2026-11-25T14:00:00.000001Z\t    8 Query\t";
+    let table = "\"2026-11-25 10:00:02.500000\",\"app[app] @ localhost []\",8,1,\"Query\",\"";
+    let statement = "UPDATE t SET a = 1\nWHERE id = 1";
+    for (format, before, after) in [
+        (LogFormat::Slow, slow, ";\n"),
+        (LogFormat::General, general, "\n"),
+        (LogFormat::Table, table, "\"\n"),
+    ] {
+        let in_table = format == LogFormat::Table;
+        let line_end = if in_table { "\\n" } else { "\n" };
+        let written = statement.replace('\n', line_end);
+        let whole = format!("{before}{written}{after}");
+        let cut_at = before.len() + "UPDATE t SET a = 1".len();
+        for (end, truncated) in [(whole.len(), 0), (cut_at, 1)] {
+            let log = directory.path().join("end.log");
+            // The table's reader wants a whole row before.
+            let text = whole[..end].to_owned();
+            let text = if in_table {
+                whole.clone() + &text
+            } else {
+                text
+            };
+            std::fs::write(&log, text).unwrap();
+            let to = directory.path().join("end.weircap");
+            let imported = import_log(&log, format, &to, Literals::Keep).unwrap();
+            let losses = imported.tail.losses;
+            assert_eq!(
+                losses.truncated + losses.unread_lines,
+                truncated,
+                "{format:?} {losses:?}"
+            );
+            let sent = CaptureReader::open(&to).unwrap().filter_map(|record| {
+                let happening = record.unwrap().happening;
+                matches!(happening, Happening::Started(started) if !started.is_unusable)
+                    .then_some(())
+            });
+            let rows = usize::from(in_table) + usize::from(truncated == 0);
+            assert_eq!(sent.count(), rows, "{format:?}");
+            std::fs::remove_file(&to).unwrap();
         }
     }
 }

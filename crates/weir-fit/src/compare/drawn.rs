@@ -1,10 +1,10 @@
 //! The load of a workload: its transactions, drawn as the load engine draws them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use weir_capture::TransactionStep;
-use weir_workload::{Drawer, Generator, Parameter, Rng, Script, Step, Value, seeded};
+use weir_workload::{DrawnValue, Generator, Script, Value, seeded};
 
 use crate::load_profile::{Asked, LoadProfile, Mark};
 use crate::workload_form::{Expression, Form};
@@ -32,31 +32,13 @@ pub(super) fn drawn(script: &Script, forms: &[Form]) -> Drawn {
         .map(|statement| weir_capture::transaction_step(statement.sql(0).as_bytes()))
         .collect();
     for _ in 0..DRAWN {
-        let transaction = &script.transactions[script.choose(&mut rng)];
-        let mut slots: HashMap<usize, (Mark, bool)> = HashMap::new();
         let mut asked = Vec::new();
-        for step in &transaction.steps {
-            let Step::Execute(execution) = step else {
-                continue;
-            };
-            for (slot, generator) in &execution.draws {
-                slots.insert(*slot, draw(generator, &mut rng));
-            }
-            let statement = &script.statements[execution.statement];
-            let values: Vec<(Mark, bool)> = statement
-                .parameters
-                .iter()
-                .map(|parameter| match parameter {
-                    Parameter::Draw(generator) => draw(generator, &mut rng),
-                    Parameter::Slot(slot, _) | Parameter::SlotPlus(slot, _) => {
-                        slots.get(slot).copied().unwrap_or((Mark::Unknown, true))
-                    }
-                })
-                .collect();
-            if steps[execution.statement] != TransactionStep::None {
+        for statement in script.draw(&mut rng) {
+            if steps[statement.statement] != TransactionStep::None {
                 continue;
             }
-            let form = &forms[execution.statement];
+            let form = &forms[statement.statement];
+            let values: Vec<_> = statement.values.iter().map(mark).collect();
             let values = evaluated(&form.values, &values);
             for (position, (_, is_scattered)) in values.iter().enumerate() {
                 if *is_scattered {
@@ -74,14 +56,12 @@ pub(super) fn drawn(script: &Script, forms: &[Form]) -> Drawn {
 }
 
 /// A value, and whether its place means nothing.
-fn draw(generator: &Generator, rng: &mut Rng) -> (Mark, bool) {
-    let mut scratch = Vec::new();
-    let drawer = Drawer::default();
-    let is_scattered = match generator {
+fn mark(value: &DrawnValue<'_>) -> (Mark, bool) {
+    let is_scattered = match value.source {
         Generator::Key(keys) | Generator::Integer { keys, .. } => keys.is_scattered(),
         _ => true,
     };
-    let mark = match (generator, generator.draw(drawer, rng, &mut scratch)) {
+    let mark = match (value.source, value.get()) {
         // Letters that no search needs are not those of the capture.
         (Generator::Now | Generator::Letters(..), _) => Mark::Unknown,
         (_, Value::Integer(number)) => Mark::Number(number),

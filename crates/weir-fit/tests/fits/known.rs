@@ -7,10 +7,8 @@ use weir_capture::Literals;
 use weir_fit::{FitLimits, Tables, compare, fit};
 use weir_load::{PreparePlan, TableOptions, prepare};
 use weir_model::{Distribution, Endpoint, Flavor, SysbenchWorkload, WorkloadName};
-use weir_mysql::Gate;
-use weir_workload::{
-    Drawer, KeyOrder, KeyStream, Keys, Parameter, ScriptInputs, Step, Value, Workload, seeded,
-};
+use weir_mysql::{Gate, StatementText};
+use weir_workload::{KeyOrder, KeyStream, Keys, ScriptInputs, Workload, seeded};
 
 use crate::written::{Log, parameter, workload};
 
@@ -30,45 +28,20 @@ fn log_of(name: WorkloadName, distribution: Distribution, transactions: usize) -
         ..SysbenchWorkload::from(name)
     };
     let script = Workload::from(sysbench).script(&inputs).unwrap();
+    let texts: Vec<_> = script.statements.iter().map(|one| one.sql(0)).collect();
+    let readings = texts.iter().map(|text| StatementText::read(text));
+    let readings: Vec<_> = readings.collect();
     let mut rng = seeded(5, 0);
     let mut log = Log::new();
-    let mut scratch = Vec::new();
     for number in 0..transactions {
-        let transaction = &script.transactions[script.choose(&mut rng)];
-        let mut slots: Vec<Option<Vec<u8>>> = vec![None; script.slots];
-        for step in &transaction.steps {
-            let Step::Execute(execution) = step else {
-                panic!("no bulk");
-            };
-            let literal = |value: Value<'_>| {
-                let mut text = Vec::new();
-                value.put_literal(&mut text);
-                text
-            };
-            for (slot, generator) in &execution.draws {
-                let value = generator.draw(Drawer::default(), &mut rng, &mut scratch);
-                slots[*slot] = Some(literal(value));
-            }
-            let statement = &script.statements[execution.statement];
+        for drawn in script.draw(&mut rng) {
             let mut sql = Vec::new();
-            let text = statement.sql(0);
-            let read = weir_mysql::StatementText::read(&text);
-            for (position, piece) in read.pieces().iter().enumerate() {
-                if let Some(before) = position.checked_sub(1) {
-                    sql.extend(match &statement.parameters[before] {
-                        Parameter::Slot(slot, _) => slots[*slot].clone().unwrap(),
-                        Parameter::SlotPlus(slot, more) => {
-                            let first = String::from_utf8(slots[*slot].clone().unwrap()).unwrap();
-                            (first.parse::<i64>().unwrap() + i64::from(*more))
-                                .to_string()
-                                .into_bytes()
-                        }
-                        Parameter::Draw(generator) => {
-                            literal(generator.draw(Drawer::default(), &mut rng, &mut scratch))
-                        }
-                    });
-                }
+            let mut values = drawn.values.iter();
+            for piece in readings[drawn.statement].pieces() {
                 sql.extend(piece.as_bytes());
+                if let Some(value) = values.next() {
+                    value.get().put_literal(&mut sql);
+                }
             }
             log.query(8 + number as u32 % 4, &String::from_utf8(sql).unwrap());
         }
@@ -248,6 +221,23 @@ fn transactions_with_their_links_are_found() {
         .map(|figure| &figure.name)
         .collect();
     assert!(beyond.len() >= 4, "{beyond:?}");
+}
+
+#[test]
+fn what_a_cut_capture_lacks_is_counted() {
+    let directory = TempDir::new().unwrap();
+    let capture = orders().capture(&directory, Literals::Keep);
+    let whole = std::fs::read(&capture).unwrap();
+    std::fs::write(&capture, &whole[..whole.len() * 2 / 3]).unwrap();
+    let fitted = fit(&capture, None).unwrap();
+    let left_out = |what: &str| {
+        fitted
+            .left_out
+            .iter()
+            .any(|(found, _)| found.contains(what))
+    };
+    assert!(left_out("last whole block"), "{:?}", fitted.left_out);
+    assert!(fitted.text.contains("last whole block"), "{}", fitted.text);
 }
 
 #[test]

@@ -80,7 +80,8 @@ fn a_server_that_is_killed_ends_the_run(flavor: Flavor) {
             matches!(error, LoadError::Client(ClientError::Lost { .. })),
             "{error}"
         );
-        assert!(killed.elapsed() < Duration::from_secs(5));
+        // Not when its minute is over.
+        assert!(killed.elapsed() < Duration::from_secs(30));
     });
 }
 
@@ -169,7 +170,7 @@ fn survive_a_restart(flavor: Flavor, change: impl Fn(&mut LoadPlan)) {
         };
         // The server answers a little before its start has been noticed here.
         assert!(
-            outage.length_s > 0.0 && outage.length_s < down_s + 5.0,
+            outage.length_s > 0.0 && outage.length_s < down_s + 30.0,
             "{outage:?}"
         );
         assert_eq!(outcome.unfinished, 0);

@@ -11,6 +11,7 @@ use super::{Bench, go, make, users_gate};
 
 weir_testing::on_both_flavors! {
     every_setting_loads_or_is_named
+    every_setting_goes_all_ways_or_is_named
 }
 
 /// Settings of both flavours.
@@ -135,24 +136,28 @@ const OF_MARIADB: &[(&str, &str)] = &[
 
 const ROWS: u64 = 300;
 const EVENTS: u64 = 40;
+const EVENTS_SHORT: u64 = 8;
+
+/// What became of a setting on the shortest way of a user: tables are made, changed, filled further, and dropped.
+pub(super) fn try_shortly(bench: &Bench, user: &Endpoint) -> Result<(), LoadError> {
+    make_anew(user, WorkloadName::OltpReadWrite, true)?;
+    assert_eq!(rows_of(bench, user), ROWS, "rows that were made");
+    for (workload, is_prepared) in [
+        (WorkloadName::OltpReadWrite, true),
+        (WorkloadName::OltpReadWrite, false),
+        (WorkloadName::OltpInsert, true),
+    ] {
+        load(bench, user, workload, is_prepared, EVENTS_SHORT)?;
+    }
+    drop_table(user)
+}
 
 /// What became of a setting: the ordinary way of a user through all commands.
 pub(super) fn try_setting(bench: &Bench, user: &Endpoint) -> Result<(), LoadError> {
-    let schema = &user.database;
-    let drop_table = || {
-        let plan = PreparePlan::new(user.clone(), WorkloadName::OltpReadWrite);
-        cleanup(&plan, &users_gate())
-    };
     for secondary_key in [true, false] {
-        drop_table()?;
-        let mut tables = PreparePlan::new(user.clone(), WorkloadName::OltpReadWrite);
-        tables.tables.rows = ROWS;
-        tables.tables.secondary_key = secondary_key;
-        make(&tables)?;
+        make_anew(user, WorkloadName::OltpReadWrite, secondary_key)?;
     }
-    let rows =
-        |bench: &Bench| bench.value::<u64>(&format!("SELECT COUNT(*) FROM {schema}.sbtest1"));
-    assert_eq!(rows(bench), ROWS, "rows that were made");
+    assert_eq!(rows_of(bench, user), ROWS, "rows that were made");
     for (workload, is_prepared) in [
         (WorkloadName::OltpReadWrite, true),
         (WorkloadName::OltpReadWrite, false),
@@ -161,32 +166,75 @@ pub(super) fn try_setting(bench: &Bench, user: &Endpoint) -> Result<(), LoadErro
         (WorkloadName::OltpTextReadOnly, true),
     ] {
         if workload == WorkloadName::OltpTextReadOnly {
-            drop_table()?;
-            let mut tables = PreparePlan::new(user.clone(), workload);
-            tables.tables.rows = ROWS;
-            make(&tables)?;
+            make_anew(user, workload, true)?;
         }
-        let before = rows(bench);
-        let mut plan = LoadPlan::new(user.clone(), workload);
-        plan.rows = ROWS;
-        plan.load.connections = 2;
-        plan.load.measure = Duration::from_secs(20).into();
-        plan.max_events = Some(EVENTS);
-        plan.prepared_statements = is_prepared;
-        let outcome = go(&plan)?;
-        assert_eq!(outcome.counts.transactions, EVENTS, "{workload}");
-        let added = rows(bench) - before;
-        let expected = if workload == WorkloadName::OltpInsert {
-            EVENTS
-        } else {
-            0
-        };
-        assert_eq!(added, expected, "rows that {workload} added");
+        load(bench, user, workload, is_prepared, EVENTS)?;
     }
-    drop_table()
+    drop_table(user)
+}
+
+fn drop_table(user: &Endpoint) -> Result<(), LoadError> {
+    let plan = PreparePlan::new(user.clone(), WorkloadName::OltpReadWrite);
+    cleanup(&plan, &users_gate())
+}
+
+/// Makes the table of a workload in place of what is there.
+fn make_anew(
+    user: &Endpoint,
+    workload: WorkloadName,
+    secondary_key: bool,
+) -> Result<(), LoadError> {
+    drop_table(user)?;
+    let mut tables = PreparePlan::new(user.clone(), workload);
+    tables.tables.rows = ROWS;
+    tables.tables.secondary_key = secondary_key;
+    make(&tables)
+}
+
+fn rows_of(bench: &Bench, user: &Endpoint) -> u64 {
+    bench.value(&format!("SELECT COUNT(*) FROM {}.sbtest1", user.database))
+}
+
+/// So many transactions of a workload, which leave as many rows as they should.
+fn load(
+    bench: &Bench,
+    user: &Endpoint,
+    workload: WorkloadName,
+    is_prepared: bool,
+    events: u64,
+) -> Result<(), LoadError> {
+    let before = rows_of(bench, user);
+    let mut plan = LoadPlan::new(user.clone(), workload);
+    plan.rows = ROWS;
+    plan.load.connections = 2;
+    plan.load.measure = Duration::from_secs(20).into();
+    plan.max_events = Some(events);
+    plan.prepared_statements = is_prepared;
+    let outcome = go(&plan)?;
+    assert_eq!(outcome.counts.transactions, events, "{workload}");
+    let added = rows_of(bench, user) - before;
+    let expected = if workload == WorkloadName::OltpInsert {
+        events
+    } else {
+        0
+    };
+    assert_eq!(added, expected, "rows that {workload} added");
+    Ok(())
 }
 
 fn every_setting_loads_or_is_named(flavor: Flavor) {
+    try_all(flavor, try_shortly);
+}
+
+/// The same with tables of each form and more kinds of load: many minutes on a busy machine.
+fn every_setting_goes_all_ways_or_is_named(flavor: Flavor) {
+    try_all(flavor, try_setting);
+}
+
+/// A user's way with a setting.
+type Way = fn(&Bench, &Endpoint) -> Result<(), LoadError>;
+
+fn try_all(flavor: Flavor, way: Way) {
     // Some hundred small tables are made: nothing has to be kept.
     let (server, directory) = weir_testing::start_with(flavor, &weir_testing::LAZY_COMMITS);
     let bench = Bench { server, directory };
@@ -198,7 +246,7 @@ fn every_setting_loads_or_is_named(flavor: Flavor) {
     };
     let mut wrong = Vec::new();
     for (variable, value) in OF_BOTH.iter().chain(more) {
-        if let Err(why) = check(&bench, &user, &mut root, variable, value) {
+        if let Err(why) = check(&bench, &user, &mut root, (variable, value), way) {
             wrong.push(format!("{variable} = {value}: {why}"));
         }
     }
@@ -228,8 +276,8 @@ fn check(
     bench: &Bench,
     user: &Endpoint,
     root: &mut Session,
-    variable: &str,
-    value: &str,
+    (variable, value): (&str, &str),
+    way: Way,
 ) -> Result<(), String> {
     let read = format!("SELECT CONCAT('', @@GLOBAL.{variable})");
     // A flavour or version may not have it.
@@ -240,7 +288,7 @@ fn check(
     if root.run("set a variable", &set(value)).is_err() {
         return Ok(());
     }
-    let result = catch_unwind(AssertUnwindSafe(|| try_setting(bench, user)));
+    let result = catch_unwind(AssertUnwindSafe(|| way(bench, user)));
     let before = if before.parse::<f64>().is_ok() {
         before
     } else {

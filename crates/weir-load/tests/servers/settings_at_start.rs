@@ -9,7 +9,7 @@ use weir_model::{Endpoint, Flavor, LoadSpec, WorkloadName};
 use weir_server::{PrivateServer, initialise};
 use weir_testing::{binary, options};
 
-use super::settings::{account, judge, try_setting};
+use super::settings::{account, judge, try_setting, try_shortly};
 use super::{Bench, ROWS, TABLES, go, make};
 
 weir_testing::on_both_flavors! {
@@ -89,7 +89,7 @@ fn settings_that_need_a_start_load_or_are_named(flavor: Flavor) {
         let tried = restarted(flavor, variables, false).and_then(|(bench, user)| {
             judge(
                 variable,
-                catch_unwind(AssertUnwindSafe(|| try_setting(&bench, &user))),
+                catch_unwind(AssertUnwindSafe(|| try_shortly(&bench, &user))),
             )
         });
         if let Err(why) = tried {
@@ -151,7 +151,7 @@ fn where_names_are_written_in_small_letters_a_schema_in_capitals_is_found(flavor
     let bench = on_new_data(flavor, &[("lower_case_table_names", "1")]);
     let mut root = bench.server.session().unwrap();
     let mut user = account(&bench, &mut root);
-    try_setting(&bench, &user).unwrap();
+    try_shortly(&bench, &user).unwrap();
     for statement in [
         "CREATE DATABASE Shop",
         "GRANT ALL ON Shop.* TO bench@localhost",

@@ -180,9 +180,12 @@ fn inserted_and_deleted_rows_are_there_and_gone(flavor: Flavor) {
         .counts_whole_run;
     assert!(inserted.transactions > 0);
     assert_eq!(rows(), before + inserted.transactions);
-    let deleted = go(&bench.plan(WorkloadName::OltpDelete))
-        .unwrap()
-        .counts_whole_run;
+    // So many that some ask for a row that has gone: of 6,000 rows, some 30 do.
+    let deletes = LoadPlan {
+        max_events: Some(600),
+        ..counted(bench.plan(WorkloadName::OltpDelete))
+    };
+    let deleted = go(&deletes).unwrap().counts_whole_run;
     // A row that has gone already makes the delete an `other`, as in sysbench.
     assert_eq!(deleted.writes + deleted.others, deleted.transactions);
     assert!(deleted.writes > 0 && deleted.others > 0, "{deleted:?}");

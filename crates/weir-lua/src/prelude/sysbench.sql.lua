@@ -85,7 +85,7 @@ end
 function Connection:prepare(text)
   local number, parameters = wait(operation.PREPARE, self.id_, text)
   if not number then error("SQL API error", 2) end
-  return setmetatable({ con_ = self, id_ = number, marks_ = parameters, bound_ = {} }, statement_meta)
+  return setmetatable({ con_ = self, id_ = number, marks_ = parameters, bound_ = {}, values_ = {} }, statement_meta)
 end
 
 function Connection:bulk_insert_init(text)
@@ -142,7 +142,7 @@ function Statement:bind_param(...)
 end
 
 function Statement:execute()
-  local values, count = {}, #self.bound_
+  local values, count = self.values_, #self.bound_
   for index = 1, count do values[index] = self.bound_[index].value_ end
   local number, rows, fields, state, message =
     wait(operation.EXECUTE, self.con_.id_, self.id_, unpack(values, 1, count))

@@ -8,6 +8,7 @@ use mysql_common::proto::{Binary, Text};
 use mysql_common::row::{Row, RowDeserializer};
 use mysql_common::value::ServerSide;
 
+use super::column::ColumnForm;
 use super::{Expected, StatementResult, TextRows};
 use crate::packet::Malformed;
 
@@ -18,6 +19,8 @@ pub(super) struct Kept {
     /// The same for all rows, once the first is there.
     columns: Option<Arc<[Column]>>,
     rows: Vec<Row>,
+    /// Columns of a result whose values are kept as text.
+    forms: Vec<ColumnForm>,
     /// Rows of the result that comes, as text.
     texts: TextRows,
     results: Vec<StatementResult>,
@@ -28,6 +31,7 @@ impl Kept {
         self.definitions.clear();
         self.columns = None;
         self.rows.clear();
+        self.forms.clear();
     }
 
     pub(super) fn rows(&self) -> &[Row] {
@@ -41,7 +45,7 @@ impl Kept {
 
     /// The rows of a result have all come.
     pub(super) fn end_of_rows(&mut self) {
-        self.texts.fields = self.definitions.len();
+        self.texts.fields = self.forms.len();
         let rows = std::mem::take(&mut self.texts);
         self.results.push(StatementResult::Rows(rows));
     }
@@ -57,7 +61,11 @@ impl Kept {
     }
 
     /// Takes the definition of a column.
-    pub(super) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
+    pub(super) fn column(&mut self, payload: &[u8], expected: Expected) -> Result<(), Malformed> {
+        if matches!(expected, Expected::TextResults | Expected::TypedResults) {
+            self.forms.push(ColumnForm::read(payload)?);
+            return Ok(());
+        }
         let column = ParseBuf(payload).parse::<Column>(());
         let column = column.map_err(|_| Malformed("a column definition is none"))?;
         self.definitions.push(column);
@@ -66,17 +74,16 @@ impl Kept {
 
     /// Takes a row.
     pub(super) fn row(&mut self, payload: &[u8], expected: Expected) -> Result<(), Malformed> {
-        self.texts.fields = self.definitions.len();
-        if expected == Expected::TextResults {
-            return self.texts.text_row(payload);
+        self.texts.fields = self.forms.len();
+        match expected {
+            Expected::TextResults => return self.texts.text_row(payload),
+            Expected::TypedResults => return self.texts.typed_row(payload, &self.forms),
+            _ => {}
         }
         let definitions = &self.definitions;
         let columns = self
             .columns
             .get_or_insert_with(|| definitions.as_slice().into());
-        if expected == Expected::TypedResults {
-            return self.texts.typed_row(payload, columns);
-        }
         let (buffer, columns) = (&mut ParseBuf(payload), Arc::clone(columns));
         let row = if expected == Expected::TypedRows {
             buffer

@@ -4,19 +4,17 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use mysql_common::Value;
-use mysql_common::constants::ColumnType;
+use mysql_common::constants::{ColumnFlags, ColumnType};
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::Column;
-use mysql_common::proto::Binary;
-use mysql_common::row::{Row, RowDeserializer};
-use mysql_common::value::ServerSide;
-use std::sync::Arc;
+use mysql_common::value::{BinValue, ValueDeserializer};
 
 use super::ServerError;
+use super::column::ColumnForm;
 use crate::packet::{Malformed, length_encoded};
 
 /// What of a text row is NULL.
 const NULL: u8 = 0xFB;
+const CUT: Malformed = Malformed("a row is cut short");
 
 /// One result of a statement; a statement may have several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,13 +51,7 @@ impl TextRows {
                 rest = after;
                 continue;
             }
-            let (length, taken) = length_encoded(rest)?;
-            let end = usize::try_from(length).map_or(usize::MAX, |length| taken + length);
-            let value = rest
-                .get(taken..end)
-                .ok_or(Malformed("a row is cut short"))?;
-            self.push(value);
-            rest = &rest[end..];
+            rest = self.bytes(rest)?;
         }
         Ok(())
     }
@@ -68,25 +60,48 @@ impl TextRows {
     pub(super) fn typed_row(
         &mut self,
         payload: &[u8],
-        columns: &Arc<[Column]>,
+        columns: &[ColumnForm],
     ) -> Result<(), Malformed> {
-        let row: Row = ParseBuf(payload)
-            .parse::<RowDeserializer<ServerSide, Binary>>(Arc::clone(columns))
-            .map_err(|_| Malformed("a row is cut short"))?
-            .into();
-        let mut text = String::new();
-        for (value, column) in row.unwrap().into_iter().zip(columns.iter()) {
-            match value {
-                Value::NULL => self.cells.push(None),
-                Value::Bytes(bytes) => self.push(&bytes),
-                other => {
-                    text.clear();
-                    write_text(&mut text, &other, column);
-                    self.push(text.as_bytes());
-                }
+        // It begins with a zero and the columns that are NULL, from the third bit on.
+        let head = 1 + (columns.len() + 9) / 8;
+        let (head, mut rest) = payload.split_at_checked(head).ok_or(CUT)?;
+        for (index, column) in columns.iter().enumerate() {
+            let bit = index + 2;
+            if head[1 + bit / 8] & (1 << (bit % 8)) != 0 {
+                self.cells.push(None);
+                continue;
             }
+            rest = match number_or_time(column.code) {
+                Some(column_type) => self.typed(rest, column_type, *column)?,
+                None => self.bytes(rest)?,
+            };
         }
         Ok(())
+    }
+
+    /// Takes a number or a time; what comes after it.
+    fn typed<'a>(
+        &mut self,
+        rest: &'a [u8],
+        column_type: ColumnType,
+        column: ColumnForm,
+    ) -> Result<&'a [u8], Malformed> {
+        let mut buffer = ParseBuf(rest);
+        let form = (column_type, ColumnFlags::from_bits_truncate(column.flags));
+        let value: ValueDeserializer<BinValue> = buffer.parse(form).map_err(|_| CUT)?;
+        let mut text = String::new();
+        write_text(&mut text, &value.0, column_type, column.decimals);
+        self.push(text.as_bytes());
+        Ok(buffer.0)
+    }
+
+    /// Takes a value that is written with its length; what comes after it.
+    fn bytes<'a>(&mut self, rest: &'a [u8]) -> Result<&'a [u8], Malformed> {
+        let (length, taken) = length_encoded(rest)?;
+        let length = usize::try_from(length).map_err(|_| CUT)?;
+        let (value, rest) = rest[taken..].split_at_checked(length).ok_or(CUT)?;
+        self.push(value);
+        Ok(rest)
     }
 
     fn push(&mut self, value: &[u8]) {
@@ -96,9 +111,31 @@ impl TextRows {
     }
 }
 
+/// The type of a column whose values are no bytes with their length.
+fn number_or_time(code: u8) -> Option<ColumnType> {
+    use ColumnType as Type;
+    let column_type = Type::try_from(code).ok()?;
+    matches!(
+        column_type,
+        Type::MYSQL_TYPE_TINY
+            | Type::MYSQL_TYPE_SHORT
+            | Type::MYSQL_TYPE_YEAR
+            | Type::MYSQL_TYPE_LONG
+            | Type::MYSQL_TYPE_INT24
+            | Type::MYSQL_TYPE_LONGLONG
+            | Type::MYSQL_TYPE_FLOAT
+            | Type::MYSQL_TYPE_DOUBLE
+            | Type::MYSQL_TYPE_TIMESTAMP
+            | Type::MYSQL_TYPE_DATE
+            | Type::MYSQL_TYPE_DATETIME
+            | Type::MYSQL_TYPE_TIME
+    )
+    .then_some(column_type)
+}
+
 /// A typed value as the server would write it.
-fn write_text(text: &mut String, value: &Value, column: &Column) {
-    let digits = usize::from(column.decimals()).min(6);
+fn write_text(text: &mut String, value: &Value, column_type: ColumnType, decimals: u8) {
+    let digits = usize::from(decimals).min(6);
     // Writing into a string cannot fail.
     let _ = match value {
         Value::Int(number) => write!(text, "{number}"),
@@ -107,7 +144,7 @@ fn write_text(text: &mut String, value: &Value, column: &Column) {
         Value::Double(number) => write!(text, "{number}"),
         Value::Date(year, month, day, hour, minute, second, micros) => {
             let _ = write!(text, "{year:04}-{month:02}-{day:02}");
-            if column.column_type() == ColumnType::MYSQL_TYPE_DATE {
+            if column_type == ColumnType::MYSQL_TYPE_DATE {
                 return;
             }
             let _ = write!(text, " {hour:02}:{minute:02}:{second:02}");
@@ -150,9 +187,8 @@ mod tests {
     #[test]
     fn typed_values_are_written_as_a_server_writes_them() {
         let text = |value, column_type, decimals| {
-            let column = Column::new(column_type).with_decimals(decimals);
             let mut text = String::new();
-            write_text(&mut text, &value, &column);
+            write_text(&mut text, &value, column_type, decimals);
             text
         };
         let date = Value::Date(2026, 1, 2, 3, 4, 5, 600_000);
@@ -168,5 +204,48 @@ mod tests {
         let time = Value::Time(true, 1, 2, 3, 4, 0);
         assert_eq!(text(time, MYSQL_TYPE_TIME, 0), "-26:03:04");
         assert_eq!(text(Value::Double(1.5), MYSQL_TYPE_DOUBLE, 31), "1.5");
+    }
+
+    /// NULL, a negative and an unsigned number, a text, a date, and a text that is cut.
+    #[test]
+    fn a_typed_row_is_kept_as_text() {
+        let column = |column_type: ColumnType, flags| ColumnForm {
+            code: column_type as u8,
+            flags,
+            decimals: 0,
+        };
+        let columns = [
+            column(ColumnType::MYSQL_TYPE_LONG, 0),
+            column(ColumnType::MYSQL_TYPE_TINY, 0),
+            column(ColumnType::MYSQL_TYPE_TINY, super::super::column::UNSIGNED),
+            column(ColumnType::MYSQL_TYPE_STRING, 0),
+            column(MYSQL_TYPE_DATE, 0),
+        ];
+        let mut payload = vec![0, 1 << 2, 0xFF, 0xFF, 2];
+        payload.extend_from_slice(b"ab\x04\xE8\x07\x01\x02");
+        let mut rows = TextRows {
+            fields: 5,
+            ..TextRows::default()
+        };
+        rows.typed_row(&payload, &columns).unwrap();
+        let texts: Vec<_> = rows
+            .cells
+            .iter()
+            .map(|cell| cell.clone().map(|range| rows.bytes[range].to_vec()))
+            .collect();
+        let some = |text: &str| Some(text.as_bytes().to_vec());
+        assert_eq!(
+            texts,
+            [
+                None,
+                some("-1"),
+                some("255"),
+                some("ab"),
+                some("2024-01-02")
+            ]
+        );
+        for end in 0..payload.len() {
+            assert!(rows.typed_row(&payload[..end], &columns).is_err(), "{end}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Rows of a reply as they came, to be read in place: nothing is allocated for a reply.
 
+use super::column::ColumnForm;
 use crate::packet::{Malformed, length_encoded};
 
 const TYPE_TINY: u8 = 0x01;
@@ -14,12 +15,6 @@ const TYPE_DATE: u8 = 0x0A;
 const TYPE_TIME: u8 = 0x0B;
 const TYPE_DATETIME: u8 = 0x0C;
 const TYPE_YEAR: u8 = 0x0D;
-/// The flag of columns without negative values.
-const UNSIGNED: u16 = 1 << 5;
-/// Texts at the beginning of a column's definition.
-const TEXTS: usize = 6;
-/// Where its type stands in what follows them: after a length, a character set and a width.
-const TYPE: usize = 7;
 /// In rows of text, what stands for NULL.
 const NULL: u8 = 0xFB;
 
@@ -29,15 +24,8 @@ pub struct WireRows {
     bytes: Vec<u8>,
     /// Where each row ends.
     ends: Vec<usize>,
-    columns: Vec<ColumnType>,
+    columns: Vec<ColumnForm>,
     is_typed: bool,
-}
-
-/// How the values of a column are written.
-#[derive(Debug, Clone, Copy)]
-struct ColumnType {
-    code: u8,
-    is_unsigned: bool,
 }
 
 impl WireRows {
@@ -64,20 +52,7 @@ impl WireRows {
 
     /// Takes the definition of a column.
     pub(super) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
-        let cut = Malformed("a column definition is cut short");
-        let mut rest = payload;
-        for _ in 0..TEXTS {
-            let (length, taken) = length_encoded(rest)?;
-            rest = rest.get(taken + length as usize..).ok_or(cut)?;
-        }
-        let &[code, low, high] = rest
-            .get(TYPE..)
-            .and_then(<[u8]>::first_chunk::<3>)
-            .ok_or(cut)?;
-        self.columns.push(ColumnType {
-            code,
-            is_unsigned: u16::from_le_bytes([low, high]) & UNSIGNED != 0,
-        });
+        self.columns.push(ColumnForm::read(payload)?);
         Ok(())
     }
 
@@ -93,7 +68,7 @@ impl WireRows {
 #[derive(Debug, Clone)]
 pub struct WireRow<'a> {
     rest: &'a [u8],
-    columns: &'a [ColumnType],
+    columns: &'a [ColumnForm],
     /// Which columns are NULL, in typed rows.
     nulls: &'a [u8],
     position: usize,
@@ -165,8 +140,8 @@ impl<'a> WireRow<'a> {
         self.typed(column)
     }
 
-    fn typed(&mut self, ColumnType { code, is_unsigned }: ColumnType) -> Option<Written<'a>> {
-        let width = match code {
+    fn typed(&mut self, column: ColumnForm) -> Option<Written<'a>> {
+        let width = match column.code {
             TYPE_TINY => 1,
             TYPE_SHORT | TYPE_YEAR => 2,
             TYPE_LONG | TYPE_INT24 => 4,
@@ -180,7 +155,7 @@ impl<'a> WireRow<'a> {
             _ => return self.bytes(),
         };
         let digits = self.taken(width)?;
-        let is_negative = !is_unsigned && digits[width - 1] & 0x80 != 0;
+        let is_negative = !column.is_unsigned() && digits[width - 1] & 0x80 != 0;
         let mut number = [if is_negative { 0xFF } else { 0 }; 8];
         number[..width].copy_from_slice(digits);
         Some(Written::Integer(i64::from_le_bytes(number)))
@@ -201,6 +176,7 @@ impl<'a> WireRow<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::column::UNSIGNED;
     use super::*;
 
     const TYPE_STRING: u8 = 0xFE;

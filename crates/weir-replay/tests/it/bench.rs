@@ -106,6 +106,17 @@ impl Shop {
         options: &ReplayOptions,
         allows_writes: bool,
     ) -> ReplayOutcome {
+        self.replay_until(path, options, allows_writes, &AtomicBool::new(false))
+    }
+
+    /// The same, until it is stopped.
+    pub(crate) fn replay_until(
+        &self,
+        path: &Path,
+        options: &ReplayOptions,
+        allows_writes: bool,
+        stop: &AtomicBool,
+    ) -> ReplayOutcome {
         let survey = Survey::read(path, options).unwrap();
         let gate = if allows_writes {
             Gate::new(Permissions {
@@ -116,14 +127,13 @@ impl Shop {
             Gate::reading()
         };
         let plan = LoadPlan::new(self.endpoint(self.port), self.workload.clone());
-        let stop = AtomicBool::new(false);
         replay(
             &plan,
             path,
             &survey,
             options,
             (&gate, allows_writes),
-            &stop,
+            stop,
             &mut |_| {},
         )
         .unwrap()

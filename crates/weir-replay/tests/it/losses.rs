@@ -1,12 +1,12 @@
 //! Connections that are lost, and sessions that are not let in: told, counted, and the replay goes on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weir_load::run;
 use weir_model::Flavor;
-use weir_mysql::Gate;
+use weir_mysql::{Connection, Gate};
 use weir_replay::{ReplayOptions, Survey};
 
 use crate::bench::{Proxy, Shop, load};
@@ -52,6 +52,8 @@ fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
     assert_eq!(told.sent + told.not_sent.all(), survey.statements);
     assert!(told.sent > survey.statements / 2, "{told:?}");
 
+    stopped_under_way(&shop, &path, &slow);
+
     let mut root = shop.oracle();
     let most = survey.sessions_at_a_time;
     root.run(format!(
@@ -69,6 +71,43 @@ fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
     );
     assert_eq!(told.sent + told.not_sent.all(), survey.statements);
     one_of_many(&shop);
+}
+
+/// A replay that is stopped leaves no session and no prepared statement.
+fn stopped_under_way(shop: &Shop, path: &Path, slow: &ReplayOptions) {
+    let mut root = shop.oracle();
+    let mut prepared = || -> u64 {
+        let found: Option<(String, String)> = root
+            .first("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")
+            .unwrap();
+        found.unwrap().1.parse().unwrap()
+    };
+    let stop = AtomicBool::new(false);
+    let before = prepared();
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            while prepared() == before && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            stop.store(true, Ordering::SeqCst);
+        });
+        shop.replay_until(path, slow, true, &stop)
+    });
+    assert!(outcome.load.stopped_early);
+    let told = &outcome.record.fidelity;
+    assert!(told.sent < told.captured, "{told:?}");
+    let left = |root: &mut Connection| -> Vec<(u64,)> {
+        root.rows("SELECT id FROM information_schema.processlist WHERE user = 'shop'")
+            .unwrap()
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut root = shop.oracle();
+    while !left(&mut root).is_empty() {
+        assert!(Instant::now() < deadline, "{:?}", left(&mut root));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(prepared(), before);
 }
 
 /// The shop's statements are prepared: what is explained of each is an execution with its values.

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use weir_capture::{Literals, LogFormat, import_log};
 use weir_load::{Fault, LoadPlan, NullServer, NullServerBehavior};
-use weir_model::{LoadSpec, ReplayPace, WorkloadName};
+use weir_model::{Endpoint, LoadSpec, ReplayPace, WorkloadName};
 use weir_mysql::Gate;
 use weir_replay::{ReplayOptions, ReplayOutcome, Survey, replay};
 
@@ -59,10 +60,14 @@ pub(crate) fn capture(folder: &Path, sessions: u64, statements: u64) -> PathBuf 
 }
 
 fn send(server: &NullServer, path: &Path, options: &ReplayOptions) -> ReplayOutcome {
+    send_to(server.endpoint(), path, options)
+}
+
+fn send_to(endpoint: Endpoint, path: &Path, options: &ReplayOptions) -> ReplayOutcome {
     let survey = Survey::read(path, options).unwrap();
     let plan = LoadPlan {
         load: LoadSpec::default(),
-        ..LoadPlan::new(server.endpoint(), WorkloadName::OltpPointSelect)
+        ..LoadPlan::new(endpoint, WorkloadName::OltpPointSelect)
     };
     let stop = AtomicBool::new(false);
     replay(
@@ -128,4 +133,29 @@ fn a_server_that_restarts_is_told_and_every_statement_is_accounted_for() {
     );
     assert_eq!(told.sent + told.not_sent.all(), STATEMENTS, "{told:?}");
     assert!(told.sent > STATEMENTS * 9 / 10, "{told:?}");
+}
+
+#[test]
+fn a_server_that_stays_away_ends_the_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = capture(folder.path(), SESSIONS, STATEMENTS);
+    let socket = folder.path().join("null.sock");
+    let server = NullServer::start(&socket, NullServerBehavior::default()).unwrap();
+    let endpoint = server.endpoint();
+    let options = ReplayOptions {
+        away_max: Duration::from_secs(1),
+        ..ReplayOptions::default()
+    };
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while server.executed() < STATEMENTS / 4 {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            drop(server);
+        });
+        send_to(endpoint, &path, &options)
+    });
+    let told = outcome.record.fidelity;
+    assert!(told.not_sent.no_connection > 0, "{told:?}");
+    assert_eq!(told.sent + told.not_sent.all(), STATEMENTS, "{told:?}");
 }

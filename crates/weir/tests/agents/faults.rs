@@ -173,7 +173,7 @@ fn a_host_that_was_cut_off_is_lost_and_comes_back(scene: &Scene) {
     let mut load = scene.load(30);
     scene.wait_for_load();
     scene.hosts[1].link("down");
-    assert!(!load.ends(Duration::from_secs(20)), "{}", load.text());
+    assert!(!load.ends(Duration::from_mins(1)), "{}", load.text());
     assert!(
         load.text().contains("agent agent-2: lost"),
         "{}",
@@ -196,16 +196,16 @@ fn a_dead_agent_is_lost_and_named(scene: &mut Scene) {
     scene.wait_for_load();
     signal_process(scene.agents[2].id(), "KILL");
     let killed = Instant::now();
-    assert!(!load.ends(Duration::from_secs(20)), "{}", load.text());
+    assert!(!load.ends(Duration::from_mins(1)), "{}", load.text());
     let text = load.text();
     assert!(text.contains("agent agent-3: lost"), "{text}");
-    // The limit is 3 s; starting and ending of programs on a busy machine is not counted against it.
+    // The limit is 3 s; starting and ending of programs on a busy machine is not counted against it. The load is of 60 s.
     assert!(
-        killed.elapsed() < Duration::from_secs(10),
+        killed.elapsed() < Duration::from_secs(30),
         "{:?}",
         killed.elapsed()
     );
-    wait_until("two idle agents", Duration::from_secs(20), || scene.idle(2));
+    wait_until("two idle agents", Duration::from_mins(1), || scene.idle(2));
     let quiet = scene.server.executed();
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(

@@ -24,10 +24,15 @@ fn study(flavor: &str, factor: &str) -> String {
     )
 }
 
-/// The judged result of a study with `factor`.
+/// The judged result of a study with `factor`, each level measured once: what is asked is not how fast it is.
 fn measured(flavor: &str, factor: &str) -> Value {
+    measured_in(1, flavor, factor)
+}
+
+fn measured_in(runs: u32, flavor: &str, factor: &str) -> Value {
     let world = World::new();
-    let file = world.write("study.toml", &study(flavor, factor));
+    let study = study(flavor, factor).replace("runs = 2", &format!("runs = {runs}"));
+    let file = world.write("study.toml", &study);
     let output = run(&world, &file).output();
     // Two repetitions are too few for a verdict.
     assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
@@ -66,7 +71,7 @@ fn two_levels_that_a_server_makes_one_have_no_verdict_and_the_plan_says_so() {
         let plan = Weir::in_world(&world).args(["plan", file.to_str().unwrap()]);
         let plan = plan.succeeds().stdout;
         assert!(plan.contains(words), "{plan}");
-        let result = measured(flavor, factor);
+        let result = measured_in(2, flavor, factor);
         assert!(found(&result, "R23", "error").contains(words), "{result}");
         assert_eq!(result["comparisons"][0]["verdict"], "invalid");
         assert_eq!(result["analysis"]["elasticities"], Value::Array(Vec::new()));

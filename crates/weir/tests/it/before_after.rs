@@ -23,8 +23,6 @@ use crate::users::Users;
 use commands::{CHANGING, Command, ONLY_READ, Reach};
 use state::{State, is_of_schema};
 
-/// Kills at most; about one in five leaves a setting changed.
-const KILLS_MAX: usize = 50;
 /// Longest time after which a command is killed.
 const KILL_AFTER_MAX: Duration = Duration::from_millis(700);
 const CAPACITY: &str = "innodb_io_capacity";
@@ -217,6 +215,54 @@ fn wait_until_idle(users: &Users) {
     });
 }
 
+/// The study that changes a setting, killed when it has: this kill leaves one changed.
+fn killed_while_changed(users: &Users) -> Command {
+    let command = of("run changing");
+    let before = users.value(CAPACITY);
+    let mut child = command.on(users, "app.cnf").spawn();
+    wait_until("the setting is changed", || users.value(CAPACITY) != before);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    command
+}
+
+/// A command of `commands`, killed at some moment; none if it had ended before.
+fn killed_at_random(users: &Users, commands: &[Command], random: &mut Random) -> Option<Command> {
+    let index = (random.next() * commands.len() as f64) as usize;
+    let command = commands[index.min(commands.len() - 1)];
+    let mut child = command.on(users, "app.cnf").spawn();
+    thread::sleep(KILL_AFTER_MAX.mul_f64(random.next()));
+    if child.try_wait().unwrap().is_some() {
+        return None;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    Some(command)
+}
+
+/// Settings that a kill left changed are noted, and `weir clean` puts them back; how many there were.
+fn left_is_noted_and_put_back(users: &Users, command: Command, before: &State) -> usize {
+    wait_until_idle(users);
+    // Tables may have been dropped by a command before, so that any other makes them.
+    let changed = before.changes(&State::of(users), is_of_schema);
+    let notes = left(users);
+    for change in &changed {
+        let is_noted = |name: &String| change.starts_with(&format!("variable {name}:"));
+        assert!(
+            notes.iter().any(is_noted),
+            "{}: {changed:#?} {notes:#?}",
+            command.name
+        );
+    }
+    if !notes.is_empty() {
+        users.weir(&["clean", "--put-back"]).succeeds();
+        let still = before.changes(&State::of(users), is_of_schema);
+        assert!(still.is_empty(), "{}: {still:#?}", command.name);
+        assert!(left(users).is_empty());
+    }
+    changed.len()
+}
+
 fn what_a_kill_leaves_changed_is_noted(flavor: Flavor) {
     let mut random = Random::seeded();
     let users = start(flavor);
@@ -226,43 +272,18 @@ fn what_a_kill_leaves_changed_is_noted(flavor: Flavor) {
         .filter(|command| command.reach == Reach::Settings);
     let commands: Vec<_> = CHANGING.into_iter().chain(settings).collect();
     let before = State::of(&users);
-    let (mut killed, mut changed_settings) = (0, 0);
-    let enough = kills();
-    while killed < enough || (changed_settings == 0 && killed < KILLS_MAX) {
-        let index = (random.next() * commands.len() as f64) as usize;
-        let command = commands[index.min(commands.len() - 1)];
-        let mut child = command.on(&users, "app.cnf").spawn();
-        thread::sleep(KILL_AFTER_MAX.mul_f64(random.next()));
-        if child.try_wait().unwrap().is_some() {
+    let command = killed_while_changed(&users);
+    let mut changed = left_is_noted_and_put_back(&users, command, &before);
+    assert!(changed > 0, "a killed study left no setting changed");
+    let mut killed = 1;
+    while killed < kills() {
+        let Some(command) = killed_at_random(&users, &commands, &mut random) else {
             continue;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        };
         killed += 1;
-        wait_until_idle(&users);
-        // Tables may have been dropped by a command before, so that any other makes them.
-        let changed = before.changes(&State::of(&users), is_of_schema);
-        let notes = left(&users);
-        for change in &changed {
-            let is_noted = |name: &String| change.starts_with(&format!("variable {name}:"));
-            assert!(
-                notes.iter().any(is_noted),
-                "{}: {changed:#?} {notes:#?}",
-                command.name
-            );
-        }
-        changed_settings += changed.len();
-        if notes.is_empty() {
-            continue;
-        }
-        users.weir(&["clean", "--put-back"]).succeeds();
-        let changed = before.changes(&State::of(&users), is_of_schema);
-        assert!(changed.is_empty(), "{}: {changed:#?}", command.name);
-        assert!(left(&users).is_empty());
+        changed += left_is_noted_and_put_back(&users, command, &before);
     }
-    eprintln!("{flavor}: {changed_settings} settings were left changed by {killed} kills");
-    // Otherwise this has seen nothing.
-    assert!(changed_settings > 0, "no kill left a setting changed");
+    eprintln!("{flavor}: {changed} settings were left changed by {killed} kills");
     of("load prepare more").on(&users, "app.cnf").succeeds();
 }
 

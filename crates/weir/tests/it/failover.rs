@@ -1,9 +1,14 @@
 //! The event `failover`: the primary is killed under load, its replica takes over, and the load goes on there.
 
 use serde_json::Value;
+use weir_model::Flavor;
 
 use crate::harness::World;
-use crate::run::{FLAVORS, result, run};
+use crate::run::{name, result, run};
+
+weir_testing::on_both_flavors! {
+    a_load_goes_on_at_the_replica_that_took_over
+}
 
 fn study(flavor: &str) -> String {
     format!(
@@ -46,35 +51,33 @@ fn number(value: &Value, key: &str) -> f64 {
     number.unwrap_or_else(|| panic!("{key}: {value}"))
 }
 
-#[test]
-fn a_load_goes_on_at_the_replica_that_took_over() {
-    for flavor in FLAVORS {
-        let world = World::new();
-        let study = world.write("study.toml", &study(flavor));
-        let output = run(&world, &study).output();
-        let told = format!("{}{}", output.stdout, output.stderr);
-        assert!(matches!(output.code, Some(0 | 3)), "{told}");
-        let result = result(&world);
-        for run in result["runs"].as_array().unwrap() {
-            let event = &run["events"][0];
-            assert_eq!(event["ending"], "done", "{flavor}: {event}");
-            let failover = &event["detail"]["failover"];
-            assert!(failover["failure"].is_null(), "{flavor}: {failover}");
-            assert!(number(failover, "applied_s") < 10.0, "{failover}");
-            assert_eq!(
-                run["losses"]["outages"].as_array().unwrap().len(),
-                1,
-                "{run}"
-            );
-            let last = run["intervals"].as_array().unwrap().last().unwrap();
-            assert!(number(last, "transactions") > 0.0, "{flavor}: {last}");
-        }
-        let shipments = |run: &Value| number(&run["events"][0]["detail"]["failover"], "shipments");
-        let runs = result["runs"].as_array().unwrap().iter();
-        let most = runs.map(shipments).fold(0.0, f64::max);
-        assert!(most >= 2.0, "{flavor}: {most}");
-        world.assert_nothing_left();
+fn a_load_goes_on_at_the_replica_that_took_over(flavor: Flavor) {
+    let flavor = name(flavor);
+    let world = World::new();
+    let study = world.write("study.toml", &study(flavor));
+    let output = run(&world, &study).output();
+    let told = format!("{}{}", output.stdout, output.stderr);
+    assert!(matches!(output.code, Some(0 | 3)), "{told}");
+    let result = result(&world);
+    for run in result["runs"].as_array().unwrap() {
+        let event = &run["events"][0];
+        assert_eq!(event["ending"], "done", "{flavor}: {event}");
+        let failover = &event["detail"]["failover"];
+        assert!(failover["failure"].is_null(), "{flavor}: {failover}");
+        assert!(number(failover, "applied_s") < 10.0, "{failover}");
+        assert_eq!(
+            run["losses"]["outages"].as_array().unwrap().len(),
+            1,
+            "{run}"
+        );
+        let last = run["intervals"].as_array().unwrap().last().unwrap();
+        assert!(number(last, "transactions") > 0.0, "{flavor}: {last}");
     }
+    let shipments = |run: &Value| number(&run["events"][0]["detail"]["failover"], "shipments");
+    let runs = result["runs"].as_array().unwrap().iter();
+    let most = runs.map(shipments).fold(0.0, f64::max);
+    assert!(most >= 2.0, "{flavor}: {most}");
+    world.assert_nothing_left();
 }
 
 #[test]

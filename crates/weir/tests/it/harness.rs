@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output as RawOutput, Stdio};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,12 @@ impl Weir {
 
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    /// From this folder, as a user who types names of files there.
+    pub(crate) fn at(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
         self
     }
 
@@ -167,6 +173,14 @@ impl World {
             .collect()
     }
 
+    /// Runs of the study in `out` that are stored, as the study itself tells: a report would take the processors that
+    /// the study needs.
+    pub(crate) fn runs_stored(&self) -> u64 {
+        let text = fs::read_to_string(self.path("out/progress.json")).unwrap_or_default();
+        let progress: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        progress["runs_done"].as_u64().unwrap_or(0)
+    }
+
     /// Mounts below the test's home.
     pub(crate) fn mounts(&self) -> Vec<String> {
         let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -200,9 +214,9 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     state.is_some_and(|state| state != 'Z' && state != 'X')
 }
 
-/// Waits up to a minute for `condition`.
+/// Waits up to two minutes for `condition`.
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
+    let deadline = Instant::now() + Duration::from_mins(2);
     while !condition() {
         assert!(Instant::now() < deadline, "never: {what}");
         std::thread::sleep(Duration::from_millis(20));
@@ -238,6 +252,15 @@ pub(crate) fn small_study(flavor: &str) -> String {
         seed = 1
         "#
     )
+}
+
+/// Whether SIGINT is in one of a process's masks: `SigCgt`, the signals with a handler, or `ShdPnd`, those that wait to
+/// be delivered (proc(5)).
+pub(crate) fn has_interrupt(pid: u32, mask: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mut lines = status.lines().filter_map(|line| line.split_once(":\t"));
+    let bits = lines.find_map(|(name, bits)| (name == mask).then_some(bits));
+    bits.is_some_and(|bits| u64::from_str_radix(bits, 16).unwrap() & 2 != 0)
 }
 
 /// Sends `signal` (a name as kill(1) has it) to `pid`.

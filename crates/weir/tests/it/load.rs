@@ -2,7 +2,7 @@
 
 use weir_model::{Address, Endpoint, Flavor};
 
-use crate::harness::{Output, Weir, World, signal, wait_until};
+use crate::harness::{Output, Weir, World, has_interrupt, signal, wait_until};
 
 /// A call of `weir load` against `endpoint`.
 fn load(endpoint: &Endpoint, arguments: &[&str]) -> Weir {
@@ -115,7 +115,7 @@ fn ctrl_c_ends_a_run_with_its_report() {
         let endpoint = server.endpoint();
         load(&endpoint, &["prepare"]).succeeds();
         let child = load(&endpoint, &["--time=60", "run"]).spawn();
-        std::thread::sleep(std::time::Duration::from_secs(2));
+        weir_testing::wait_until_loaded(&server);
         signal(child.id(), "INT");
         let output = Output::from(child.wait_with_output().unwrap());
         assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
@@ -259,7 +259,7 @@ fn a_password_on_the_command_line_is_overwritten() {
 fn a_password_is_read_from_standard_input_when_asked_for() {
     use std::io::Write as _;
 
-    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let endpoint = server.endpoint();
     load(&endpoint, &["prepare"]).succeeds();
     for (password, code) in [(endpoint.password.reveal(), 0), ("wrong", 1)] {
@@ -275,17 +275,21 @@ fn a_password_is_read_from_standard_input_when_asked_for() {
 
 #[test]
 fn a_server_that_stands_still_is_named_and_the_exit_code_is_sysbenchs() {
-    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let endpoint = server.endpoint();
     load(&endpoint, &["prepare"]).succeeds();
     signal(server.pid(), "STOP");
     let run = ["--thread-init-timeout=1", "--time=1", "run"];
     let output = load(&endpoint, &run).output();
     let child = load(&endpoint, &["prepare"]).spawn();
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    wait_until("it watches for Ctrl-C", || {
+        has_interrupt(child.id(), "SigCgt")
+    });
     // Asked twice, it does not wait for the server.
     signal(child.id(), "INT");
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    wait_until("the first has come", || {
+        !has_interrupt(child.id(), "ShdPnd")
+    });
     signal(child.id(), "INT");
     let interrupted = Output::from(child.wait_with_output().unwrap());
     signal(server.pid(), "CONT");

@@ -45,6 +45,7 @@ mod server;
 mod shipped_files;
 mod terminal;
 mod tls;
+mod tuesday;
 mod users;
 mod window;
 mod workload;

@@ -4,6 +4,7 @@
 use std::fs;
 
 use serde_json::Value;
+use weir_model::Flavor;
 
 use crate::harness::{Weir, World, signal, small_study};
 use crate::load::load_of;
@@ -128,47 +129,48 @@ fn assert_verified(world: &World, result: &str) {
 }
 
 /// Uniform keys: a pool misses the share of the data that it does not hold.
-#[test]
-fn a_live_pool_says_what_others_would_miss() {
-    for flavor in ["mysql", "mariadb"] {
-        let servers = Servers::new();
-        let small = ["up", "shop", "--server", flavor];
-        let pool = ["--set", "innodb-buffer-pool-size=16M"];
-        // What is kept free by default is all of such a pool.
-        let held = ["--set", "innodb-lru-scan-depth=100"];
-        servers
-            .weir(&[&small[..], &pool[..], &held[..]].concat())
-            .succeeds();
-        let endpoint = servers.endpoint("shop");
-        let table = ["--tables=1", "--table-size=150000", "--rand-type=uniform"];
-        let load = |command: &str| {
-            load_of("oltp_point_select", &endpoint, &table)
-                .args(["--threads=2", "--time=60"])
-                .args([command])
-        };
-        load("prepare").succeeds();
-        let running = load("run").spawn();
-        std::thread::sleep(std::time::Duration::from_secs(3));
-        let observe = ["observe", "shop", "--looks", "24", "--interval", "500ms"];
-        let told = servers.command("predict", &observe);
-        let told = told.args(["--pool", "16M,24M,64M", "--json"]).succeeds();
-        signal(running.id(), "TERM");
-        running.wait_with_output().unwrap();
-        let told: Value = serde_json::from_str(&told.stdout).unwrap();
-        let pools = told["pools"].as_array().unwrap();
-        let share = |index: usize, name: &str| pools[index][name].as_f64().unwrap();
-        assert!(told["misses_per_s"].as_f64().unwrap() > 100.0, "{told}");
-        assert!((share(0, "misses_share") - 1.0).abs() < 0.25, "{told}");
-        let [held, more] = [0, 1].map(|index| share(index, "share_of_data"));
-        let expected = (1.0 - more) / (1.0 - held);
-        assert!((share(1, "misses_share") - expected).abs() < 0.25, "{told}");
-        assert!(share(2, "misses_share") < 0.05, "{told}");
-        let percent = servers
-            .session("shop")
-            .variable("innodb_buffer_pool_dump_pct");
-        assert_eq!(percent.unwrap().as_deref(), Some("25"), "put back");
-    }
+fn a_live_pool_says_what_others_would_miss(flavor: Flavor) {
+    let servers = Servers::new();
+    let flavor = flavor.to_string();
+    let small = ["up", "shop", "--server", &flavor];
+    let pool = ["--set", "innodb-buffer-pool-size=16M"];
+    // What is kept free by default is all of such a pool.
+    let held = ["--set", "innodb-lru-scan-depth=100"];
+    servers
+        .weir(&[&small[..], &pool[..], &held[..]].concat())
+        .succeeds();
+    let endpoint = servers.endpoint("shop");
+    let table = ["--tables=1", "--table-size=150000", "--rand-type=uniform"];
+    let load = |command: &str| {
+        load_of("oltp_point_select", &endpoint, &table)
+            .args(["--threads=2", "--time=60"])
+            .args([command])
+    };
+    load("prepare").succeeds();
+    let running = load("run").spawn();
+    // The pool is full, and the load has come to what it does.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let observe = ["observe", "shop", "--looks", "24", "--interval", "500ms"];
+    let told = servers.command("predict", &observe);
+    let told = told.args(["--pool", "16M,24M,64M", "--json"]).succeeds();
+    signal(running.id(), "TERM");
+    running.wait_with_output().unwrap();
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let pools = told["pools"].as_array().unwrap();
+    let share = |index: usize, name: &str| pools[index][name].as_f64().unwrap();
+    assert!(told["misses_per_s"].as_f64().unwrap() > 100.0, "{told}");
+    assert!((share(0, "misses_share") - 1.0).abs() < 0.25, "{told}");
+    let [held, more] = [0, 1].map(|index| share(index, "share_of_data"));
+    let expected = (1.0 - more) / (1.0 - held);
+    assert!((share(1, "misses_share") - expected).abs() < 0.25, "{told}");
+    assert!(share(2, "misses_share") < 0.05, "{told}");
+    let percent = servers
+        .session("shop")
+        .variable("innodb_buffer_pool_dump_pct");
+    assert_eq!(percent.unwrap().as_deref(), Some("25"), "put back");
 }
+
+weir_testing::on_both_flavors!(a_live_pool_says_what_others_would_miss);
 
 /// Throughput without doublewrite is predicted of every drive; that its pages stay whole is not.
 #[test]

@@ -10,7 +10,7 @@ use weir_model::Flavor;
 use weir_testing::PrivateServer;
 
 use crate::harness::{Weir, World, signal};
-use crate::run::{assert_published_form, result, run};
+use crate::run::{assert_published_form, name, result, run};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/shop.toml");
 const USER: &str = "shop";
@@ -20,13 +20,6 @@ const HISTORY: &str = "select p.name, b.pieces from purchase b join product p";
 
 weir_testing::on_both_flavors! {
     the_query_whose_index_is_dropped_is_named_first
-}
-
-fn name(flavor: Flavor) -> &'static str {
-    match flavor {
-        Flavor::Mysql => "mysql",
-        Flavor::Mariadb => "mariadb",
-    }
 }
 
 /// The shop with fewer rows, whose customers look at their purchases more often: so that reading all of these in place

@@ -139,7 +139,7 @@ fn options_of_a_script_are_factors() {
 #[test]
 fn a_script_that_is_none_is_refused_by_the_plan_with_its_line() {
     let world = World::new();
-    let study = study(&world, "mysql", "\"reads.lua\", \"writes.lua\"");
+    let study = study(&world, "mariadb", "\"reads.lua\", \"writes.lua\"");
     let plan = || Weir::new().args(["plan", study.to_str().unwrap()]);
     for (name, text, why) in [
         ("reads.lua", "local a = 1\nx = = 1", "reads.lua:2: "),
@@ -205,7 +205,7 @@ fn a_script_that_fails_costs_its_run_and_leaves_nothing() {
         "prints.lua",
         "require('part') function event() con:query('DO 0') print(('x'):rep(2^20)) end",
     );
-    let study = study(&world, "mysql", &names);
+    let study = study(&world, "mariadb", &names);
     let output = run(&world, &study).output();
     let told = &output.stderr;
     assert_eq!(output.code, Some(1), "{}{told}", output.stdout);
@@ -232,7 +232,7 @@ fn a_script_that_fails_costs_its_run_and_leaves_nothing() {
 fn a_study_whose_script_always_fails_ends_with_its_words() {
     let world = World::new();
     let text = "require('part')\nfunction event()\nerror('no stock') end";
-    let study = study(&world, "mysql", "\"writes.lua\"");
+    let study = study(&world, "mariadb", "\"writes.lua\"");
     world.write("writes.lua", text);
     let error = run(&world, &study).fails();
     let why = "writes.lua:3: no stock";

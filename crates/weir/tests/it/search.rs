@@ -4,10 +4,10 @@
 use std::fs;
 
 use serde_json::Value;
+use weir_model::Flavor;
 
 use crate::harness::{Output, Weir, World, small_study, wait_until};
-
-const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
+use crate::run::name;
 
 fn run(world: &World, study: &str) -> Weir {
     fs::create_dir_all(world.path("work")).unwrap();
@@ -16,6 +16,12 @@ fn run(world: &World, study: &str) -> Weir {
         .args(["run", study.to_str().unwrap(), "--resume"])
         .args(["--out", world.path("out").to_str().unwrap()])
         .args(["--work", world.path("work").to_str().unwrap()])
+}
+
+weir_testing::on_both_flavors! {
+    a_search_is_killed_resumed_and_answered
+    runs_share_a_server_and_warm_up_until_steady
+    ctrl_c_ends_a_study_while_it_connects
 }
 
 fn result(world: &World) -> Value {
@@ -34,76 +40,70 @@ fn quick_study(flavor: &str, rest: &str) -> String {
 
 /// Everything up to 80 transactions per second has a latency below ten seconds: 20, 40 and 80 are
 /// tried, and 80 is measured again.
-#[test]
-fn a_search_is_killed_resumed_and_answered() {
-    for flavor in FLAVORS {
-        let world = World::new();
-        let study = quick_study(
-            flavor,
-            "[factors]\ndrive = [\"intel-p4610\"]\n[search]\nfind = \"rate\"\n\
-             objective = \"p99 <= 10s\"\nrange = \"20..80\"\nconfirm = 2",
-        );
-        let mut child = run(&world, &study).spawn();
-        let file = world.path("out/result.sqlite");
-        wait_until("two places are measured", || {
-            file.exists() && result(&world)["runs"].as_array().unwrap().len() >= 2
-        });
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let output = run(&world, &study).succeeds();
-        let answer = "highest rate with p99 <= 10s: 80 transactions/s or more";
-        for part in [answer, "measured again at 80 transactions/s in 2 runs"] {
-            assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
-        }
-        let result = result(&world);
-        assert_eq!(result["runs"].as_array().unwrap().len(), 5);
-        assert_eq!(result["searches"][0]["found"][0]["place"], 80);
-        world.assert_nothing_left();
+fn a_search_is_killed_resumed_and_answered(flavor: Flavor) {
+    let flavor = name(flavor);
+    let world = World::new();
+    let study = quick_study(
+        flavor,
+        "[factors]\ndrive = [\"intel-p4610\"]\n[search]\nfind = \"rate\"\n\
+         objective = \"p99 <= 10s\"\nrange = \"20..80\"\nconfirm = 2",
+    );
+    let mut child = run(&world, &study).spawn();
+    wait_until("two places are measured", || world.runs_stored() >= 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = run(&world, &study).completes();
+    let answer = "highest rate with p99 <= 10s: 80 transactions/s or more";
+    for part in [answer, "measured again at 80 transactions/s in 2 runs"] {
+        assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
     }
+    let result = result(&world);
+    assert_eq!(result["runs"].as_array().unwrap().len(), 5);
+    assert_eq!(result["searches"][0]["found"][0]["place"], 80);
+    world.assert_nothing_left();
 }
 
-#[test]
-fn runs_share_a_server_and_warm_up_until_steady() {
-    for flavor in FLAVORS {
-        let world = World::new();
-        let study = quick_study(
-            flavor,
-            "[factors]\ndrive = [\"intel-p4610\"]\n\"drive.read.latency_us\" = [300]\n\
-             threads = [1, 2]\n[repeat]\nruns = 1\nwithin_server = [\"threads\"]",
-        );
-        let study = study.replace("threads = 2\n", "threads = 1\n").replace(
-            "warmup = \"1s\"",
-            "warmup = { at_least = \"1s\", at_most = \"2s\" }",
-        );
-        let output = run(&world, &study).output();
-        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
-        assert!(
-            output.stdout.contains("went on with a server"),
-            "{}",
-            output.stdout
-        );
-        let result = result(&world);
-        let approach = |run: &Value, key: &str| run["record"]["approach"][key].clone();
-        let runs = result["runs"].as_array().unwrap();
-        let before: Vec<_> = runs
-            .iter()
-            .map(|run| approach(run, "runs_before"))
-            .collect();
-        assert_eq!(before, [0, 1]);
-        for run in runs {
-            assert!(approach(run, "steady").is_boolean());
-            let warmup_s = approach(run, "warmup_s").as_f64().unwrap();
-            assert!((2.0..=3.5).contains(&warmup_s), "{warmup_s}");
-            let first = run["intervals"][0]["time_s"].as_f64().unwrap();
-            assert!(first < -0.9 && first >= -warmup_s, "{first}");
-        }
-        assert_eq!(
-            result["drives"][0]["name"],
-            "intel-p4610+read.latency_us=300"
-        );
-        assert_eq!(result["drives"][0]["read"]["latency_us"], 300.0);
-        world.assert_nothing_left();
+fn runs_share_a_server_and_warm_up_until_steady(flavor: Flavor) {
+    let flavor = name(flavor);
+    let world = World::new();
+    let study = quick_study(
+        flavor,
+        "[factors]\ndrive = [\"intel-p4610\"]\n\"drive.read.latency_us\" = [300]\n\
+         threads = [1, 2]\n[repeat]\nruns = 1\nwithin_server = [\"threads\"]",
+    );
+    let study = study.replace("threads = 2\n", "threads = 1\n").replace(
+        "warmup = \"1s\"",
+        "warmup = { at_least = \"1s\", at_most = \"2s\" }",
+    );
+    let output = run(&world, &study).output();
+    assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+    assert!(
+        output.stdout.contains("went on with a server"),
+        "{}",
+        output.stdout
+    );
+    let result = result(&world);
+    let approach = |run: &Value, key: &str| run["record"]["approach"][key].clone();
+    let runs = result["runs"].as_array().unwrap();
+    let before: Vec<_> = runs
+        .iter()
+        .map(|run| approach(run, "runs_before"))
+        .collect();
+    assert_eq!(before, [0, 1]);
+    for run in runs {
+        assert!(approach(run, "steady").is_boolean());
+        let warmup_s = approach(run, "warmup_s").as_f64().unwrap();
+        // As long as it may be, and until the next second is complete, which a busy machine makes late.
+        assert!((2.0..=10.0).contains(&warmup_s), "{warmup_s}");
+        let first = run["intervals"][0]["time_s"].as_f64().unwrap();
+        assert!(first < -0.9 && first >= -warmup_s, "{first}");
     }
+    assert_eq!(
+        result["drives"][0]["name"],
+        "intel-p4610+read.latency_us=300"
+    );
+    assert_eq!(result["drives"][0]["read"]["latency_us"], 300.0);
+    world.assert_nothing_left();
 }
 
 #[test]
@@ -134,21 +134,19 @@ fn connections(world: &World) -> usize {
         .count()
 }
 
-#[test]
-fn ctrl_c_ends_a_study_while_it_connects() {
-    for flavor in FLAVORS {
-        let world = World::new();
-        let study = quick_study(flavor, "[factors]\ndrive = [\"intel-p4610\"]").replace(
-            "warmup = \"1s\"",
-            "warmup = { at_least = \"60s\", at_most = \"60s\" }",
-        );
-        let many = study.replace("threads = 2\n", "threads = 900\n");
-        assert_ne!(study, many);
-        let child = run(&world, &many).spawn();
-        wait_until("it connects", || connections(&world) > 20);
-        crate::harness::signal(child.id(), "INT");
-        let output = Output::from(child.wait_with_output().unwrap());
-        assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
-        world.assert_nothing_left();
-    }
+fn ctrl_c_ends_a_study_while_it_connects(flavor: Flavor) {
+    let flavor = name(flavor);
+    let world = World::new();
+    let study = quick_study(flavor, "[factors]\ndrive = [\"intel-p4610\"]").replace(
+        "warmup = \"1s\"",
+        "warmup = { at_least = \"60s\", at_most = \"60s\" }",
+    );
+    let many = study.replace("threads = 2\n", "threads = 900\n");
+    assert_ne!(study, many);
+    let child = run(&world, &many).spawn();
+    wait_until("it connects", || connections(&world) > 20);
+    crate::harness::signal(child.id(), "INT");
+    let output = Output::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(130), "{}{}", output.stdout, output.stderr);
+    world.assert_nothing_left();
 }

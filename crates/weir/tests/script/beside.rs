@@ -35,6 +35,14 @@ impl Output {
         number.unwrap().parse().unwrap()
     }
 
+    /// Nothing was told of the script, but that a busy machine held the whole program up.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let is_of_machine = self
+            .stderr
+            .starts_with("note: the script ran or waited for ");
+        self.stderr.is_empty() || is_of_machine && self.stderr.lines().count() == 1
+    }
+
     /// The counts of reads, writes, other statements and events.
     pub(crate) fn counts(&self) -> [u64; 4] {
         ["read:", "write:", "other:", "total number of events:"].map(|label| self.number(label))

@@ -1,6 +1,6 @@
 //! Servers that go away under a script, and scripts that go away.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use weir_model::Flavor;
@@ -17,24 +17,40 @@ fn a_restart_is_survived(flavor: Flavor, driving: &str) {
     let sizes = "oltp_point_select --table-size=1000 --lua-threads=os";
     assert_eq!(bench.ours(&format!("{sizes} prepare")).code, Some(0));
     let words = format!(
-        "oltp_point_select --table-size=1000 --threads=4 --time=12 --lua-threads={driving} {IGNORED} run"
+        "oltp_point_select --table-size=1000 --threads=4 --time=600 --lua-threads={driving} {IGNORED} run"
     );
     let mut command = bench.command(&words);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = child.spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(3));
+    weir_testing::wait_until_loaded(&server);
     server.kill();
-    let restarted = Instant::now();
     let options = weir_testing::options(directory.path());
     let server = PrivateServer::start(&weir_testing::binary(flavor), &options).unwrap();
-    assert!(
-        restarted.elapsed() < Duration::from_secs(8),
-        "a slow machine"
-    );
+    weir_testing::wait_until_loaded(&server);
+    wait_for_connections(&server, 4);
+    let status = Command::new("kill")
+        .args(["-s", "INT", &child.id().to_string()])
+        .status();
+    assert!(status.unwrap().success());
     let run = crate::beside::Output::from(child.wait_with_output().unwrap());
-    assert_eq!(run.code, Some(0), "{driving} {run:?}");
+    assert_eq!(run.code, Some(130), "{driving} {run:?}");
     assert!(run.number("reconnects:") >= 4, "{driving} {run:?}");
-    drop(server);
+}
+
+/// Waits until so many connections beside that of the test are there.
+fn wait_for_connections(server: &PrivateServer, count: u64) {
+    let mut control = weir_testing::connect(&server.endpoint());
+    let deadline = Instant::now() + Duration::from_mins(1);
+    loop {
+        let there: Option<(String, u64)> = control
+            .first("SHOW GLOBAL STATUS LIKE 'Threads_connected'")
+            .unwrap();
+        if there.unwrap().1 == count + 1 {
+            return;
+        }
+        assert!(Instant::now() < deadline, "never {count} connections");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
@@ -50,7 +66,7 @@ fn a_restart_is_survived_by_coroutines() {
 #[test]
 fn a_server_that_dies_ends_a_run_that_does_not_ignore_it() {
     for driving in ["os", "reactor"] {
-        let (server, _directory) = weir_testing::start(Flavor::Mysql);
+        let (server, _directory) = weir_testing::start(Flavor::Mariadb);
         let bench = Bench::on(&server.endpoint());
         bench.script(
             "x.lua",
@@ -61,11 +77,11 @@ fn a_server_that_dies_ends_a_run_that_does_not_ignore_it() {
         let mut command = bench.command(&words);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = child.spawn().unwrap();
-        std::thread::sleep(Duration::from_secs(2));
+        weir_testing::wait_until_loaded(&server);
         server.kill();
         let killed = Instant::now();
         let run = crate::beside::Output::from(child.wait_with_output().unwrap());
-        assert!(killed.elapsed() < Duration::from_secs(20));
+        assert!(killed.elapsed() < Duration::from_secs(50));
         assert_eq!(run.code, Some(1), "{driving} {run:?}");
         assert!(run.stdout.contains("FATAL: "), "{driving} {run:?}");
     }
@@ -74,7 +90,7 @@ fn a_server_that_dies_ends_a_run_that_does_not_ignore_it() {
 /// The connections of a script that leaves by `os.exit` are closed, and its exit code is the program's.
 #[test]
 fn a_script_that_leaves_leaves_no_connection() {
-    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let bench = Bench::on(&server.endpoint());
     bench.script(
         "x.lua",
@@ -84,11 +100,6 @@ fn a_script_that_leaves_leaves_no_connection() {
     for driving in ["os", "reactor"] {
         let words = format!("x.lua --threads=8 --lua-threads={driving} run");
         assert_eq!(bench.ours(&words).code, Some(7), "{driving}");
-        std::thread::sleep(Duration::from_millis(500));
-        let mut control = weir_testing::connect(&server.endpoint());
-        let left: Vec<(String, String)> = control
-            .rows("SHOW STATUS LIKE 'Threads_connected'")
-            .unwrap();
-        assert_eq!(left[0].1, "1", "{driving}");
+        wait_for_connections(&server, 0);
     }
 }

@@ -18,7 +18,7 @@ fn lines(run: &Output) -> Vec<(f64, u64, String)> {
 
 #[test]
 fn a_profile_names_the_lines_that_waited() {
-    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let bench = Bench::on(&server.endpoint());
     bench.script(
         "x.lua",
@@ -46,6 +46,11 @@ function done() print('the command was', sysbench.cmdline.command) end",
         assert_eq!(run.code, Some(0), "{run:?}");
         assert!(run.stdout.contains("total number of events:"), "{run:?}");
         let lines = lines(&run);
+        // How long a shell takes to start is the machine's.
+        let (shell, lines): (Vec<_>, Vec<_>) = lines
+            .into_iter()
+            .partition(|line| line.2.ends_with("os.execute"));
+        assert_eq!(shell[0].2, "x.lua:15, os.execute", "{run:?}");
         let named: Vec<_> = lines.iter().take(3).map(|line| line.2.as_str()).collect();
         assert_eq!(
             named,
@@ -55,9 +60,8 @@ function done() print('the command was', sysbench.cmdline.command) end",
         let least_s = [0.8, 0.4, 0.2];
         for (line, least_s) in lines.iter().zip(least_s) {
             assert_eq!(line.1, 10, "{run:?}");
-            assert!(line.0 > least_s && line.0 < least_s + 2.0, "{run:?}");
+            assert!(line.0 > least_s && line.0 < least_s + 10.0, "{run:?}");
         }
-        assert!(lines[3].2 == "x.lua:15, os.execute", "{run:?}");
         assert!(
             run.stdout.contains("  the script itself, and calls"),
             "{run:?}"

@@ -20,7 +20,7 @@ end";
 
 #[test]
 fn json_and_logs_of_latencies_are_as_for_native_workloads() {
-    let (server, _directory) = weir_testing::start(Flavor::Mysql);
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
     let bench = Bench::on(&server.endpoint());
     bench.script("x.lua", SCRIPT);
     for driving in ["os", "reactor"] {

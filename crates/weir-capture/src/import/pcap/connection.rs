@@ -16,8 +16,8 @@ const HEADER_BYTES: usize = 4;
 pub(super) enum Outcome {
     /// It was read to its end.
     Read,
-    /// It was another protocol.
-    NotMysql,
+    /// It was another protocol, or there before the packets begin.
+    NotRead,
     /// Packets are missing, or what passes is not understood: it was read as far as that.
     Cut,
     Encrypted,
@@ -38,9 +38,8 @@ pub(super) struct Connection {
     outcome: Outcome,
     /// What the client sent first, until it is whole.
     login: Option<Vec<u8>>,
+    /// A session was seen to begin.
     was_opened: bool,
-    is_over: bool,
-    is_joined_late: bool,
 }
 
 /// Whether a side is a server by its port.
@@ -61,16 +60,13 @@ impl Connection {
             outcome: Outcome::Read,
             login: Some(Vec::new()),
             was_opened: false,
-            is_over: false,
-            is_joined_late: false,
         }
     }
 
     /// It was there before the packets begin: nothing of it is read.
     pub(super) fn joined_late() -> Self {
         Self {
-            is_joined_late: true,
-            outcome: Outcome::NotMysql,
+            outcome: Outcome::NotRead,
             ..Self::begun(0)
         }
     }
@@ -88,11 +84,6 @@ impl Connection {
         self.was_opened
     }
 
-    /// Nothing more comes.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over
-    }
-
     /// What was seen since the last call.
     pub(super) fn take(&mut self) -> Vec<Seen> {
         let seen = self.watch.take();
@@ -100,18 +91,27 @@ impl Connection {
         seen
     }
 
-    /// Takes a segment.
-    pub(super) fn segment(&mut self, at_us: u64, segment: &Segment<'_>, is_of_client: bool) {
-        if segment.is_reset {
-            self.is_over = true;
-            return;
-        }
+    /// Takes a segment; whether nothing more comes after it.
+    pub(super) fn segment(
+        &mut self,
+        at_us: u64,
+        segment: &Segment<'_>,
+        is_of_client: bool,
+    ) -> bool {
         let side = usize::from(!is_of_client);
         self.ended[side] |= segment.is_last;
-        if self.is_joined_late || self.outcome != Outcome::Read {
-            self.is_over |= self.ended == [true, true];
-            return;
+        if segment.is_reset {
+            return true;
         }
+        if self.outcome != Outcome::Read {
+            return self.ended == [true, true];
+        }
+        self.read(at_us, segment, is_of_client);
+        self.client.is_complete() && self.server.is_complete()
+    }
+
+    /// Puts a segment to its stream, and passes on what is whole by it.
+    fn read(&mut self, at_us: u64, segment: &Segment<'_>, is_of_client: bool) {
         let (stream, other) = if is_of_client {
             (&mut self.client, &mut self.server)
         } else {
@@ -132,12 +132,11 @@ impl Connection {
             stream.ends(segment.sequence, segment.payload.len());
         }
         let bytes = stream.part(at_us, segment.sequence, segment.payload);
-        self.held[side].extend(bytes);
+        self.held[usize::from(!is_of_client)].extend(bytes);
         self.pass_on(is_of_client);
         if self.client.is_lost(at_us) || self.server.is_lost(at_us) {
             self.outcome = Outcome::Cut;
         }
-        self.is_over = self.client.is_complete() && self.server.is_complete();
     }
 
     /// Passes on what each side has sent, the side that sent last first: it may have filled a gap for which the other
@@ -207,7 +206,7 @@ impl Connection {
             self.outcome = if self.was_opened {
                 Outcome::Cut
             } else {
-                Outcome::NotMysql
+                Outcome::NotRead
             };
         }
     }

@@ -110,7 +110,7 @@ fn print(survey: &Survey, top: usize) -> anyhow::Result<()> {
             }
         }
         None => output::line(format_args!(
-            "missing     its end: it is still written, or its writer was killed ({} bytes after the last whole block)",
+            "missing     its end: it is still written, damaged, or its writer was killed ({} bytes after the last whole block)",
             survey.cut_bytes
         ))?,
     }

@@ -41,7 +41,11 @@ pub(super) fn execute(arguments: &[String], config: &ClientConfig) -> anyhow::Re
         eprintln!("note: {sentence}");
     }
     if survey.tail.is_none() {
-        eprintln!("note: the capture has no end: it is still written, or its writer was killed");
+        eprintln!(
+            "note: the capture has no end: it is still written, damaged, or its writer was killed ({} bytes after the last whole \
+             block are not read)",
+            survey.cut_bytes
+        );
     }
     let gate = gate(&line);
     let mut warn = |progress: Progress<'_>| {

@@ -11,6 +11,8 @@ use super::line::ReplayLine;
 /// Kinds of statements in the table, those that took the most time in the capture first.
 const TOP: usize = 20;
 const TEXT_MAX: usize = 80;
+/// Codes of errors that are told, the most frequent first.
+const ERRORS_TOLD: usize = 3;
 
 /// As JSON.
 pub(super) fn document(
@@ -84,6 +86,14 @@ fn write(
             writeln!(text, "              {count} not sent: {reason}")?;
         }
     }
+    let reached = told.sent + told.not_sent.all();
+    if told.captured > reached {
+        writeln!(
+            text,
+            "              {} not reached: the replay was stopped",
+            told.captured - reached
+        )?;
+    }
     let late = told.late_us;
     writeln!(
         text,
@@ -95,6 +105,14 @@ fn write(
         "  errors      {} in the capture, {} in the replay; {} of {} differ",
         told.errors_captured, told.errors, told.errors_differ, told.errors_compared
     )?;
+    for error in outcome.load.errors.iter().take(ERRORS_TOLD) {
+        let (count, code) = (error.count, error.code);
+        writeln!(
+            text,
+            "              {count} of error {code}: {}",
+            error.first_message
+        )?;
+    }
     writeln!(
         text,
         "  rows        {} of {} differ",

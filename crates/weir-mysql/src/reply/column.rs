@@ -1,0 +1,46 @@
+//! How the values of a column are written, read from its definition without its names.
+
+use crate::packet::{Malformed, length_encoded};
+
+/// The flag of columns without negative values.
+pub(super) const UNSIGNED: u16 = 1 << 5;
+/// Texts at the beginning of a definition: schema, table, name and the like.
+const TEXTS: usize = 6;
+/// Where the type stands in what follows them: after a length, a character set and a width.
+const TYPE: usize = 7;
+
+/// How the values of a column are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ColumnForm {
+    /// The protocol's number of its type.
+    pub(super) code: u8,
+    pub(super) flags: u16,
+    /// Digits after the point; of times those of the second.
+    pub(super) decimals: u8,
+}
+
+impl ColumnForm {
+    /// Reads a column's definition.
+    pub(super) fn read(payload: &[u8]) -> Result<Self, Malformed> {
+        let cut = Malformed("a column definition is cut short");
+        let mut rest = payload;
+        for _ in 0..TEXTS {
+            let (length, taken) = length_encoded(rest)?;
+            let length = usize::try_from(length).map_err(|_| cut)?;
+            rest = rest[taken..].get(length..).ok_or(cut)?;
+        }
+        let &[code, low, high, decimals] = rest
+            .get(TYPE..)
+            .and_then(<[u8]>::first_chunk::<4>)
+            .ok_or(cut)?;
+        Ok(Self {
+            code,
+            flags: u16::from_le_bytes([low, high]),
+            decimals,
+        })
+    }
+
+    pub(super) fn is_unsigned(self) -> bool {
+        self.flags & UNSIGNED != 0
+    }
+}
