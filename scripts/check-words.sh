@@ -2,12 +2,13 @@
 # Plain words in README, docs and help: refuses sentences of more than 30 words and the forms that readers have to
 # decode.
 #
-#   scripts/check-words.sh              all pages and the help, as `make check` does
+#   scripts/check-words.sh              all pages, the help and the documentation of the crates, as `make check` does
 #   scripts/check-words.sh PAGE...      these pages
 #   scripts/check-words.sh --lengths    also the median and the longest sentence of each page
 #
 # Code, links' targets and table cells have no sentences. Cells are looked at for the forms only. Of Rust files the
-# help counts: documentation comments, and the fourth text of an option of `weir load`.
+# documentation comments count, and the fourth text of an option of `weir load`. Sentences may be longer where only
+# the crate itself sees the item.
 set -eu
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -21,10 +22,12 @@ if [ "${1:-}" = --lengths ]; then
 fi
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2086 # a list of words
-    set -- README.md ARCHITECTURE.md CONTRIBUTING.md docs/*.md docs/*/*.md $HELP
+    set -- README.md ARCHITECTURE.md CONTRIBUTING.md docs/*.md docs/*/*.md $HELP \
+        $(find crates -path '*/src/*' -name '*.rs' ! -path 'crates/weir/src/cli*')
 fi
 
-awk -v lengths="$lengths" -v words_max=30 '
+# shellcheck disable=SC2086 # a list of words
+awk -v lengths="$lengths" -v words_max=30 -v help=" $(echo $HELP) " '
 function fail(what) { printf "%s:%d: %s\n", page, line, what; failed = 1 }
 function forms(text, lower) {
     lower = " " tolower(text) " "
@@ -35,7 +38,11 @@ function forms(text, lower) {
 function sentence(text, words, n) {
     n = split(text, words, " ")
     if (n == 0) return
-    if (n > words_max) fail(n " words in a sentence, at most " words_max ": " substr(text, 1, 60) "...")
+    if (n > words_max) {
+        long = n " words in a sentence, at most " words_max ": " substr(text, 1, 60) "..."
+        # Whether other crates see the item follows below its comment.
+        if (is_inner) waiting[++waits] = long; else fail(long)
+    }
     if (text ~ /^What / && text !~ /\?$/) fail("begin with the noun, not with \"What\": " substr(text, 1, 60))
     all[++count] = n
 }
@@ -58,10 +65,20 @@ function report(i, j, kept) {
     }
     count = 0
 }
-FNR == 1 { if (page) { paragraph(); report() } page = FILENAME; fenced = 0 }
+FNR == 1 {
+    if (page) { paragraph(); report() }
+    if (seen[FILENAME]++) nextfile
+    page = FILENAME; fenced = 0; waits = 0
+    is_inner = FILENAME ~ /\.rs$/ && index(help, " " FILENAME " ") == 0
+}
 FILENAME ~ /\.rs$/ && /^ *\/\/\/ / { sub(/^ *\/\/\/ /, ""); if (held == "") line = FNR; held = held " " $0; next }
 FILENAME ~ /\.rs$/ && /^ *"[a-z_-]+", [A-Z][a-z]+, "/ { line = FNR; split($0, texts, "\""); held = texts[6]; paragraph(); next }
-FILENAME ~ /\.rs$/ { paragraph(); next }
+FILENAME ~ /\.rs$/ {
+    paragraph()
+    if ($0 ~ /^ *pub /) for (i = 1; i <= waits; i++) fail(waiting[i])
+    if ($0 !~ /^ *(#\[|\/\/\/)/) waits = 0
+    next
+}
 /^ *```/ { paragraph(); fenced = !fenced; next }
 fenced { next }
 /^ *$/ || /^#/ { paragraph(); next }

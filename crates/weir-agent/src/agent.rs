@@ -43,7 +43,7 @@ pub struct AgentOptions {
     pub version: String,
 }
 
-/// Serves until `stop`, or until the conductor sends it home. `on_event` is told what happens, a line each.
+/// Serves until `stop`, or until the conductor ends it. Calls `on_event` with a line for each event.
 ///
 /// # Errors
 ///

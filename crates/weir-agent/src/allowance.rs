@@ -73,7 +73,7 @@ fn is_in(address: IpAddr, block: IpAddr, bits: u8) -> bool {
     }
 }
 
-/// Networks that nobody reaches from outside: RFC 1918, RFC 4193, loopback and link-local addresses.
+/// Networks that cannot be reached from outside: RFC 1918, RFC 4193, loopback and link-local addresses.
 const PRIVATE: [&str; 8] = [
     "127.0.0.0/8",
     "10.0.0.0/8",

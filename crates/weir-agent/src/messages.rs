@@ -193,7 +193,7 @@ pub(crate) enum Call {
 /// A sign of life.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beat {
-    /// Of the process, so that a second one under the same name is told from the first.
+    /// Of the process, so that a second one under the same name differs from the first.
     pub(crate) process: String,
     /// The run that it is busy with.
     pub(crate) run: Option<String>,

@@ -14,7 +14,7 @@ pub(crate) struct Member {
     pub(crate) public: String,
 }
 
-/// What the server is told.
+/// The configuration of the server.
 pub(crate) struct Configuration<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,

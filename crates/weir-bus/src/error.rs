@@ -27,7 +27,7 @@ pub enum BusError {
         log: PathBuf,
     },
     /// An address that no bus can have.
-    #[error("address {address}: {why}; use HOST:PORT, such as 10.0.0.5:4222")]
+    #[error("address {address}: {why}; give another HOST:PORT, such as 10.0.0.5:4222")]
     Address {
         /// What was given.
         address: String,
@@ -43,7 +43,7 @@ pub enum BusError {
         name: String,
     },
     /// A file that is no join file, or one of another version.
-    #[error("join file {path}: {why}; use one that `weir bus up` of this version wrote")]
+    #[error("join file {path}: {why}; `weir bus up` of this version writes one")]
     JoinFile {
         /// Which.
         path: PathBuf,

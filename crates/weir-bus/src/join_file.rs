@@ -48,7 +48,7 @@ impl JoinFile {
             path: path.to_owned(),
             why,
         };
-        let text = fs::read_to_string(path).map_err(PathError::on("read", path))?;
+        let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
         let found = fs::metadata(path).map_err(PathError::on("look at", path))?;
         if found.permissions().mode() & 0o077 != 0 {
             let why = "others can read the key in it (chmod 600 closes it)";

@@ -24,7 +24,7 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
-/// Bytes that end too early or say what nobody writes.
+/// Bytes that end too early or have values that no writer makes.
 pub(crate) const CUT: &str = "a record is cut short";
 
 impl<'a> Cursor<'a> {

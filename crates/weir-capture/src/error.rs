@@ -1,6 +1,7 @@
 //! What can go wrong with a capture, in one line each.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use thiserror::Error;
@@ -9,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// A file that could not be read or written.
-    #[error("{what} {path}: {why}")]
+    #[error("{what} `{path}` ({why}); check the name, the rights and the space")]
     File {
         /// What was tried.
         what: &'static str,
@@ -20,7 +21,11 @@ pub enum CaptureError {
     },
     /// A file that is no capture, or one of a version that is not known here.
     #[error(
+<<<<<<< HEAD
+        "`{path}` is no capture that this version reads ({why}); name a file of `weir capture proxy` or `weir capture import`"
+=======
         "{path} is no capture that this weir reads ({why}); name another file, or read it with the weir that wrote it"
+>>>>>>> trim
     )]
     NotACapture {
         /// The file.
@@ -46,6 +51,14 @@ pub enum CaptureError {
         /// The line, from 1.
         line: u64,
         /// What is wrong with it.
+        why: String,
+    },
+    /// An address that a proxy cannot listen on.
+    #[error("cannot listen on {address} ({why}); give another address or port with --listen")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's words.
         why: String,
     },
     /// What a proxy needs of this host.

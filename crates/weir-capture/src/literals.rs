@@ -72,7 +72,7 @@ pub(crate) struct Kept {
 }
 
 impl Keeper {
-    /// With a key of its own, that nobody learns.
+    /// With a secret key of its own.
     pub(crate) fn new(literals: Literals) -> Self {
         Self {
             literals,

@@ -55,7 +55,7 @@ impl CaptureProxy {
     ///
     /// # Errors
     ///
-    /// An address that is not to be had, and files of TLS that cannot be used.
+    /// An address that cannot be used, and files of TLS that cannot be used.
     pub fn bind(
         listen: SocketAddr,
         endpoint: &Endpoint,
@@ -64,7 +64,10 @@ impl CaptureProxy {
     ) -> Result<Self, CaptureError> {
         let encryption = Encryption::new(endpoint, certificate)?;
         let listener = TcpListener::bind(listen);
-        let listener = listener.map_err(|error| CaptureError::host("listen", &error))?;
+        let listener = listener.map_err(|error| CaptureError::Listen {
+            address: listen,
+            why: error.to_string().to_lowercase(),
+        })?;
         Ok(Self {
             listener,
             server: endpoint.address.clone(),

@@ -182,7 +182,7 @@ impl CaptureWriter {
         self.put(at_us, session, Happening::Ended(ended), None)
     }
 
-    /// The number of a text, which is told when it is new.
+    /// The number of a text, which is written when it is new.
     fn number(&mut self, text: Vec<u8>) -> u32 {
         if let Some(number) = self.texts.get(&text) {
             return *number;

@@ -44,7 +44,7 @@ impl Objections {
 }
 
 impl CrashTest {
-    /// Why it does not count for `server` on `ground` (or why nobody can look at that); no objections: it
+    /// Why it does not count for `server` on `ground` (or why that cannot be looked at); no objections: it
     /// counts.
     pub fn objections(
         &self,
@@ -227,7 +227,7 @@ mod tests {
         })
     }
 
-    /// What is said against `test` for a server with `changed` variables on `ground`.
+    /// The objections to `test` for a server with `changed` variables on `ground`.
     fn said_against(
         test: &CrashTest,
         changed: &[(&str, &str)],

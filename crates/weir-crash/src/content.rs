@@ -1,6 +1,6 @@
 //! What the workload writes: a pure function of seed, client and transaction number.
 //!
-//! So the ledger need not hold contents. Whoever knows how many transactions of a client are in the
+//! So the ledger need not hold contents. A caller that knows how many transactions of a client are in the
 //! database knows what every one of its rows must hold, byte by byte.
 
 use std::ops::RangeInclusive;

@@ -23,7 +23,7 @@ use crate::test_settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
 use crate::verdict::{StateResult, Tally, Verdict};
 
 /// Number of the way in which tests are kept. It went up when the recorded server's own words for its settings
-/// came in, without which nobody can say whose verdict it is.
+/// came in, without which the verdict is about no known server.
 pub const FORMAT: u32 = 2;
 /// States that the control may take until it has found the damage that must be there.
 const CONTROL_STATES: u32 = 200;
@@ -122,7 +122,7 @@ pub struct Setting {
     pub cut: Cut,
     /// What the device keeps.
     pub rules: DeviceRules,
-    /// What the server was told.
+    /// The settings that the server was started with.
     pub variables: Variables,
     /// What it then said of the settings that decide what a power cut does to its pages
     /// ([`crate::DECISIVE_SETTINGS`]).
@@ -139,7 +139,7 @@ pub struct Setting {
     pub own_complaints: Vec<String>,
 }
 
-/// What happens, for whoever watches.
+/// Progress of the test, for a display.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// The clients write for so long.

@@ -46,7 +46,7 @@ impl DataStorage {
         }))
     }
 
-    /// A drive that does not answer is storage of which nobody knows anything.
+    /// A drive that does not answer is unknown storage.
     fn emulated(path: &Path) -> Option<Self> {
         let mount = Mount::of(path).filter(Mount::is_drive)?;
         let profile = weir_drive::profile(&mount.mountpoint).ok()?;

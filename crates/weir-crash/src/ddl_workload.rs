@@ -1,6 +1,6 @@
 //! The DDL workload beside the clients' transactions, with undo logs that grow and are truncated.
 //!
-//! Nobody's rows depend on it; it is there so that crash states lie in the middle of it.
+//! No client's rows depend on it; it is there so that crash states lie in the middle of it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -10,9 +10,9 @@ use crate::test_settings::Variables;
 
 /// Their names; a server has those of its flavour and version.
 ///
-/// Page size, flush method and the redo log as a whole; what finds a torn page (checksums); what decides how a
-/// page reaches the drive: native AIO writes each page by itself, the simulated one joins neighbours to larger
-/// writes, and a log that is written past the page cache tears at other places.
+/// Page size, flush method and the redo log as a whole, and checksums, which find a torn page. Also those that
+/// decide how a page reaches the drive. Native AIO writes each page by itself; the simulated one joins neighbours
+/// to larger writes. A log that is written past the page cache tears at other places.
 pub const DECISIVE_SETTINGS: [&str; 19] = [
     DOUBLEWRITE,
     PAGE_SIZE,

@@ -21,7 +21,7 @@ pub(crate) struct DurableImage {
     replayer: Replayer,
     cache: Cache,
     rules: DeviceRules,
-    /// Bytes of the server's pages, in which the truth is told.
+    /// Bytes of the server's pages, the unit of the ground truth.
     page_bytes: u64,
     /// What the undecided writes hold.
     data: BTreeMap<u64, Data>,

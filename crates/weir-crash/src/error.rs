@@ -87,7 +87,7 @@ pub enum CrashError {
         /// How that shows.
         why: String,
     },
-    /// The server does not do what it was told.
+    /// The server has another setting than the test asked for.
     #[error(
         "the server has {name} = {found}: {wanted} was asked for; a test of it would say nothing about {wanted}"
     )]

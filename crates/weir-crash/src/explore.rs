@@ -89,8 +89,8 @@ pub fn explore(
     Ok(results)
 }
 
-/// Recovers and judges what the server had written when the recording ended, without any cut: number 0. What
-/// is wrong there is the server's own doing.
+/// Recovers and judges what the server had written when the recording ended, without any cut: number 0.
+/// Damage there is the server's own doing.
 ///
 /// # Errors
 ///
@@ -143,7 +143,7 @@ pub fn replay(
     judge_copy(recorded, options, made, &work, stop)
 }
 
-/// Recovers and judges a copy of `directory`, which [`replay`] made as state `state` and somebody changed since.
+/// Recovers and judges a copy of `directory`, which [`replay`] made as state `state` and a user changed since.
 ///
 /// # Errors
 ///

@@ -165,7 +165,7 @@ impl Judge<'_> {
         Ok(judgement)
     }
 
-    /// Starts the server and waits until it answers, or hangs; `words` are what it said of a corrupted page.
+    /// Starts the server and waits until it answers, or hangs; `words` are its message about a corrupted page.
     fn recover(
         &self,
         options: &StartOptions,
@@ -276,8 +276,8 @@ impl Judge<'_> {
 
 /// What `CHECK TABLE ... EXTENDED` says that stays, but for what is `known`; and of how many garbage entries.
 ///
-/// Transactions that the cut left open are rolled back, and purged, while the server answers already: what it says is
-/// what it still says later.
+/// Transactions that the cut left open are rolled back, and purged, while the server answers already: a complaint counts
+/// if it stays.
 fn check(
     connection: &mut Connection,
     table: &str,

@@ -5,12 +5,12 @@ use weir_model::{Atomicity, Bytes};
 
 use crate::cache::{CacheRule, DeviceRules};
 
-/// What a storage keeps in a power cut, as far as somebody says so.
+/// What a storage keeps in a power cut, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptRules {
-    /// What becomes of its write cache; `None`: nobody says.
+    /// What becomes of its write cache; `None`: unknown.
     pub cache: Option<CacheRule>,
-    /// How much the cache can hold back; `None`: nobody says.
+    /// How much the cache can hold back; `None`: unknown.
     pub cache_size: Option<Bytes>,
     /// What is never torn.
     pub atomicity: Atomicity,

@@ -13,7 +13,7 @@ use crate::ground_truth::GroundTruth;
 
 /// Makes in the new directory `media` what survives a power cut at the end of the recording in
 /// `recording`, of a drive that held `base` when it began. Which of the outcomes that the `rules` allow
-/// follows from `seed`. Torn pages are told in pages of the servers' default size.
+/// follows from `seed`. Torn pages are counted in pages of the servers' default size.
 ///
 /// # Errors
 ///

@@ -58,7 +58,7 @@ pub struct Recorded {
     folder: PathBuf,
     /// What every state is made from.
     pub recording: Recording,
-    /// What the clients were told.
+    /// The transactions that were acknowledged to the clients.
     pub ledger: Ledger,
     /// When the clients began: cuts lie after it.
     pub began_ns: u64,

@@ -183,7 +183,7 @@ impl Storage {
         }
     }
 
-    /// What becomes of its write cache; `None`: nobody says.
+    /// What becomes of its write cache; `None`: unknown.
     fn cache(&self) -> Option<CacheRule> {
         if self.in_memory {
             return Some(CacheRule::Lying);

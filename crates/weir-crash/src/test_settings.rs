@@ -8,7 +8,7 @@ use weir_model::variables::{
 pub(crate) use weir_model::variables::{DOUBLEWRITE, FLUSH_LOG_AT_COMMIT as FLUSH_LOG, PAGE_SIZE};
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, option_spelling, set_options};
 
-/// The pool of the recorded server unless it is told otherwise, and the least of a judged one.
+/// The default pool of the recorded server, and the least of a judged one.
 const POOL_DEFAULT: &str = "32M";
 
 /// Variables of a server.
@@ -91,7 +91,7 @@ pub(crate) fn doublewrite(flavor: Flavor, variables: &Variables) -> Option<Doubl
     ServerVariables::written(flavor, variables).doublewrite()
 }
 
-/// Whether a server that says `found` of the variable `name` was told `wanted`.
+/// Whether the server's value `found` of the variable `name` means the setting `wanted`.
 pub(crate) fn means_the_same(
     flavor: Flavor,
     name: &str,

@@ -80,7 +80,7 @@ pub(crate) fn load(
     Ok(())
 }
 
-/// Lets all clients write until `stop`, which is set when the ledger is full; returns what they were told.
+/// Lets all clients write until `stop`, which is set when the ledger is full; returns the acknowledged transactions.
 ///
 /// A client whose connection breaks (the server was killed) ends: its last commit stays without an
 /// acknowledgement.

@@ -20,7 +20,7 @@ use crate::{AlterStatement, DdlError, Leftover};
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a tool may take to remove what it made.
 const TIDYING: Duration = Duration::from_secs(5);
-/// What is told of its last words, bytes.
+/// Largest part of its last words that is reported, bytes.
 const WORDS: usize = 300;
 
 /// What pt-online-schema-change is given, besides what the user gives it. It asks no other host for versions.
@@ -114,8 +114,8 @@ impl OwnTool {
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())
     }
 
-    /// Runs it to its end; `is_over` ends it. What it leaves is named, and removed if it was ended: most tools then
-    /// leave what they made, so that a person may go on with it.
+    /// Runs it to its end; `is_over` ends it. The result names what it leaves. That is removed if the tool was ended: most
+    /// tools then leave what they made, so that a person may go on with it.
     ///
     /// # Errors
     ///

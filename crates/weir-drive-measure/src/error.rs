@@ -25,11 +25,10 @@ pub enum MeasureError {
     Exists(PathBuf),
     /// The file is too small to say anything.
     #[error(
-        "{free} bytes can be used below `{path}` (64 MiB are the least); free space, or raise --size and --write-limit"
+        "the file of the measurement may have {free} bytes (64 MiB are the least); free space, or raise --size and \
+         --write-limit"
     )]
     NoRoom {
-        /// Where.
-        path: PathBuf,
         /// A quarter of the free space, or what the options leave.
         free: u64,
     },

@@ -72,10 +72,7 @@ impl Plan {
         // The file system keeps most of what it has: other programs write there, too.
         let file_bytes = wanted.min(free_bytes / 4) >> 20 << 20;
         if file_bytes < FILE_BYTES_MIN {
-            return Err(MeasureError::NoRoom {
-                path: std::path::PathBuf::from("."),
-                free: file_bytes,
-            });
+            return Err(MeasureError::NoRoom { free: file_bytes });
         }
         let rounds = (budget_s * ROUNDS_SHARE / ROUND_S) as u32;
         let rounds = rounds.clamp(ROUNDS_MIN, ROUNDS_MAX);

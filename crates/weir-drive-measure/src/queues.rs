@@ -90,7 +90,7 @@ impl Queues {
         unsafe { self.ring.submission().push(entry) }.map_err(io::Error::other)
     }
 
-    /// Hands over what is queued and waits for at least one completion; `done` is told slot and
+    /// Hands over the queued requests and waits for at least one completion; calls `done` with slot and
     /// result of each.
     pub(crate) fn wait(&mut self, mut done: impl FnMut(usize, i32)) -> io::Result<()> {
         loop {

@@ -29,7 +29,7 @@ const GAP_NS: Nanoseconds = 4_000_000;
 /// What is written before a flush that may have to empty a cache.
 pub(crate) const CACHE_BYTES: u64 = 8 << 20;
 
-/// Runs the plan on `storage`; `say` is told each step. A stop ends it with what it has.
+/// Runs the plan on `storage`; calls `say` at each step. A stop ends it with the figures so far.
 ///
 /// # Errors
 /// If an operation fails.

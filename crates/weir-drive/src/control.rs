@@ -1,7 +1,7 @@
 //! The control socket of a mounted drive: one line asked, one line answered, both JSON.
 //!
 //! It lies in the user's runtime directory under a name derived from the mountpoint, so that
-//! whoever knows the mountpoint finds it.
+//! a process that knows the mountpoint finds it.
 
 mod listener;
 

@@ -203,7 +203,7 @@ impl Engine {
         self.send(OpKind::Discard, extent, arrival, done, reply);
     }
 
-    /// Tells the device that nobody needs `extent` any longer; nobody waits for an answer.
+    /// Tells the device that `extent` is not needed any longer; no caller waits for an answer.
     pub(crate) fn trim(&self, extent: Extent) {
         let now = self.clock.now();
         self.submit(OpKind::Discard, extent, 1.0, now);

@@ -116,6 +116,7 @@ impl DriveError {
             path,
             advice: match source.kind() {
                 io::ErrorKind::StorageFull => MAKE_ROOM,
+                io::ErrorKind::NotFound => "; check the name",
                 _ => "",
             },
             source,

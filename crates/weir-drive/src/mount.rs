@@ -1,4 +1,4 @@
-//! Mounting a drive and serving it until somebody wants it to end.
+//! Mounting a drive and serving it until it is asked to end.
 
 mod operator;
 mod session;
@@ -108,7 +108,7 @@ fn serve_at(
     };
     let _prober = calibrated(profile, mountpoint, &engine)
         .map_err(DriveError::path("start the threads for", mountpoint))?;
-    // After the calibration, whose file is nobody's business.
+    // After the calibration, whose file is no part of the trace.
     recorder.begin(&profile.name, &options.backing)?;
     ready(profile);
     let operator = Operator {
@@ -120,7 +120,7 @@ fn serve_at(
         stop,
     };
     listener.serve(stop, |request| operator.answer(request));
-    // Whoever recorded finds a whole trace; a failed one has nobody left to tell.
+    // The recorder finds a whole trace; a failed one has no caller left to tell.
     let _ = engine.tracer().stop();
     mounted.unmount()?;
     recorder.finish()
@@ -158,7 +158,7 @@ impl Mounted<'_> {
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {
         let _ = weir_process::unmount(self.mountpoint);
-        // Held replies go out now, so that nobody waits for them any longer.
+        // Held replies go out now, so that no caller waits for them any longer.
         self.engine.stop();
         self.ended.wait_for(PATIENCE);
     }

@@ -1,4 +1,4 @@
-//! A wish to stop, from whoever has it: a signal, a control request, an unmount from outside.
+//! A request to stop, from any source: a signal, a control request, an unmount from outside.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;

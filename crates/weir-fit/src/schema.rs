@@ -14,7 +14,7 @@ pub(crate) use definition::Definition;
 const SAMPLE_ROWS: u64 = 100_000;
 /// Integers of a column that are read.
 const INTEGERS_READ: u64 = 20_000;
-/// The greatest that is told apart.
+/// The greatest that is counted by itself.
 const INTEGER_MAX: i64 = i64::MAX;
 
 /// A table.

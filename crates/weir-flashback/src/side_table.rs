@@ -12,7 +12,7 @@ use crate::{FlashbackError, Stop, Table, TableName};
 const PATTERN: &str = "weir_side_table";
 
 /// Copies `table` of the private server, or its rows with `clause`, into the new table `target` of the server at
-/// `endpoint`, whose gate lets its schema be changed; the number of rows.
+/// `endpoint`, and returns the number of rows. The gate of `endpoint` has to let its schema be changed.
 ///
 /// # Errors
 ///

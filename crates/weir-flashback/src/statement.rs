@@ -18,7 +18,7 @@ const CONTROL: [&str; 10] = [
     "GRANT",
     "REVOKE",
 ];
-/// Definitions after which rows are what they were.
+/// Statements that keep all rows as they are.
 const KEEPS_ROWS: [&str; 5] = ["ANALYZE", "OPTIMIZE", "CHECK", "REPAIR", "LOCK"];
 /// What may stand between `CREATE` and what is made.
 const OTHER_OBJECTS: [&str; 9] = [

@@ -87,7 +87,7 @@ mod tests {
     fn work_that_waits_is_ended_and_work_that_does_not_is_left_alone() {
         static STOP: AtomicBool = AtomicBool::new(false);
         let stop = Stop::when(&STOP);
-        let done = stop.during(|| panic!("nobody asked to stop"), || 7);
+        let done = stop.during(|| panic!("no stop was asked for"), || 7);
         assert_eq!(done, 7);
         let (sender, ends) = channel();
         STOP.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The way back: a script that takes chosen transactions back, newest first, and touches no row that somebody else
+//! The way back: a script that takes chosen transactions back, newest first, and touches no row that another transaction
 //! changed after them. Weir writes it and never runs it on a server of the user's.
 
 use std::collections::HashSet;
@@ -58,7 +58,7 @@ struct Step {
 pub struct Undo {
     chosen: Chosen,
     steps: Vec<Step>,
-    /// Keys that chosen transactions changed: what others do before or elsewhere is in nobody's way.
+    /// Keys that chosen transactions changed: what others do before or elsewhere conflicts with nothing.
     touched: HashSet<(usize, Vec<u8>)>,
 }
 
@@ -313,7 +313,7 @@ fn head(server: &str, moment: &str, told: &Told, conflicts: &[String]) -> String
     head
 }
 
-/// The statement that takes one change back, if the row is what the change made of it; none if only what the server
+/// The statement that takes one change back, if the row still is as the change left it; none if only what the server
 /// computes has changed.
 fn inverse(table: &Table, step: &Step) -> Option<String> {
     let name = table.name.sql();

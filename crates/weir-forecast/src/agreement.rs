@@ -5,7 +5,7 @@ use weir_predict::{Discrepancy, Observed, Prediction};
 
 use crate::measured::Measured;
 
-/// With fewer places nothing is said of others.
+/// With fewer configurations others are not judged.
 const PLACES_MIN: usize = 3;
 /// Standard deviations of the range in which 95 of 100 places lie that are like the measured ones.
 const DEVIATIONS: f64 = 2.0;
@@ -78,7 +78,7 @@ impl Agreement {
         }
     }
 
-    /// Where the throughput of a place lies for which `predicted` is said.
+    /// The range of the throughput of a configuration with this prediction.
     pub(crate) fn range(&self, predicted: f64) -> [f64; 2] {
         let factor = (DEVIATIONS * self.corrected_log_deviation).exp();
         [predicted / factor, predicted * factor]
@@ -91,15 +91,15 @@ impl Agreement {
         let percent = |deviation: f64| deviation.exp_m1() * 100.0;
         let corrected = if self.corrected_log_deviation < self.log_deviation {
             format!(
-                "; predictions are corrected by that, which leaves {:.0} % in a place that only the others are asked \
-                 about",
+                "; predictions are corrected by that, which leaves {:.0} % in a configuration that is predicted from \
+                 the others only",
                 percent(self.corrected_log_deviation)
             )
         } else {
             String::new()
         };
         format!(
-            "in the {} places that the result ran, the model is {:+.0} to {:+.0} % off ({:.0} % in the root mean \
+            "in the {} configurations that the result ran, the model is {:+.0} to {:+.0} % off ({:.0} % in the root mean \
              square){corrected}; `likely` is twice that around a prediction{misses}",
             self.places,
             self.error_low * 100.0,

@@ -106,7 +106,7 @@ impl Calibrated {
             *drive = drive.whole(self.scale);
         }
         self.scale = Scale::FULL;
-        // Those drives would be real ones, and nobody asks about their first minutes.
+        // Those drives would be real ones, and their first minutes are not predicted.
         self.system.demands.emulation_s = 0.0;
         self.system.writes.flushing.averaged = 1.0;
         Ok(self.without_runs())

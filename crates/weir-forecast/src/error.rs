@@ -84,9 +84,9 @@ pub enum ForecastError {
         /// The drive.
         drive: String,
     },
-    /// More runs than anybody wants.
+    /// More runs than a verification takes.
     #[error(
-        "predict verify: {points} places (pools x drives), and each is run; name {most} at most"
+        "predict verify: {points} configurations (pools x drives), and each runs; name {most} at most"
     )]
     TooManyPoints {
         /// So many.

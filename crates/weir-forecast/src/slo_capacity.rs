@@ -34,7 +34,7 @@ struct Most {
 }
 
 impl SloCapacity {
-    /// For all pools and drives that are asked about, with as many connections as anything is said of.
+    /// For all pools and drives that are asked about, up to the largest number of connections that is predicted.
     pub(crate) fn of(
         calibrated: &Calibrated,
         data: &DataModel,

@@ -97,7 +97,7 @@ impl<'a> Verifying<'a> {
         })
     }
 
-    /// Goes on with what [`Self::begin`] wrote down in `out` and somebody began to run there.
+    /// Continues the predictions that [`Self::begin`] wrote to `out`, and their runs there.
     ///
     /// # Errors
     ///

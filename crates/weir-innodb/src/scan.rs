@@ -114,7 +114,7 @@ impl Known {
         }
     }
 
-    /// Whether nobody reads the page at `number` as what it says that it is.
+    /// Whether no reader takes the page at `number` for the kind that it names.
     fn is_unread(&self, number: u32) -> bool {
         let is_copy = self.doublewrite.is_some_and(|area| area.holds(number));
         let extents = self.extents.as_ref();

@@ -37,7 +37,7 @@ pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> An
 }
 
 /// How far apart runs of the same settings lie: repetitions, and within a study cells that differ
-/// in name only. Between two results such cells are what is compared.
+/// in name only. A comparison of two results compares such cells.
 pub(crate) fn noise(
     design: &Design<'_>,
     runs: &RunsByCell<'_>,

@@ -79,7 +79,7 @@ fn why_without_ratio(evidence: &Evidence<'_>, contrast: &Contrast, metric: &str)
 }
 
 /// A number is held against another also where a rule forbids to rank the two levels by it: so was the published
-/// one. That is said.
+/// one. The report says so.
 fn agreement(
     evidence: &Evidence<'_>,
     comparison: &Comparison,

@@ -75,7 +75,7 @@ fn baselines(plan: &Plan) -> Vec<(&String, &String)> {
 
 /// Compares both cells of each of `contrasts` in throughput, and in the latencies beside it.
 ///
-/// Verdicts are what the interval alone says; [`crate::evaluate`] may overrule them.
+/// Verdicts follow the interval alone; [`crate::evaluate`] may overrule them.
 pub(crate) fn compare_all(
     plan: &Plan,
     contrasts: &[Contrast],

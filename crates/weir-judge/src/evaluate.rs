@@ -74,7 +74,7 @@ fn judgement(result: &StudyResult, pairing: Pairing) -> (Vec<Comparison>, Vec<Fi
     (comparisons, rules::of_study(&evidence), analysis)
 }
 
-/// The comparisons of `result` alone: of two results nobody asks for more.
+/// The comparisons of `result` alone, which is all that a comparison of two results needs.
 pub(crate) fn comparisons_of(result: &StudyResult, pairing: Pairing) -> Vec<Comparison> {
     judged_comparisons(result, &RunsByCell::new(result), pairing).1
 }

@@ -16,7 +16,7 @@ use weir_stats::benjamini_hochberg;
 use crate::estimate_ratio::{Estimated, Pairing, paired, unpaired};
 use crate::measured::RunsByCell;
 
-/// Share of false ones among the kinds that are said to differ.
+/// Share of false ones among the kinds that differ by the verdict.
 const FALSE_SHARE: f64 = 0.05;
 
 /// A run's number and its kinds of statements.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What stands for a run's own directory in the values of variables, so that two runs with equal
-/// settings have equal variables, and no result tells where somebody's disk is mounted.
+/// Stands for a run's own directory in the values of variables. So two runs with equal settings have equal
+/// variables, and no result tells where a disk is mounted.
 pub const RUN_DIRECTORY: &str = "(run)";
 
 /// Variables that differ between two starts of one server, or two moments of one start.
@@ -25,7 +25,7 @@ const NOT_SETTINGS: [&str; 14] = [
     "timestamp",
 ];
 
-/// Whether `name` is a setting: equal in two runs unless somebody made it differ.
+/// Whether `name` is a setting: equal in two runs unless it was changed.
 pub fn is_setting(name: &str) -> bool {
     !NOT_SETTINGS.contains(&name)
 }

@@ -2,7 +2,7 @@
 
 use weir_model::{EventEnding, EventRecord, Metric, RunResult, Series, StudyResult, metrics};
 
-/// What a comparison is about unless somebody asks for another metric.
+/// The metric of a comparison that names none.
 pub(crate) const THROUGHPUT: &str = "queries_per_s";
 
 /// Seconds from the begin of a run's first event to the end of its last, if all of them were done.

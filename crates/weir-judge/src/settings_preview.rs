@@ -1,6 +1,6 @@
 //! What the servers of a plan's cells would say of their settings, where they were asked.
 //!
-//! A rule that judges a design sees what a server would say, not what somebody wrote.
+//! A rule that judges a design sees what a server would say, not the text of the study.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct SettingsPreview {
 }
 
 impl SettingsPreview {
-    /// Nobody was asked.
+    /// No server was asked.
     pub const NOTHING: Self = Self {
         cells: Vec::new(),
         notes: Vec::new(),

@@ -74,7 +74,7 @@ pub(crate) trait Driver {
     /// Whether the connection is a Unix socket.
     fn is_local(&self) -> bool;
 
-    /// Does what `cause` allows. What is to be sent is appended to [`Driver::outgoing`].
+    /// Does what `cause` allows. Bytes to be sent are appended to [`Driver::outgoing`].
     fn advance(
         &mut self,
         cause: Cause<'_>,

@@ -35,7 +35,7 @@ pub(crate) use outages::{Outage, join as join_outages};
 pub(crate) use short_intervals::{SHORT_NS, SLOTS, ShortTallies, ShortTally};
 pub(crate) use timeline::{Phase, Timeline};
 
-/// Longest latency that is told from longer ones: an hour.
+/// Longest latency that is counted exactly: an hour.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
 /// An empty histogram of nanoseconds with three significant digits.
@@ -137,7 +137,7 @@ pub(crate) struct Meter<'a> {
     lost_since_ns: u64,
     /// Whether tenths of a second are counted, too.
     counts_short: bool,
-    /// Whose CPU time is told, if any.
+    /// Whose CPU time is measured, if any.
     cpu: Option<ClockId>,
     /// That time when the interval began.
     cpu_start_ns: u64,

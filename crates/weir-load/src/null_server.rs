@@ -143,9 +143,9 @@ impl NullServer {
         }
     }
 
-    /// How long its answers to executed statements took, by its own clock, since the last call of
-    /// this: from when their bytes came (over TCP) or were found in its socket to the reply handed
-    /// to the kernel.
+    /// How long its answers to executed statements took, by its own clock, since the last call. An answer
+    /// lasts from the arrival of the bytes (over TCP), or from their reading, to the reply handed to the
+    /// kernel.
     pub fn service(&self) -> LatencySummary {
         self.service.take()
     }

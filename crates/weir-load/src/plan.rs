@@ -97,7 +97,7 @@ pub struct LoadPlan {
     pub tables: u32,
     /// Rows of each table.
     pub rows: u64,
-    /// How the load comes. Its least warm-up is what it begins with.
+    /// How the load comes. It begins with its least warm-up.
     pub load: LoadSpec,
     /// Threads that drive them.
     pub reactors: u32,
@@ -118,7 +118,7 @@ pub struct LoadPlan {
     pub tolerated: Tolerated,
     /// Prepare statements; otherwise they are sent as text, with their values as literals.
     pub prepared_statements: bool,
-    /// Make lost connections again and go on, instead of ending the run. What was under way is
+    /// Make lost connections again and go on, instead of ending the run. A transaction under way is
     /// tried again, without knowing whether the server had done it: in `bulk_insert` that may end
     /// the run with a duplicate key.
     pub reconnect: bool,
@@ -278,7 +278,7 @@ impl LoadPlan {
 /// Whether what is loaded goes to the server's binary log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BinaryLog {
-    /// As everything else that the server is told: replicas, connected or not, need it.
+    /// As all other statements: replicas, connected or not, need it.
     #[default]
     On,
     /// It does not; the gate and the account must allow it, and no replica be connected.

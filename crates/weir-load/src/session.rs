@@ -155,8 +155,8 @@ pub struct SessionKinds {
     pub found: Arc<FoundStatements>,
 }
 
-/// A session that a source has made, and the connection that the engine drives for it, if there is one: a session may
-/// have all of its connections itself, see [`Step::Await`].
+/// A session that a source has made, and the connection that the engine drives for it. `None`: the session has all of
+/// its connections itself, see [`Step::Await`].
 pub type OpenedSession = (Option<Exchange>, Box<dyn Session>);
 
 /// Makes sessions of another kind than a compiled workload's.
@@ -177,7 +177,7 @@ pub trait SessionSource: Sync {
         None
     }
 
-    /// Whether the source opens connections itself, see [`Self::open`]. What their statements change is not
+    /// Whether the source opens connections itself, see [`Self::open`]. Changes by their statements are not
     /// looked at before, and they may have several results.
     fn opens_connections(&self) -> bool {
         false

@@ -105,7 +105,7 @@ pub struct LoadOutcome {
     pub counts_whole_run: Counts,
     /// The errors among them by code, the most frequent first.
     pub errors: Vec<ErrorCount>,
-    /// When the measurement began, whenever its intervals were told.
+    /// When the measurement began, also if its intervals came later.
     #[serde(skip)]
     pub measured_from: Option<Instant>,
     /// Length of the measurement, seconds.

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Frames that are looked through for one of Lua.
 const FRAMES_MAX: c_int = 32;
 
-/// From here on, a crash is told in one line before the process dies of it.
+/// From here on, a crash prints one line before the process dies of it.
 pub(crate) fn tell_crashes() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

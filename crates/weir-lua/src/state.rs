@@ -41,7 +41,7 @@ pub struct Identity {
     pub luajit_command: Option<String>,
     /// Its events are a coroutine of an engine's.
     pub is_coroutine: bool,
-    /// The host is told which of its lines wait.
+    /// Whether the host gets the lines that wait.
     pub is_profiled: bool,
     /// All modules and files that it may load, by name; `None`: those that are found.
     pub modules: Option<Arc<BTreeMap<String, String>>>,
@@ -194,7 +194,7 @@ impl State {
         })
     }
 
-    /// Runs a command; whether it succeeded: `false` is what a command returns that did not.
+    /// Runs a command; `false` if it did not succeed.
     ///
     /// # Errors
     ///
@@ -279,7 +279,7 @@ impl Drop for State {
     fn drop(&mut self) {
         // Finalisers of the script may call the C surface.
         let _entered = enter(&self.core);
-        // A finaliser that fails cannot be told to anybody.
+        // A finaliser that fails has no caller to tell.
         let _ = self.lua.gc_collect();
         let connections: Vec<_> = self.core.connections.borrow().keys().copied().collect();
         for connection in connections {

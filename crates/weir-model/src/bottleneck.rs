@@ -114,8 +114,8 @@ pub struct OtherProcess {
 impl Utilization {
     /// From this share on a resource is saturated: its queue, not its speed, sets the pace.
     pub const SATURATED: f64 = 0.85;
-    /// From this share of the time on in which some task waited for a core, cores are wanted by more than can have
-    /// them, also where they are idle at other moments.
+    /// If some task waited for a core for this share of the time or more, the cores are too few, also if they are
+    /// idle at other moments.
     pub const CORES_WAITED_FOR: f64 = 0.50;
 
     /// Share of the host's cores that others used.

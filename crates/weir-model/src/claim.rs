@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A claim that somebody published.
+/// A published claim.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
@@ -14,7 +14,7 @@ pub struct Claim {
     pub says: String,
     /// The published number: level / baseline.
     pub value: f64,
-    /// Whether the ratio is said to be that number, or above or below it.
+    /// Whether the claim is that number, or above or below it.
     #[serde(default, skip_serializing_if = "Bound::is_equal")]
     pub bound: Bound,
     /// Why it cannot be tested on this product's means, when it cannot.

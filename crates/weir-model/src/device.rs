@@ -1,4 +1,4 @@
-//! The seam between a device and whoever asks it: the FUSE drive in real time, the predictor in
+//! The seam between a device and its callers: the FUSE drive in real time, the predictor in
 //! virtual time. One model, two clocks.
 
 use crate::FileKind;

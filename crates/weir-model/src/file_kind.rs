@@ -56,9 +56,9 @@ impl FileKind {
     /// The kind of the file at `path`, relative to the data directory or to the folder of the data directory, in
     /// which `tmp` lies beside it.
     ///
-    /// Names from the manuals: MySQL 8.0.30+ keeps redo in `#innodb_redo/`, older versions and
-    /// MariaDB in `ib_logfile0`; doublewrite files are `#ib_16384_0.dblwr`; undo tablespaces are
-    /// `undo_001` (MySQL), `undo001` (MariaDB) or `*.ibu`; `ibtmp1` and `#innodb_temp/` are temporary.
+    /// Names from the manuals. MySQL 8.0.30+ keeps redo in `#innodb_redo/`, older versions and MariaDB in
+    /// `ib_logfile0`. Doublewrite files are `#ib_16384_0.dblwr`. Undo tablespaces are `undo_001` (MySQL),
+    /// `undo001` (MariaDB) or `*.ibu`. `ibtmp1` and `#innodb_temp/` are temporary.
     pub fn of(path: &str) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path);
         let inside = |folder: &str| path.split('/').any(|part| part == folder);

@@ -168,7 +168,7 @@ pub struct ReplayComparison {
 pub struct FingerprintComparison {
     /// What they have in common.
     pub fingerprint: String,
-    /// What is said of their time.
+    /// The verdict on their time.
     pub verdict: FingerprintVerdict,
     /// How many a run of the baseline sent, mean.
     pub count: f64,
@@ -212,7 +212,7 @@ impl FingerprintComparison {
     }
 }
 
-/// What is said of the time of a kind of statement.
+/// The verdict on the time of a kind of statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]

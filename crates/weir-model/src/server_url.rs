@@ -4,6 +4,7 @@
 //! URI-Like Strings"), with the scheme for the flavour and the options of MySQL's clients:
 //! `mysql://app@db1:3306/sbtest?ssl-mode=REQUIRED`, `mariadb:///sbtest?socket=/run/mysqld/mysqld.sock`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -47,7 +48,7 @@ const RESERVED: &AsciiSet = &CONTROLS
 /// And in a name, which is no path.
 const RESERVED_IN_NAME: &AsciiSet = &RESERVED.add(b'/');
 
-/// A server that the user gives. What it leaves out, an option file may say.
+/// A server that the user gives. An option file may have what the URL leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -72,15 +73,36 @@ impl ServerUrl {
     pub fn is_meant(text: &str) -> bool {
         text.contains("://")
     }
+
+    /// `text` as an error may show it: without a password between `:` and `@`.
+    pub fn without_password(text: &str) -> Cow<'_, str> {
+        let (scheme, rest) = text.split_at(text.find("://").map_or(0, |at| at + 3));
+        let account = rest.split_once('@').map(|(account, _)| account);
+        // A password that is not encoded may have an `@` itself.
+        match (
+            account.and_then(|account| account.split_once(':')),
+            rest.rsplit_once('@'),
+        ) {
+            (Some((user, _)), Some((_, server))) => format!("{scheme}{user}:...@{server}").into(),
+            _ => text.into(),
+        }
+    }
 }
 
 impl FromStr for ServerUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|error| {
-            format!("no URL of a server ({error}); write `mysql://USER@HOST:PORT/SCHEMA`")
-        })?;
+        let no_url = |why: &dyn fmt::Display| {
+            let text = Self::without_password(text);
+            format!(
+                "`{text}` is no URL of a server ({why}); write `mysql://USER@HOST:PORT/SCHEMA` or `mariadb://...`"
+            )
+        };
+        if !Self::is_meant(text) {
+            return Err(no_url(&"it does not begin with `mysql://`"));
+        }
+        let url = Url::parse(text).map_err(|error| no_url(&error))?;
         let flavor = url.scheme().parse()?;
         if url.password().is_some() {
             return Err(
@@ -91,7 +113,7 @@ impl FromStr for ServerUrl {
         }
         let decode = |text: &str| {
             let decoded = percent_decode_str(text).decode_utf8();
-            decoded.map(std::borrow::Cow::into_owned).map_err(|_| {
+            decoded.map(Cow::into_owned).map_err(|_| {
                 format!("no URL of a server (`{text}` is not UTF-8); write it in UTF-8, encoded by percent")
             })
         };
@@ -207,6 +229,12 @@ mod tests {
             ("postgres://db1/", "mariadb"),
             ("mysql://db1/?ssl-mod=X", "ssl-mode"),
             ("mysql://db1:99999/", "no URL"),
+            ("db1:3306", "`db1:3306` is no URL"),
+            ("app:hunter2@db1", "`app:...@db1` is no URL"),
+            (
+                "mysql://app:h@hunter2@db1:x/",
+                "`mysql://app:...@db1:x/` is no URL",
+            ),
         ] {
             let error = text.parse::<ServerUrl>().unwrap_err();
             assert!(error.contains(word), "{error}");

@@ -1,6 +1,6 @@
 //! A server's variables by their meaning.
 //!
-//! Whoever judges a server asks here, never for a spelling: `innodb_doublewrite` is off as `OFF`, `0`, `FALSE`
+//! Code that judges a server asks here, never for a spelling: `innodb_doublewrite` is off as `OFF`, `0`, `FALSE`
 //! and `skip-innodb-doublewrite`, and servers print some of these as they were written (`MySQL` 9.7 says
 //! `FALSE`).
 
@@ -22,7 +22,7 @@ use names::{
     LOG_FILE_SIZE, LOG_FILES_IN_GROUP, PAGE_SIZE, REDO_LOG_CAPACITY, SYNC_BINLOG,
 };
 
-/// InnoDB's pages unless a server is told otherwise.
+/// InnoDB's default page size.
 pub const PAGE_SIZE_DEFAULT: Bytes = Bytes(16 * 1024);
 
 /// What a server says of itself, or what its options tell it.
@@ -104,7 +104,7 @@ impl<'a> ServerVariables<'a> {
         FlushMethod::of(self.get(FLUSH_METHOD)?)
     }
 
-    /// Whether pages go to the drive past the page cache, as far as it is told.
+    /// Whether pages go to the drive past the page cache, as far as the variables say.
     pub fn writes_pages_directly(&self) -> Option<bool> {
         let buffered = self.switch(DATA_FILE_BUFFERING).map(|buffered| !buffered);
         buffered.or_else(|| self.flush_method().map(FlushMethod::is_direct))
@@ -150,7 +150,7 @@ impl<'a> ServerVariables<'a> {
         own == others || switches[0].is_some() && switches[0] == switches[1]
     }
 
-    /// What a server that was told this `said` instead, where it clearly made something else of `name`: it rounds,
+    /// The value that the server `said` in place of this setting, where it clearly made something else of `name`: it rounds,
     /// caps, and switches off what it does not understand. `None`: it took it, says nothing of it, or says it in
     /// words that are not compared (paths, lists).
     pub fn substitute<'s>(&self, said: &'s ServerVariables<'_>, name: &str) -> Option<&'s str> {

@@ -14,7 +14,7 @@ use crate::option_file::{OptionFile, OptionFileError, OptionFileSetting};
 pub const PASSWORD_VARIABLE: &str = "WEIR_MYSQL_PASSWORD";
 /// The group of option files that is Weir's own.
 pub const OWN_GROUP: &str = "weir";
-/// Files for everybody on this host, as the distributions' packages have them.
+/// Files for all users of this host, as the distributions' packages have them.
 const GLOBAL_FILES: [&str; 2] = ["/etc/my.cnf", "/etc/mysql/my.cnf"];
 const OWN_FILE: &str = ".my.cnf";
 const LOGIN_FILE: &str = ".mylogin.cnf";

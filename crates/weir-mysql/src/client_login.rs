@@ -51,8 +51,8 @@ pub enum LoginError {
     Password(String),
 }
 
-/// The endpoint of `url`. What the URL leaves out, its option file or the clients' usual ones and the
-/// environment say; the password comes from there or from `config` alone.
+/// The endpoint of `url`. Its option file, or the clients' usual ones and the environment, have what the URL
+/// leaves out; the password comes from there or from `config` alone.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use weir_model::{Flavor, Secret, Tls, TlsMode};
 
 use crate::option_file::{OptionFileError, OptionFileSetting};
 
-/// What was said of a login, so far; nothing of it has a default.
+/// The options of a login so far; none of them has a default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientOptions {
     /// Host name or address.
@@ -23,7 +23,7 @@ pub struct ClientOptions {
     pub password: Option<ClientPassword>,
     /// The schema.
     pub database: Option<String>,
-    /// Whether to encrypt, if that was said.
+    /// Whether to encrypt, if an option says so.
     pub tls_mode: Option<TlsMode>,
     /// How to encrypt; its mode is not used.
     pub tls: Tls,
@@ -130,8 +130,8 @@ impl ClientOptions {
         Ok(())
     }
 
-    /// Sets the option `name` of MySQL's clients; those that say nothing of a login are passed over. What is
-    /// wrong with the value.
+    /// Sets the option `name` of MySQL's clients; those that are not about a login are left out. The
+    /// error says why the value is wrong.
     pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
         let text = value.unwrap_or_default();
         let some = || Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -160,7 +160,7 @@ impl ClientOptions {
         Ok(())
     }
 
-    /// How to encrypt: as it was said; an authority alone asks for certificates that it has signed, as in
+    /// How to encrypt, by the options; an authority alone asks for certificates that it has signed, as in
     /// MySQL's clients.
     pub fn encryption(&self) -> Tls {
         let implied = self.tls.authority.is_some().then_some(TlsMode::VerifyCa);

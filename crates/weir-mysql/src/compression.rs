@@ -57,8 +57,8 @@ impl Codec {
 
     /// Replaces the plain packets of a request by the compressed ones that carry them.
     ///
-    /// The first of them has the number of the first plain packet: both count from 0 in each command,
-    /// and a client's packets are shorter than a compressed packet can be, so that both stay in step.
+    /// The first of them has the number of the first plain packet, since both count from 0 in each command.
+    /// A client's packets are shorter than a compressed packet can be, so both stay in step.
     pub fn pack(&mut self, wire: &mut Wire, request: &mut Vec<u8>) {
         let first = request.get(3).copied().unwrap_or(0);
         wire.begin(first);

@@ -385,7 +385,7 @@ impl Connection {
         self.admit(sql).map(drop)
     }
 
-    /// Lets the gate look at a statement; it is told what a global variable held before.
+    /// Lets the gate look at a statement, with the value that a global variable has before it.
     fn admit(&mut self, sql: &str) -> Result<Passage, ClientError> {
         let admission = self.gate.judge(&self.address, sql)?;
         if admission.writes {

@@ -22,7 +22,7 @@ const VARIABLES: &[(u16, &str)] = &[
     (1203, "max_user_connections"),
     (1205, "innodb_lock_wait_timeout and lock_wait_timeout"),
     (1206, "innodb_buffer_pool_size"),
-    (1317, "max_execution_time (or somebody ended the query)"),
+    (1317, "max_execution_time (or a KILL QUERY)"),
     (1709, "innodb_default_row_format"),
     (1792, "transaction_read_only (tx_read_only)"),
     (1845, "alter_algorithm"),

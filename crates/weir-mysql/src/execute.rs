@@ -183,7 +183,7 @@ impl<'a> Request<'a> {
         self.out[self.start + NULLS + position / 8] |= 1 << (position % 8);
     }
 
-    /// Ends the packet. What a load sends is far shorter than a packet can be.
+    /// Ends the packet. Statements of a load are far shorter than a packet can be.
     pub fn finish(self) {
         let payload = self.out.len() - self.start - HEADER_BYTES;
         put_header(&mut self.out[self.start..], payload, 0);

@@ -21,7 +21,7 @@ const DEPTH_MAX: usize = 10;
 const FILES_MAX: usize = 1000;
 /// No option file is larger.
 const BYTES_MAX: u64 = 16 << 20;
-/// Anybody may write.
+/// All users may write.
 const WORLD_WRITABLE: u32 = 0o002;
 /// Some editors begin a file with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -78,7 +78,7 @@ impl OptionFile {
         if is_open_to_all(path) {
             return Err(OptionFileError::of(
                 path,
-                "anybody may write it, so it is not trusted; chmod o-w it",
+                "all users may write it, so it is not trusted; chmod o-w it",
             ));
         }
         reader.file(path, 0)?;
@@ -103,7 +103,7 @@ impl OptionFile {
     }
 
     /// Adds what stands in `path`, a file that programs read without being asked to: it need not exist, and
-    /// one that anybody may write is passed over.
+    /// one that all users may write is left out.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl OptionFile {
         reader.read = std::mem::take(self);
         let done = match File::open(path) {
             Ok(_) => reader.trusted_file(path, 0),
-            // Those for everybody may be there for the server alone.
+            // Those for all users may be there for the server alone.
             Err(error) => {
                 let what = format!("not read ({})", words(&error));
                 reader.warn(&path.display().to_string(), &what);
@@ -180,10 +180,10 @@ impl Reader {
             .push(format!("option file {place}: {what}"));
     }
 
-    /// Passes over a file that anybody may write.
+    /// Leaves out a file that all users may write.
     fn trusted_file(&mut self, path: &Path, depth: usize) -> Result<(), OptionFileError> {
         if is_open_to_all(path) {
-            let what = "not read, as anybody may write it; chmod o-w it";
+            let what = "not read, as all users may write it; chmod o-w it";
             self.warn(&path.display().to_string(), what);
             return Ok(());
         }
@@ -305,8 +305,14 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The system's words, and what to do.
 fn words(error: &io::Error) -> String {
-    error.to_string().to_lowercase()
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => "; check the name",
+        io::ErrorKind::PermissionDenied => "; let this user read it",
+        _ => "",
+    };
+    format!("{}{remedy}", error.to_string().to_lowercase())
 }
 
 fn is_open_to_all(path: &Path) -> bool {

@@ -53,7 +53,7 @@ pub struct StatementText {
 }
 
 impl StatementText {
-    /// Reads `sql` as a server with the usual `sql_mode` does. What is sent is as it was written, without the
+    /// Reads `sql` as a server with the usual `sql_mode` does. The text to be sent is the same, without the
     /// semicolon at its end.
     pub fn read(sql: &str) -> Self {
         Self::read_in(sql, Dialect::default())
@@ -76,8 +76,8 @@ impl StatementText {
         reader.finish()
     }
 
-    /// The ways in which servers may read `sql` that differ, the usual one first; those with a quote that does
-    /// not close only if there is no other, as servers refuse them.
+    /// The different ways in which servers may read `sql`, the usual one first. A way with a quote that does not
+    /// close counts only if there is no other, since servers refuse it.
     pub fn readings(sql: &str) -> Vec<Self> {
         let mut readings: Vec<Self> = Vec::new();
         for reading in Dialect::possible().map(|dialect| Self::read_in(sql, dialect)) {

@@ -54,7 +54,7 @@ pub enum SessionError {
     /// The server does not compress in the way that was asked for.
     #[error("the server does not offer {} compression", .0.name())]
     NotCompressed(Compression),
-    /// Encryption that was asked for and is not to be had.
+    /// Encryption that was asked for and is not available.
     #[error("{0}")]
     Encryption(String),
     /// Authentication that is not spoken here.

@@ -183,7 +183,7 @@ fn an_execute_is_laid_out_as_the_protocol_says() {
     }
 }
 
-/// A stream that says what it was told to say and swallows what it is told.
+/// A stream with given answers, which keeps nothing of what it receives.
 #[derive(Debug)]
 struct Scripted<'a>(&'a [u8]);
 

@@ -195,7 +195,7 @@ fn file(path: &Path, why: &impl Display) -> ClientError {
     }
 }
 
-/// What went wrong with encryption, if that is what went wrong.
+/// The reason in words, if encryption failed.
 pub(crate) fn tls_words(error: &io::Error) -> Option<String> {
     use CertificateError::{
         BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,

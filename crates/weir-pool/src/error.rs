@@ -54,7 +54,7 @@ pub enum PoolError {
         /// What the server says.
         told: String,
     },
-    /// Somebody asked the server to stop loading.
+    /// The server was asked to stop loading.
     #[error("the load of pages was aborted; `{name}` keeps what it has read")]
     Aborted {
         /// The server.

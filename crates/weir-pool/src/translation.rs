@@ -32,8 +32,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Pages of shared tables that have no page on the other server that is known: values outside of
-    /// their rows, indexes of other kinds, numbers beyond the file, pages that are newer than the file.
+    /// Pages of shared tables without a known page on the other server. They hold values outside of their
+    /// rows or indexes of other kinds, have numbers beyond the file, or are newer than the file.
     pub fn unplaced(&self) -> u64 {
         self.shared - self.placed
     }

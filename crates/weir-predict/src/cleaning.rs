@@ -50,7 +50,7 @@ impl<'a> Cleaning<'a> {
         let batch_s = BATCH_FILL * settings.flushing.batch_pages * page_s;
         let blocks = if settings.doublewrite { 2.0 } else { 1.0 };
         let mut held_up = resting.committing_beside(batch_s / blocks);
-        // The kernel lets nobody flush a file of an emulated drive while another writes to it, so the flush waits, too.
+        // The kernel lets no thread flush a file of an emulated drive while another writes to it, so the flush waits, too.
         if demands.emulation_s > 0.0 {
             held_up.delay_s += held_up.commit_s - resting.commit_s;
         }

@@ -11,7 +11,7 @@ mod matrix;
 
 use self::matrix::{Matrix, inverse};
 
-/// With fewer places nothing is said of others; with more, what each of them says takes too long.
+/// With fewer configurations there is no correction; with more it takes too long.
 const PLACES: std::ops::RangeInclusive<usize> = 3..=300;
 /// Variances of a run's own error, in those of the four parts of what places share.
 const NOISES: [f64; 4] = [0.1, 1.0, 4.0, 16.0];

@@ -1,4 +1,4 @@
-//! How early a server writes changed pages that nobody waits for.
+//! How early a server writes changed pages that no transaction waits for.
 //!
 //! Once a second its page cleaner asks two questions and takes the larger answer: how much of the pool is
 //! changed, and how much of the redo log the oldest change keeps in use. Below a low-water mark each answer is
@@ -53,9 +53,9 @@ impl Flushing {
         drops: true,
     };
 
-    /// [`Self::log_low_water`] of a `MariaDB` without a low-water mark for changed pages, its default: its page cleaner
-    /// sleeps until the log is nearly full (`page_cleaner_wakeup` in storage/innobase/buf/buf0flu.cc of 10.6 and later:
-    /// "adaptive flushing is enabled" if that mark is not 0).
+    /// [`Self::log_low_water`] of a `MariaDB` without a low-water mark for changed pages, its default. Its page cleaner
+    /// sleeps until the log is nearly full. (`page_cleaner_wakeup` in storage/innobase/buf/buf0flu.cc of 10.6 and
+    /// later: "adaptive flushing is enabled" if that mark is not 0.)
     pub const LOG_UNASKED: f64 = 1.0;
 
     /// [`Self::averaged`] after so many times `innodb_flushing_avg_loops` seconds.
@@ -65,7 +65,7 @@ impl Flushing {
 
     /// Share of the requests that take more than a second after which one is dropped, on a drive that answers `in_order`.
     ///
-    /// Before it asks again the cleaner waits for the log; dropped is what comes before the last pages are written.
+    /// Before it asks again the cleaner waits for the log; requests before the last pages are written are dropped.
     pub fn dropped(&self, in_order: bool) -> f64 {
         if self.drops && !in_order {
             DROPPED
@@ -74,8 +74,8 @@ impl Flushing {
         }
     }
 
-    /// What the two questions have to be answered with, in pages, for so many pages to be written a second, which
-    /// keeps the cleaner `busy` for such a share of the time, with such a share of the requests [`dropped`](Self::dropped).
+    /// The answer to both questions, in pages, with which `pages_per_s` are written. The cleaner is then `busy` for
+    /// that share of the time, and that share of its requests is [`dropped`](Self::dropped).
     ///
     /// It asks for n pages in each cycle of C seconds, n = (answer + 2 averaged n/C) / 3. C is 1 where that leaves it a
     /// part of each second to rest; else what the request takes, and `dropped` seconds.

@@ -1,4 +1,5 @@
-//! What nobody has run: misses, throughput and latency of every buffer pool, drive and concurrency.
+//! Predictions of configurations that did not run: misses, throughput and latency of buffer pools, drives and
+//! numbers of connections.
 //!
 //! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
 //! `popularity` (how often each page is asked for) -> `pool_use` (what a server does with frames), `residency` and

@@ -185,7 +185,7 @@ impl Subset {
         }
     }
 
-    /// Half a service is what is left of one that began at any time. Who comes back to a saturated station comes
+    /// Half a service is left, on average, of one that began at any time. A request that comes back to a saturated station comes
     /// when one begins: no throughput is beyond the servers', and what is missing to that is waited there.
     fn at_the_bound(&mut self, clients: f64, response_s: f64) -> f64 {
         let slowest = self

@@ -12,7 +12,7 @@
 //! Two things decide what a pool does that turns over within `innodb_old_blocks_time`. Where a page cleaner evicts
 //! many pages at once (`MariaDB`), the border runs to the head and back over the pages that are read next, which makes
 //! them young without a use. And the use for which a page was read comes when it has been read: by then others
-//! have entered, and a page that the border has passed moves to the head by it, since nobody has noted how far
+//! have entered, and a page that the border has passed moves to the head by it, since no record says how far
 //! it has sunk.
 //!
 //! Memory: 20 bytes for each page of the data set.

@@ -59,8 +59,8 @@ impl PoolUse {
         changes_pages: true,
     };
 
-    /// Of a server that begins so, with these variables or that kind's default, and a workload that does or does not
-    /// change pages; an error if a variable is no number.
+    /// The pool of a server that begins so, with these variables or the defaults of its kind, under a workload that
+    /// does or does not change pages.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl PoolUse {
         }
     }
 
-    /// Pages that nobody asks for and that are in a frozen pool of `MySQL` for good: of those that were there first the
+    /// Pages that no statement asks for and that are in a frozen pool of `MySQL` for good: of those that were there first the
     /// part that is young.
     ///
     /// A page cleaner that is awake when the pool has filled evicts many of them; studies wait until it sleeps.

@@ -38,7 +38,7 @@ pub struct Popularity {
 const FAN_OUT: f64 = 1000.0;
 
 impl Popularity {
-    /// Of these groups, in one index; those that nobody asks for are only counted.
+    /// Of these groups, in one index; those that no statement asks for are only counted.
     pub fn new(groups: impl IntoIterator<Item = PageGroup>) -> Self {
         let (groups, unused): (Vec<_>, Vec<_>) = groups
             .into_iter()
@@ -57,7 +57,7 @@ impl Popularity {
         &self.groups
     }
 
-    /// Pages of the data that nobody asks for.
+    /// Pages of the data that no statement asks for.
     pub fn unused_pages(&self) -> f64 {
         self.unused_pages
     }

@@ -35,7 +35,7 @@ pub(crate) struct Queues<'a> {
 }
 
 impl Queues<'_> {
-    /// Where `writes` is what is written for the transaction.
+    /// The network of queues, with the `writes` of a transaction.
     pub(crate) fn network(self, writes: Writes) -> Network {
         let Self {
             demands,

@@ -26,8 +26,8 @@ pub struct Residency {
     pub misses: f64,
     /// The same as a share of its references.
     pub miss_ratio: f64,
-    /// How long a page that is not asked for again stays, transactions; of a list in two parts in which pages are promoted, what
-    /// it is in one list that misses as much, since there it depends on where the page is.
+    /// How long a page that is not asked for again stays, transactions. In a list of two parts with promotion that
+    /// depends on the page's position; there it is the value of one list that misses as much.
     pub stay: f64,
 }
 

@@ -9,7 +9,7 @@ use crate::queues::{Demands, Queues};
 use crate::writes::{ChangedPages, WriteSettings, Writes};
 use crate::{Discrepancy, DriveAbility, PoolUse, Popularity, PredictError, Residency};
 
-/// Beyond this multiple of the measured connections nothing is said.
+/// Beyond this multiple of the measured connections nothing is predicted.
 pub const CONNECTIONS_BEYOND: f64 = 1.5;
 
 /// A workload on a server.

@@ -38,7 +38,7 @@ pub struct WriteSettings {
 pub struct Writes {
     /// Pages, to their places.
     pub pages: f64,
-    /// Bytes that go in sequence: doublewrite, and redo that nobody waits for.
+    /// Bytes that go in sequence: doublewrite, and redo that no commit waits for.
     pub sequential_bytes: f64,
     /// Writes of the log that are waited for.
     pub log_writes: f64,

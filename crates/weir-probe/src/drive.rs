@@ -1,4 +1,4 @@
-//! What an emulated drive has counted, from whoever holds the drive: all that `weir drive stat` shows.
+//! What an emulated drive has counted, from the process that holds the drive: all that `weir drive stat` shows.
 
 use std::collections::BTreeMap;
 

@@ -48,7 +48,7 @@ pub enum ProbeError {
         /// Why.
         why: String,
     },
-    /// The reading took so long that nobody can say when it was true.
+    /// The reading took so long that its time is unknown.
     #[error("the reading took {:.2} s, longer than the {:.2} s between samples", took.as_secs_f64(), interval.as_secs_f64())]
     Late {
         /// How long it took.

@@ -18,7 +18,7 @@ pub use cpu::processor;
 pub use memory::{Memory, memory};
 pub use storage::block_device;
 
-/// Reads the host's counters. What this host does not have (pressure in a kernel without it) is
+/// Reads the host's counters. Sources that this host lacks (pressure in a kernel without it) are
 /// named once.
 #[derive(Debug)]
 pub struct HostProbe(Parts<()>);

@@ -1,7 +1,7 @@
 //! Samplers of server, host, process and drive metrics: one file per source.
 //!
 //! A [`Probe`] reads one source. The [`Sampler`] asks each probe at the same instants from a thread
-//! of its own, so that a server that stalls costs its own samples and nobody else's. What could
+//! of its own, so that a server that stalls costs its own samples and no others. What could
 //! not be read in time is a gap with its reason, never a zero.
 #![warn(clippy::missing_errors_doc)]
 

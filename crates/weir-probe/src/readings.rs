@@ -33,8 +33,8 @@ impl Readings {
         self.add_of(metric, "", value);
     }
 
-    /// Adds the value of one instance of a metric: of a core, a device, a kind of file. What is
-    /// not a number is not a value.
+    /// Adds the value of one instance of a metric: of a core, a device, a kind of file. Text that is
+    /// no number is no value.
     pub fn add_of(&mut self, metric: Metric, instance: &str, value: f64) {
         if value.is_finite() {
             let position = self.position(metric, instance);
@@ -77,7 +77,7 @@ impl Readings {
         }
     }
 
-    /// Drops the sample: nobody can say when it was true, or it is half of one.
+    /// Drops the sample: its time is unknown, or it is half of one.
     pub fn discard(&mut self) {
         self.pending.clear();
     }

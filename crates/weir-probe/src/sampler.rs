@@ -17,7 +17,7 @@ pub struct Sampler {
     threads: Vec<JoinHandle<(Vec<Series>, Vec<Gap>)>>,
 }
 
-/// The latest samples of one probe, for whoever looks while it goes on.
+/// The latest samples of one probe, for readers while it goes on.
 type Latest = Arc<Mutex<Vec<Series>>>;
 
 /// Samples of a series that can be looked at while it grows.
@@ -46,7 +46,7 @@ impl Sampler {
     }
 
     /// The latest six samples of every series, in seconds since the origin. A probe that is waiting
-    /// for its source keeps nobody else waiting.
+    /// for its source keeps no other source waiting.
     pub fn latest(&self) -> Vec<Series> {
         let of_probe = |latest: &Latest| {
             let series = latest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -305,7 +305,7 @@ mod tests {
         for _ in 0..12 {
             counted.recv_timeout(Duration::from_mins(1)).unwrap();
         }
-        // Whoever looks meanwhile does not wait either, and sees the end only.
+        // A reader meanwhile does not wait either, and sees the end only.
         let latest = running.latest();
         let looked = times(&latest, metrics::HOST_CPU_USER);
         assert!((1..=LATEST).contains(&looked.len()), "{looked:?}");

@@ -13,7 +13,7 @@ pub enum ProcessError {
     /// A file or directory could not be used.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The directory for sockets and records belongs to somebody else.
+    /// The directory for sockets and records belongs to another user.
     #[error(
         "cannot use `{path}` for sockets and records (it belongs to another user or others may \
          enter it); remove it or set XDG_RUNTIME_DIR to a directory of your own"

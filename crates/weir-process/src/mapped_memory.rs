@@ -71,7 +71,7 @@ impl MappedMemory {
 impl Drop for MappedMemory {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` with this length, and nothing borrows it any more. An error has
-        // nobody to hear of it and only leaves the pages until the process ends.
+        // no caller to hear of it and only leaves the pages until the process ends.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
 }

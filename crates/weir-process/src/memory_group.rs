@@ -78,7 +78,7 @@ impl MemoryGroup {
 
 impl Drop for MemoryGroup {
     fn drop(&mut self) {
-        // Refused while somebody is in it: a server that goes on keeps its limit.
+        // Refused while a process is in it: a server that goes on keeps its limit.
         let _ = fs::remove_dir(&self.path);
     }
 }
@@ -118,7 +118,7 @@ fn places(root: &Path, memberships: &str) -> Vec<(PathBuf, &'static str)> {
         .collect()
 }
 
-/// Groups whose maker has ended; the kernel refuses those that somebody is in.
+/// Groups whose maker has ended; the kernel refuses those that a process is in.
 fn remove_abandoned(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+/// What to do where a name leads nowhere, behind a reason.
+const CHECK_NAME: &str = "; check the name";
+/// What to do without a right, behind a reason.
+const NAME_ANOTHER: &str = "; name another path, or run as a user who has the right";
 /// What to do about a file system without room, behind a reason.
 pub const MAKE_ROOM: &str = "; free some or choose another directory";
 
@@ -24,6 +28,8 @@ pub struct PathError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull => MAKE_ROOM,
+        io::ErrorKind::NotFound => CHECK_NAME,
+        io::ErrorKind::PermissionDenied => NAME_ANOTHER,
         _ => "",
     }
 }
@@ -49,6 +55,9 @@ mod tests {
         let of = |kind: io::ErrorKind| PathError::on("create", Path::new("/a"))(kind.into());
         let full = of(io::ErrorKind::StorageFull).to_string();
         assert!(full.starts_with("cannot create `/a` (") && full.ends_with(MAKE_ROOM));
-        assert!(!of(io::ErrorKind::NotFound).to_string().contains(MAKE_ROOM));
+        let missing = of(io::ErrorKind::NotFound).to_string();
+        assert!(!missing.contains(MAKE_ROOM) && missing.ends_with(CHECK_NAME));
+        let refused = of(io::ErrorKind::PermissionDenied).to_string();
+        assert!(refused.ends_with(NAME_ANOTHER), "{refused}");
     }
 }

@@ -22,7 +22,7 @@ pub fn runtime_directory() -> Result<PathBuf, ProcessError> {
     };
     create_private(&path)?;
     let found = fs::symlink_metadata(&path).map_err(PathError::on("look at", &path))?;
-    // Anybody may create a name in /tmp first: a link or a foreign directory is not ours.
+    // Any user may create a name in /tmp first: a link or a foreign directory is not ours.
     if !found.is_dir() || found.uid() != uid || found.mode() & 0o077 != 0 {
         return Err(ProcessError::ForeignDirectory { path });
     }

@@ -39,7 +39,7 @@ pub fn spawn_tied(command: &mut Command, signal: Signal) -> io::Result<Child> {
 
 /// Starts `command` in a session of its own: it goes on when the caller and its terminal end.
 ///
-/// Record it in the [`Registry`](crate::Registry), so that somebody knows of it.
+/// Record it in the [`Registry`](crate::Registry), so that a later `weir clean` knows of it.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a running study tells whoever watches it.
+//! The events of a running study, for a display.
 
 use weir_model::{Bottleneck, Bytes, IntervalRecord, RunRecord, Utilization};
 

@@ -1,7 +1,7 @@
 //! What a running study tells: its events, where it is, and the file in which others read that.
 //!
 //! The runner sends [`Event`]s; [`Progress`] is what they add up to: the terminal draws it, and a
-//! [`ProgressFile`] beside the result tells it to whoever else watches (`weir serve`) while the study runs;
+//! [`ProgressFile`] beside the result tells it to other processes (`weir serve`) while the study runs;
 //! docs/serve.md describes it. Nothing here touches a server.
 #![warn(clippy::missing_errors_doc)]
 

@@ -431,7 +431,7 @@ impl Session for ReplaySession {
     fn again(&mut self, turn: &mut Turn<'_>) -> Step {
         self.tick(turn);
         if let Doing::Statement(number, ..) = std::mem::replace(&mut self.doing, Doing::Nothing) {
-            // What came of it, nobody knows.
+            // Its outcome is unknown.
             self.stage.replayed(self.slot, number, None);
         }
         self.stage.tally().fidelity.connections_lost += 1;

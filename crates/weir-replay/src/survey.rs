@@ -14,7 +14,7 @@ use crate::window::{Selection, Window};
 use crate::writers::{Writers, is_of_session};
 use crate::{ReplayError, ReplayOptions};
 
-/// Fingerprints that are told apart; further ones are counted together.
+/// Fingerprints that are counted apart; further ones are counted together.
 const FINGERPRINTS_MAX: usize = 2_000;
 /// What those are called.
 pub(crate) const OTHERS: &str = "(other statements)";

@@ -6,7 +6,7 @@ use weir_capture::Ended;
 use crate::item::Reason;
 use weir_model::{LatenessUs, NotSent, ReplayFidelity};
 
-/// Longest lateness that is told from longer ones: an hour, microseconds.
+/// Longest lateness that is counted exactly: an hour, microseconds.
 const LATENESS_US_MAX: u64 = 3_600_000_000;
 
 /// A lock wait timeout, and a deadlock.

@@ -8,7 +8,7 @@ use crate::words::{levels_phrase, metric_name};
 
 /// Factors that one sentence speaks of.
 const FACTORS_MAX: usize = 2;
-/// Combinations that are named; of more only their number is said.
+/// Combinations that are named; of more only their number is printed.
 const NAMED_MAX: usize = 2;
 
 /// What a reader is to do, by the verdicts; `None` if nothing was compared or found.
@@ -42,7 +42,7 @@ fn of_comparisons(comparisons: &[Comparison]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// What a comparison is worth to somebody who has to choose, the best last.
+/// What a comparison is worth to a reader who has to choose, the best last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
     Refused,

@@ -22,7 +22,7 @@ pub fn html(result: &JudgedResult) -> Result<String, ReportError> {
     html_with_predictions(result, &[])
 }
 
-/// The same, with predictions of what nobody ran.
+/// The same, with predictions of configurations that did not run.
 ///
 /// # Errors
 /// If the result cannot be written as JSON.

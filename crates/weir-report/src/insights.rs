@@ -160,7 +160,7 @@ fn noise_floor(noise: &Noise) -> String {
     };
     format!(
         "noise: one run differs from the next by {} (standard deviation, all combinations{identical}); \
-         with {} an effect below {} is not told from none",
+         with {} an effect below {} cannot be told from none",
         percent(noise.log_deviation),
         count(noise.repetitions, "repetition"),
         percent(noise.floor_ratio - 1.0),

@@ -66,7 +66,7 @@ pub(crate) fn interval_decimals(low: f64, high: f64) -> usize {
 }
 
 /// An end of an interval with `decimals`; up to six if it would otherwise read as 1 although it is
-/// not, because whether the interval contains 1 is what the verdict turns on.
+/// not, because the verdict depends on whether the interval contains 1.
 pub(crate) fn interval_end(value: f64, decimals: usize) -> String {
     let is_one = (value - 1.0).abs() < 1e-6;
     let text = format!("{value:.decimals$}");

@@ -190,7 +190,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Findings of the study and of its comparisons, errors first; equal ones are said once.
+/// Findings of the study and of its comparisons, errors first; equal ones appear once.
 fn findings(result: &JudgedResult) -> Vec<FindingView<'_>> {
     let of_study = result.findings.iter().map(|finding| (finding, None));
     let of_comparisons = result.comparisons.iter().flat_map(|comparison| {

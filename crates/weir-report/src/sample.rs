@@ -1,4 +1,4 @@
-//! A made-up result for tests: plausible in shape, measured by nobody.
+//! A made-up result for tests: plausible in shape, not measured.
 
 mod sweep;
 mod texts;

@@ -162,7 +162,7 @@ mod tests {
         };
         assert_eq!(bottleneck(&used(1.2, 0.7), false), Bottleneck::ServerCpu);
         assert_eq!(bottleneck(&used(0.7, 1.2), false), Bottleneck::ClientCpu);
-        // Somebody else's work on the host, who may not be known.
+        // Other programs' work on the host, whose names may be unknown.
         assert_eq!(bottleneck(&used(0.4, 0.1), false), Bottleneck::Unexplained);
         let others = Utilization {
             other_cores: 1.4,

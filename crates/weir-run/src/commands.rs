@@ -36,7 +36,7 @@ pub(crate) fn server(binary: &ServerBinary, options: &StartOptions) -> Result<St
 }
 
 /// `weir load ... run`, without the server's address. A warm-up that lasts until throughput is
-/// steady is told with its most.
+/// steady has its longest time.
 pub(crate) fn load(plan: &LoadPlan, warmup: Warmup) -> String {
     if let Some(replay) = &plan.load.replay {
         return of_capture(replay, plan.load.measure.0 + warmup.most().0);

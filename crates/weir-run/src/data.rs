@@ -38,7 +38,7 @@ pub(crate) struct PreparedData {
     pub(crate) directory: Bytes,
     /// What the workload's tables occupy.
     pub(crate) tables: Bytes,
-    /// Nobody removes the snapshot while the study needs it.
+    /// No process removes the snapshot while the study needs it.
     _hold: SnapshotHold,
 }
 
@@ -330,7 +330,7 @@ fn loading_variables(spec: &RunSpec) -> BTreeMap<String, String> {
         ("innodb_buffer_pool_dump_at_shutdown", "ON"),
         ("innodb_buffer_pool_dump_pct", "100"),
     ];
-    // Nobody follows this server, and a script cannot be asked to leave the log out.
+    // No replica follows this server, and a script cannot be asked to leave the log out.
     let no_log = matches!(spec.workload, WorkloadSpec::Lua(_)).then_some(("log_bin", "OFF"));
     let fast = fast.into_iter().chain(no_log);
     let fast = fast.map(|(name, value)| (name.to_owned(), value.to_owned()));

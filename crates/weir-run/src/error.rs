@@ -37,6 +37,15 @@ pub enum RunError {
         /// Why not.
         why: String,
     },
+    /// A working folder in a folder that is not there.
+    #[error(
+        "cannot create folder `{work}` for --work (the folder above it does not exist); create that, or see whether \
+         the drive is mounted there"
+    )]
+    NoWorkParent {
+        /// The folder that was asked for.
+        work: PathBuf,
+    },
     /// `--resume` on a result of another study.
     #[error(
         "`{path}` holds another study or other settings; give a new --out folder, or the study \

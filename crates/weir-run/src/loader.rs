@@ -79,7 +79,7 @@ impl<'a> Loader<'a> {
         std::mem::take(&mut self.hosts)
     }
 
-    /// Loads the server as planned, until `stop` at most. `on_began` is told when the measurement begins.
+    /// Loads the server as planned, until `stop` at most. Calls `on_began` when the measurement begins.
     pub(crate) fn run(
         &mut self,
         plan: &LoadPlan,

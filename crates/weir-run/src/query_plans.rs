@@ -20,7 +20,7 @@ const TOLD: [&str; 6] = [
     "union",
 ];
 
-/// Adds the plans that the server tells. What it does not explain has none.
+/// Adds the plans of the server's EXPLAIN. Statements that it does not explain have none.
 pub(crate) fn add(
     record: &mut ReplayRecord,
     examples: &[Example],

@@ -33,7 +33,7 @@ pub(crate) fn make_tables(
     let plan = PreparePlan {
         threads: LOADING_THREADS,
         seed: DATA_SEED,
-        // Nobody follows a server of Weir's own while its data are made.
+        // No replica follows a server of Weir's own while its data are made.
         binary_log: if gate.is_own() {
             BinaryLog::Off
         } else {

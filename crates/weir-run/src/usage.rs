@@ -77,7 +77,7 @@ impl Offered {
 }
 
 /// Utilisation during the measurement. `device` is the block device below the data, if there is
-/// one and no emulated drive; `drive` is what the emulated one counted.
+/// one and no emulated drive; `drive` has the counters of the emulated one.
 pub(crate) fn utilization(
     series: &[Series],
     drive: Option<&DriveStatistics>,
@@ -157,7 +157,7 @@ fn usage(
 }
 
 /// Cores that processes used which are not part of the run: those that can be read and, if it is much, what
-/// nobody who can be read has used. A little of that is the kernel's work for all.
+/// no process that can be read has used. A little of that is the kernel's work for all.
 fn other_cores(samples: &Samples<'_>, busy: f64) -> f64 {
     let Some(of_run) = samples.rate(metrics::HOST_RUN_CPU, "") else {
         return 0.0;
@@ -277,9 +277,9 @@ fn connections(
     places
 }
 
-/// Connections that wait until changed pages are written: for the place of one, or since `InnoDB` lets nobody change a
+/// Connections that wait until changed pages are written: for the place of one, or since `InnoDB` lets no transaction change a
 /// page while it is written. They are at a table, but neither reading nor on a core nor waiting for a row lock.
-/// Where a server does not time tables it is what all `others` leave.
+/// Where a server does not time tables, these are all that `others` leave.
 fn waiting_for_page_writes(
     samples: &Samples<'_>,
     load: &Offered,
@@ -303,7 +303,7 @@ fn waiting_for_page_writes(
     Some((at_tables - elsewhere).clamp(0.0, others.busy))
 }
 
-/// Connections that are in their commit, as far as somebody saw it.
+/// Connections that are in their commit, as far as it was measured.
 ///
 /// A statement that commits by itself works on tables before (the server counts that time), and is neither
 /// there nor on a core nor waiting for one while it commits.
@@ -488,7 +488,7 @@ mod tests {
         };
         let used = utilization(&told, Some(&redo), None, &reads_only);
         assert!(used.connections.flush.unwrap().abs() < 1e-9);
-        // One a second: nobody waits for it.
+        // One a second: no connection waits for it.
         let lazy = FileKindStatistics {
             flushes: 10,
             flush_latency_s: 0.05,
@@ -518,7 +518,7 @@ mod tests {
         // 14 connections at tables, of which 3 read, 1 waits for a row, and half a core is used.
         assert!((waiting(found(40_000.0, TABLE_WAITS)) - 9.5).abs() < 1e-9);
         let hardly = waiting(found(100.0, TABLE_WAITS));
-        assert!(hardly.abs() < 1e-9, "hardly anybody had to wait");
+        assert!(hardly.abs() < 1e-9, "hardly any connection had to wait");
         let writing = {
             let told = [
                 counter(metrics::STATUS_POOL_WAIT_FREE, "", 0.0),
@@ -532,7 +532,7 @@ mod tests {
             utilization(&told, Some(&data), None, &load()).connections
         };
         assert!((waiting(writing) - 14.0).abs() < 1e-9, "{writing:?}");
-        // Nobody timed tables.
+        // No server timed tables.
         let untold = found(40_000.0, "io/file");
         let others = untold.server_cpu + untold.network.unwrap() + untold.flush.unwrap_or(0.0);
         let left = untold.busy - others - 3.0 - 1.0;

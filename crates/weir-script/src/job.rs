@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use weir_load::LoadOutcome;
 use weir_model::{Address, Endpoint, IntervalRecord, RunSpec, Secret, Tls, TlsMode};
 
-/// What the process is told.
+/// An order to the process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
@@ -44,7 +44,7 @@ pub(crate) enum Told {
         outcome: Box<LoadOutcome>,
         /// Its latencies, which the outcome does not write down.
         histogram: Vec<u8>,
-        /// When the measurement began, seconds before this was told.
+        /// When the measurement began, seconds before this message.
         measured_from_s: f64,
     },
     /// The command has ended with this exit code.

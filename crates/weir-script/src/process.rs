@@ -126,7 +126,7 @@ impl ScriptProcess {
         }
     }
 
-    /// Runs the script's events as `plan` says, on the data of `spec`. `stop` ends the run early; `on_began` is told when
+    /// Runs the script's events as `plan` says, on the data of `spec`. `stop` ends the run early; `on_began` is called when
     /// the measurement begins.
     ///
     /// # Errors

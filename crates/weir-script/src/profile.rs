@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Lines that are told; others are a handful of waits.
+/// Lines that are printed; others are a handful of waits.
 const LINES_MAX: usize = 30;
 
 /// Waits of all threads, by line and call; the events themselves have no line.

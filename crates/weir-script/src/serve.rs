@@ -185,13 +185,13 @@ fn of_program(load: &LoadPlan, lua: &LuaWorkload) -> Vec<(String, Option<String>
 /// Words go where the parent process looks when this one fails.
 fn say(text: &str) {
     weir_lua::flush_output();
-    // Where nobody reads, there is nobody to tell.
+    // Where no process reads, there is none to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 #[allow(
     clippy::exit,
-    reason = "whoever should return waits in a script for ever"
+    reason = "the function that should return waits in a script for ever"
 )]
 fn abandon() -> ! {
     weir_lua::flush_output();

@@ -34,7 +34,7 @@ pub(crate) const LOGIN: &str = "/api/login";
 pub(crate) struct Guard {
     /// Needed for everything where others can reach the server.
     token: Option<Token>,
-    /// What a session is known by. One for all: whoever has the token may do all.
+    /// What a session is known by. One for all: the token permits all.
     session: Token,
     /// What pages of this site send with whatever changes something.
     page_secret: Token,
@@ -43,7 +43,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// `token` of `None` trusts everybody who can connect: on loopback only.
+    /// `token` of `None` trusts all clients that can connect: on loopback only.
     pub(crate) fn new(token: Option<Token>, names: Vec<String>) -> Self {
         Self {
             token,
@@ -57,7 +57,7 @@ impl Guard {
         self.page_secret.reveal()
     }
 
-    /// A session for whoever presents the token.
+    /// A session for a client with the token.
     pub(crate) fn open_session(&self, presented: &str) -> Option<&str> {
         let token = self.token.as_ref()?;
         token.is(presented).then(|| self.session.reveal())
@@ -193,7 +193,7 @@ fn without_port(host: &str) -> &str {
     host.split(':').next().unwrap_or_default()
 }
 
-/// Whether nobody but this host can reach a server on `address`.
+/// Whether only this host can reach a server on `address`.
 pub(crate) fn is_private(address: SocketAddr) -> bool {
     address.ip().is_loopback()
 }

@@ -1,4 +1,4 @@
-//! The results in one folder: found by walking it, summed up, judged when somebody looks.
+//! The results in one folder: found by walking it, summed up, judged when a page asks.
 //!
 //! What is known of a result is kept as long as its file has the same length and time.
 
@@ -25,7 +25,7 @@ const WALK_INTERVAL: Duration = Duration::from_secs(2);
 const REPORTS_MAX: usize = 16;
 /// Results that are kept without their samples, to be compared; one of 2,000 runs has some 20 MB.
 const COMPARED_MAX: usize = 8;
-/// Of a result that takes longer to read, what a page may ask for is made before anybody asks.
+/// Of a result that takes longer to read, what a page may ask for is made before it asks.
 const SLOW: Duration = Duration::from_millis(50);
 
 /// All results below one folder.
@@ -36,7 +36,7 @@ pub(crate) struct Library {
     reports: FileCache<Arc<str>>,
     compared: FileCache<Arc<StudyResult>>,
     comparisons: FileCache<Arc<str>, (Stamp, Stamp)>,
-    /// Held by whoever judges: two would judge the same result.
+    /// Held by the thread that judges: two would judge the same result.
     judging: Mutex<()>,
 }
 
@@ -57,7 +57,7 @@ struct Entry {
     stamp: Stamp,
     summary: Summary,
     is_judged: bool,
-    /// Its report is still to be made, before anybody asks.
+    /// Its report is still to be made, before a page asks.
     is_slow: bool,
 }
 
@@ -169,7 +169,7 @@ impl Library {
         Ok(result)
     }
 
-    /// Judges the results that nobody has judged yet, unless somebody is at it; then makes the reports
+    /// Judges the results without verdicts, unless a thread is at it; then makes the reports
     /// that a reader would have to wait for.
     pub(crate) fn judge_all(&self) {
         let Ok(_alone) = self.judging.try_lock() else {
@@ -177,7 +177,7 @@ impl Library {
         };
         while self.judge_next() {}
         for name in self.slow() {
-            // Whoever asks for it is told why it cannot be made.
+            // A page that asks for it gets the reason why it cannot be made.
             let _ = self.report(&name);
         }
     }
@@ -193,7 +193,7 @@ impl Library {
         let Some(mut entry) = next else {
             return false;
         };
-        // Reading takes long; nobody waits for it.
+        // Reading takes long; no request waits for it.
         let began = Instant::now();
         match weir_judge::read_for_comparison(&entry.file) {
             Ok(result) => {

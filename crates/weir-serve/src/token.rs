@@ -20,7 +20,7 @@ const LENGTH_MIN: usize = 16;
 pub struct Token(String);
 
 impl Token {
-    /// A new one that nobody knows.
+    /// A new random one.
     pub fn generate() -> Self {
         Self(Alphanumeric.sample_string(&mut rand::rng(), LENGTH))
     }
@@ -45,7 +45,7 @@ impl Token {
         Ok(Self(token.to_owned()))
     }
 
-    /// The secret itself, to be told once to whoever started the server.
+    /// The secret itself, to be printed once for the user who started the server.
     pub fn reveal(&self) -> &str {
         &self.0
     }

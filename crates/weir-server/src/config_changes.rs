@@ -81,8 +81,8 @@ pub fn native_config(
     })
 }
 
-/// Permits `native` settings to be made, and sets each variable to the value that it has: so the server
-/// itself says which of them need a restart or a privilege, before anything is changed.
+/// Permits `native` settings to be made, and sets each variable to the value that it has. So the server
+/// itself names those that need a restart or a privilege, before a value changes.
 ///
 /// # Errors
 ///
@@ -243,7 +243,7 @@ impl ConfigChanges {
 
 impl Drop for ConfigChanges {
     fn drop(&mut self) {
-        // Whoever can say more has called it before.
+        // A caller that can say more has called it before.
         let _ = self.put_back();
     }
 }

@@ -96,7 +96,7 @@ impl DataNote {
     }
 }
 
-/// Writes the variables that a server ran with into its data directory, so that whoever starts from a
+/// Writes the variables that a server ran with into its data directory, so that a server that starts from a
 /// copy of it inherits them.
 pub(crate) fn write_settings(
     data_dir: &Path,
@@ -106,14 +106,14 @@ pub(crate) fn write_settings(
     write_private(&data_dir.join(SETTINGS), &text)
 }
 
-/// The variables that the server ran with whose data these are a copy of; none if nobody wrote them.
+/// The variables that the server ran with whose data these are a copy of; none if they were not written.
 pub(crate) fn read_settings(data_dir: &Path) -> BTreeMap<String, String> {
     let text = fs::read_to_string(data_dir.join(SETTINGS)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Takes from a copy of a data directory what tells it from all others: a server gives itself a new
-/// identity at its next start, and may then follow the original (MySQL manual, `server_uuid`).
+/// Removes the server's identity from a copy of a data directory. The server makes a new one at its next
+/// start, and may then follow the original (MySQL manual, `server_uuid`).
 ///
 /// # Errors
 ///

@@ -10,15 +10,15 @@ use weir_process::PathError;
 
 use crate::{ServerError, Session};
 
-/// Where InnoDB keeps files apart from the data directory, if it is told to.
+/// Variables that put InnoDB's files outside of the data directory.
 const DIRECTORIES: [&str; 3] = [
     "innodb_data_home_dir",
     "innodb_log_group_home_dir",
     "innodb_undo_directory",
 ];
 
-/// A directory, a table or a tablespace of the server that does not lie on the file system of `data_dir`, in
-/// words; `None`: all do, as far as the server and its directory tell.
+/// Names a directory, table or tablespace of the server that does not lie on the file system of `data_dir`.
+/// `None`: all do, as far as the server and its directory show.
 ///
 /// # Errors
 ///

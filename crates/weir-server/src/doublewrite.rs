@@ -220,7 +220,7 @@ impl DoublewriteStatus {
 }
 
 impl Relative {
-    /// A server called `name` with these variables. What it is not told otherwise, a server has on.
+    /// A server called `name` with these variables. Doublewrite is on unless they say otherwise.
     pub fn new(name: impl Into<String>, variables: &ServerVariables<'_>) -> Self {
         let doublewrite = variables.doublewrite().unwrap_or(Doublewrite::Repairs);
         Self {

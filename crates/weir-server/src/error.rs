@@ -131,7 +131,7 @@ pub enum ServerError {
         /// How long was waited.
         seconds: u64,
     },
-    /// Nobody answers, or nobody is let in.
+    /// No server answers, or it refuses the login.
     #[error(
         "cannot log in to `{address}` as `{user}` ({why}); check address, account and password"
     )]
@@ -144,7 +144,10 @@ pub enum ServerError {
         why: String,
     },
     /// No such instance.
-    #[error("no instance `{name}`{}; `weir server list` shows them", did_you_mean(.suggestion.as_deref()))]
+    #[error(
+        "no private server `{name}`; {}",
+        nearest_or(.suggestion.as_deref(), "`weir server list` shows them")
+    )]
     NoInstance {
         /// What was asked for.
         name: String,
@@ -153,7 +156,7 @@ pub enum ServerError {
     },
     /// The name is taken.
     #[error(
-        "there is an instance `{name}` already; choose another name, or start it with its name alone"
+        "there is a private server `{name}` already; choose another name, or start it with its name alone"
     )]
     InstanceExists {
         /// The name.
@@ -161,7 +164,7 @@ pub enum ServerError {
     },
     /// Not a name.
     #[error(
-        "`{name}` is no name for an instance (letters, digits, - and _, at most {length_max}); \
+        "`{name}` is no name for a private server (letters, digits, - and _, at most {length_max}); \
          choose another"
     )]
     InstanceName {
@@ -172,7 +175,7 @@ pub enum ServerError {
     },
     /// It runs, and should not.
     #[error(
-        "the instance `{name}` runs already (process {pid}); `weir server down {name}` stops it"
+        "the private server `{name}` runs already (process {pid}); `weir server down {name}` stops it"
     )]
     InstanceRuns {
         /// Its name.
@@ -312,7 +315,10 @@ pub enum ServerError {
         source: Box<ClientError>,
     },
     /// A variable that the server does not have.
-    #[error("the server has no variable `{name}`{}", did_you_mean(.suggestion.as_deref()))]
+    #[error(
+        "the server has no variable `{name}`; {}",
+        nearest_or(.suggestion.as_deref(), "`SHOW GLOBAL VARIABLES` lists those that it has")
+    )]
     UnknownVariable {
         /// What was asked for.
         name: String,
@@ -341,8 +347,8 @@ pub enum ServerError {
     },
     /// No such snapshot.
     #[error(
-        "no snapshot `{name}`{}; `weir server snapshot list` shows them",
-        did_you_mean(.suggestion.as_deref())
+        "no snapshot `{name}`; {}",
+        nearest_or(.suggestion.as_deref(), "`weir server snapshot list` shows them")
     )]
     NoSnapshot {
         /// What was asked for.
@@ -388,6 +394,10 @@ impl ServerError {
     }
 }
 
-fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`"))
+/// The nearest name, or else where the names are.
+fn nearest_or(suggestion: Option<&str>, otherwise: &str) -> String {
+    suggestion.map_or_else(
+        || otherwise.to_owned(),
+        |name| format!("did you mean `{name}`?"),
+    )
 }

@@ -28,7 +28,7 @@ pub(crate) fn cause(path: &Path) -> String {
 }
 
 /// The end of the log at `path`: whole lines of at most `bytes_max`, under a line that says how much
-/// stood before them. Empty if there is no log: nobody fails for want of it.
+/// stood before them. Empty if there is no log, which is no failure.
 pub(crate) fn tail(path: &Path, bytes_max: u64) -> String {
     read_tail(path, bytes_max).unwrap_or_default()
 }

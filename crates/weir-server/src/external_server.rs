@@ -150,10 +150,10 @@ impl ExternalServer {
     }
 }
 
-/// The server's process, if that is what is at the other end.
+/// The server's process, if it is at the other end.
 fn process(session: &mut Session) -> Option<u32> {
     let pid = session.peer()?;
-    // A socket may be forwarded: then this is whoever forwards it.
+    // A socket may be forwarded: then this is the program that forwards it.
     let command = Path::new("/proc").join(pid.to_string()).join("cmdline");
     let command = fs::read_to_string(command).ok()?;
     PROGRAMS

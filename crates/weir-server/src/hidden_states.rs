@@ -93,7 +93,7 @@ fn why_lost(directory: &Path) -> Option<String> {
     Some(format!("the file system sends no flushes ({withheld})"))
 }
 
-/// Why pages go through the page cache of a server that was told `O_DIRECT`, by the flags of its open files.
+/// Why pages go through the page cache of a server with `O_DIRECT`, by the flags of its open files.
 fn why_cached(pid: u32) -> Option<String> {
     let file = cached_data_file(pid)?;
     let on = Mount::of(&file).map_or_else(String::new, |mount| mount.file_system);

@@ -132,7 +132,7 @@ fn option_text(
 /// The statements that make the account and the schema, one per line as servers read them.
 fn accounts(note: &DataNote) -> String {
     let password = note.password.reveal();
-    // Nobody logs in as root: the account stays for the server's own views and routines.
+    // No client logs in as root: the account stays for the server's own views and routines.
     format!(
         "CREATE USER '{USER}'@'localhost' IDENTIFIED BY '{password}';\n\
          GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'localhost' WITH GRANT OPTION;\n\

@@ -316,7 +316,7 @@ fn shaping(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// A port of the loopback that nobody listens on: asked for before a server fails on it.
+/// A port of the loopback that no process listens on: asked for before a server fails on it.
 fn check_port(port: u16) -> Result<(), ServerError> {
     match TcpListener::bind(("127.0.0.1", port)) {
         Ok(_) => Ok(()),

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_mins(30);
 /// A change of size that has not begun by then was none.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// A look at the status often enough that nobody waits for it.
+/// Time between looks at the status, short enough not to delay a caller.
 const PAUSE: Duration = Duration::from_millis(20);
 
 const DUMP: &str = "dump the buffer pool";

@@ -376,7 +376,9 @@ fn last_words(status: ExitStatus, log: &Path) -> String {
     let cause = error_log::cause(log);
     match status.signal() {
         // The server ends itself with other signals: this one came from outside.
-        Some(9) => format!("it was ended by signal 9 (out of memory, or somebody's kill); {cause}"),
+        Some(9) => {
+            format!("it was ended by signal 9 (out of memory, or a kill from outside); {cause}")
+        }
         Some(signal) => format!("it was ended by signal {signal}; {cause}"),
         None => cause,
     }

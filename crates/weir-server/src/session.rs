@@ -55,7 +55,7 @@ impl Session {
         })
     }
 
-    /// Runs a statement; `action` is what an error says was not possible.
+    /// Runs a statement; an error names `action` as the step that failed.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! Snapshots: prepared data directories, kept under everything that made them.
 //!
-//! A snapshot is written aside and renamed into place, so one that can be seen is whole. Whoever
+//! A snapshot is written aside and renamed into place, so one that can be seen is whole. A process that
 //! reads a snapshot holds a shared lock on it, and removing needs the lock alone; writers hold a
 //! shared lock on the cache, and tidying up needs that alone. Several weir processes may therefore
 //! share one cache. When it grows beyond its limit, the least recently used snapshots go first.
@@ -50,7 +50,7 @@ pub struct SnapshotInfo {
     pub size: Bytes,
     /// When it was last stored or restored.
     pub used: SystemTime,
-    /// Somebody reads it now.
+    /// A process reads it now.
     pub in_use: bool,
 }
 
@@ -97,7 +97,7 @@ impl Snapshots {
 
     /// Keeps a copy of `data_dir`, whose server has stopped, as the snapshot of `key`.
     ///
-    /// If another process stored the same key meanwhile, that one stays. Others that nobody uses
+    /// If another process stored the same key meanwhile, that one stays. Others that no process uses
     /// go if the cache would grow beyond its limit, the least recently used first.
     ///
     /// # Errors

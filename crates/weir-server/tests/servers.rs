@@ -211,7 +211,7 @@ fn known_variables_are_read_without_a_start(flavor: Flavor) {
         .unwrap_err()
         .to_string();
     assert!(
-        error.ends_with("did you mean `innodb_doublewrite`"),
+        error.ends_with("did you mean `innodb_doublewrite`?"),
         "{error}"
     );
 }

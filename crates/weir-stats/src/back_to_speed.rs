@@ -18,9 +18,9 @@ pub enum BackToSpeed {
     Never,
 }
 
-/// When `series` is as fast as before `began_s`: the first interval from which five in sequence complete at least 95 %
-/// of the rate before, and the median of their 99th percentiles is at most 1.25 times that before. `None` with fewer
-/// than five intervals before.
+/// When `series` is as fast as before `began_s`: the first of five intervals in sequence that are fast. They complete at
+/// least 95 % of the rate before. The median of their 99th percentiles is at most 1.25 times that before. `None` with
+/// fewer than five intervals before.
 pub fn back_to_speed(series: &[SeriesInterval], began_s: f64) -> Option<BackToSpeed> {
     let before: Vec<_> = series.iter().filter(|one| one.end_s <= began_s).collect();
     if before.len() < IN_SEQUENCE {

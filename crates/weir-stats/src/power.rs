@@ -45,7 +45,7 @@ mod tests {
         assert!(detectable_ratio(1, 0.05).is_infinite());
     }
 
-    /// The effect that is said to be detectable is detected in four of five studies.
+    /// The smallest detectable effect is detected in four of five studies.
     #[test]
     fn four_of_five_studies_show_it() {
         for (pairs, seed) in [(3, 161), (5, 162), (12, 163)] {

@@ -51,9 +51,9 @@ impl MeanEstimate {
 
     /// The mean of an autocorrelated steady series, by 20 batch means.
     ///
-    /// Values that do not fill the batches are dropped from the start. A series that is too short
-    /// for its own autocorrelation is an error that names the length that would do; a series that
-    /// still moves has a long autocorrelation and is refused the same way.
+    /// Values that do not fill the batches are dropped from the start. A series that is too short for its own
+    /// autocorrelation is an error, which names a sufficient length. A series that still moves has a long
+    /// autocorrelation and is refused the same way.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ mod tests {
         assert!((found.interval().1 - 2.0 - 4.302_65 / 3f64.sqrt()).abs() < 1e-4);
     }
 
-    /// Whoever is refused goes on measuring, as the error says.
+    /// A refused caller goes on measuring, as the error says.
     fn simulated(correlation: f64, seed: u64) -> f64 {
         let mut noise = Noise::seeded(seed);
         coverage(800, 0.0, || {

@@ -1,6 +1,6 @@
 //! When to stop repeating: once an interval is narrow enough, and a little later.
 //!
-//! Whoever looks at an interval after each repetition and stops at the first narrow one stops too
+//! An experiment that looks at its interval after each repetition and stops at the first narrow one stops too
 //! often where the spread looked small by chance: a sequential interval of fixed width (Chow and
 //! Robbins, Annals of Mathematical Statistics 36, 1965) covers less than it says. A fixed number of
 //! repetitions after that point mends it (Simons, Annals of Mathematical Statistics 39, 1968).
@@ -16,9 +16,9 @@ pub const SETTLED_PAIRS_MIN: usize = 6;
 /// Pairs that follow the first narrow interval, whatever they say.
 const PAIRS_AFTER: usize = 2;
 
-/// Whether `(level, baseline)` pairs, in the order in which they were measured, are enough: an
-/// interval no wider than `half_width` to either side (0.05 is +-5 %) was reached, and the pairs
-/// that follow it are there too. Pairs that come later do not change the answer.
+/// Whether `(level, baseline)` pairs, in the order in which they were measured, are enough. They are if an
+/// interval no wider than `half_width` to either side (0.05 is +-5 %) was reached, and the pairs that have to
+/// follow it are there. Pairs that come later do not change the answer.
 ///
 /// # Errors
 ///

@@ -41,7 +41,7 @@ impl Stalls {
 
 /// Finds the stalls of a series with one value per second.
 ///
-/// `None` when the median is not above zero: whoever stands still half of the time has no pace to
+/// `None` when the median is not above zero: a series that stands still half of the time has no pace to
 /// fall behind.
 pub fn stalls(series: &[f64]) -> Option<Stalls> {
     let median = median(series).filter(|median| *median > 0.0)?;

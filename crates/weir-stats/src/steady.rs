@@ -62,9 +62,8 @@ pub fn steady_state(series: &[f64]) -> Option<SteadyState> {
 /// Applies the rule to what a warm-up has come to: the last two thirds of `series`, and no less
 /// than `at_least` values of it. `None` while there are fewer.
 ///
-/// The stretch grows with time, so that a slow approach is not taken for its end: an exponential
-/// one from half of the final value is called steady after 3.3 to 3.8 time constants, 2 % or less
-/// below its end.
+/// The stretch grows with time, so that a slow approach does not count as its end. An exponential one from
+/// half of the final value is steady after 3.3 to 3.8 time constants, 2 % or less below its end.
 /// One with a time constant above three times `at_least` hardly moves within it and is not seen.
 pub fn steady_tail(series: &[f64], at_least: usize) -> Option<SteadyState> {
     let length = (series.len() * 2 / 3).max(at_least);

@@ -65,7 +65,7 @@ impl Store {
             is_current: true,
             has_earlier_plan: false,
         };
-        // Whoever reads a large result must not make the study fail that is adding to it.
+        // A reader of a large result must not make the study fail that is adding to it.
         let patience = store.connection.busy_timeout(BUSY_TIMEOUT);
         patience.map_err(store.error("open"))?;
         let version = store.schema_version()?;

@@ -16,7 +16,7 @@ pub fn check_drives(plan: &Plan) -> Result<(), StudyError> {
         .try_for_each(|drive| drive_profile(drive).map(drop))
 }
 
-/// The profiles of the drives of `plan`; one that cannot be read is told by [`check_drives`].
+/// The profiles of the drives of `plan`; [`check_drives`] reports one that cannot be read.
 pub fn drive_profiles(plan: &Plan) -> Vec<DriveProfile> {
     let profile = |drive| drive_profile(drive).ok();
     drives(plan).into_iter().filter_map(profile).collect()

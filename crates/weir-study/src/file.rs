@@ -29,7 +29,7 @@ pub struct StudyFile {
     /// The data.
     #[serde(default)]
     pub(crate) data: DataSection,
-    /// The load. What a factor or the search gives need not stand here, nor above.
+    /// The load. Keys that a factor or the search gives may be left out here and above.
     #[serde(default)]
     pub(crate) load: LoadSection,
     /// What happens to the server during the measurement.

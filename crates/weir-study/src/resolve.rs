@@ -14,8 +14,8 @@ use std::path::Path;
 
 use weir_model::{
     Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan,
-    REPLAY_OPTIONS, Repetition, RunSpec, SysbenchOptions, TimelineEvent, Topology, WorkloadSpec,
-    option_spelling,
+    REPLAY_OPTIONS, Repetition, RunSpec, ServerUrl, SysbenchOptions, TimelineEvent, Topology,
+    WorkloadSpec, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection, texts};
@@ -80,10 +80,14 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn error(&self, key: &str, value: impl Display, why: impl Display) -> StudyError {
+        let mut value = value.to_string();
+        if ServerUrl::is_meant(&value) {
+            value = ServerUrl::without_password(&value).into_owned();
+        }
         StudyError::Value {
             file: self.name.to_owned(),
             key: key.to_owned(),
-            value: value.to_string(),
+            value,
             why: why.to_string(),
         }
     }
@@ -125,7 +129,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// What is said of data that no cell has would mean nothing.
+    /// Keys about data that no cell has would mean nothing.
     fn check_data(&self, plan: &Plan) -> Result<(), StudyError> {
         let data = &self.file.data;
         let has_sbtest = |cell: &Cell| matches!(cell.spec.data.source, DataSource::Sysbench { .. });
@@ -286,7 +290,7 @@ impl Resolver<'_> {
             .chain(self.of_order_entry())
     }
 
-    /// What is said of order entry.
+    /// The keys of order entry.
     fn of_order_entry(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
         let (data, load) = (&self.file.data, &self.file.load);
         let keying = &load.keying_and_think_time;

@@ -55,7 +55,7 @@ fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u3
     // A pool that a former run filled would make the runs of a cell unequal.
     default("innodb_buffer_pool_load_at_startup", "OFF".to_owned());
     default("innodb_buffer_pool_dump_at_shutdown", "OFF".to_owned());
-    // The load, the probes and somebody who looks on.
+    // The load, the probes and a user who looks on.
     default("max_connections", (threads + 20).max(151).to_string());
     let statements = u64::from(threads) * u64::from(tables) * STATEMENTS_PER_TABLE_MAX;
     default(

@@ -1,6 +1,6 @@
 //! What the installed servers would make of a plan's settings: asked before anything runs.
 //!
-//! A rule that judges a design sees what a server would say, not what somebody wrote. What a server decides only
+//! A rule that judges a design sees what a server would say, not the text of the study. What a server decides only
 //! when it starts, and a server that is not installed or not Weir's, cannot be asked; then it is what is written.
 
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ struct Asking {
 }
 
 impl Asking {
-    /// What the server `choice` makes of `written`; `None`, with a note, where nobody can be asked.
+    /// What the server `choice` makes of `written`; `None`, with a note, where no server can be asked.
     fn of(
         &mut self,
         choice: ServerChoice,

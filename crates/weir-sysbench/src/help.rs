@@ -15,7 +15,7 @@ const OPTION_CHARACTERS: usize = 36;
 /// too.
 pub fn help(compat: Compat, all: bool) -> String {
     let mut text = String::from(
-        "usage: WORKLOAD|SCRIPT.lua [--name=value ...] prepare|run|cleanup|help\n\nworkloads:\n",
+        "usage: WORKLOAD|SCRIPT.lua [--name=value ...] prepare|prewarm|run|cleanup|help\n\nworkloads:\n",
     );
     for name in WorkloadName::ALL {
         line(&mut text, format_args!("  {name}"));
@@ -32,7 +32,14 @@ pub fn help(compat: Compat, all: bool) -> String {
     text.push_str("\nworkloads that sysbench does not have:\n");
     for (word, help) in [
         (OrderEntryWorkload::NAME, ORDER_ENTRY),
-        ("FILE.toml", "a workload of your own"),
+        (
+            "FILE.toml",
+            "a workload file: your own, or one of `weir workload fit`",
+        ),
+        (
+            "CAPTURE.weircap",
+            "a capture, sent again by `run`; `weir load CAPTURE.weircap help` has its options",
+        ),
     ] {
         general(&mut text, (word, help));
     }
@@ -56,6 +63,7 @@ pub fn help(compat: Compat, all: bool) -> String {
     }
     text.push_str("\ncommands that sysbench does not have:\n");
     general(&mut text, PROFILE);
+    general(&mut text, CHECK);
     text
 }
 
@@ -67,13 +75,18 @@ pub fn option_help(name: &str) -> &'static str {
 }
 /// What the help says of order entry.
 const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
-                           specification of TPC-C and not comparable with audited results; its \
-                           command `check` tests the twelve conditions of its tables";
+                           specification of TPC-C and not comparable with audited results";
 
 /// What the help says of a script's profile.
 const PROFILE: (&str, &str) = (
     "SCRIPT.lua profile",
     "run, and print the lines of the script that took the time",
+);
+
+/// What the help says of order entry's own command.
+const CHECK: (&str, &str) = (
+    "order_entry check",
+    "test the twelve conditions of its tables; exit code 1 if one does not hold",
 );
 
 /// Beside the command line, as in sysbench.

@@ -57,7 +57,7 @@ pub struct Invocation {
     pub asks_password: bool,
     /// A transaction that does not end in time makes the run fail.
     pub forced_shutdown: bool,
-    /// The run, if that is what is to be done; its endpoint and tables hold for all commands.
+    /// The run, for the command `run`; its endpoint and tables hold for all commands.
     pub plan: LoadPlan,
     /// The tables to be made.
     pub prepare: PreparePlan,

@@ -151,7 +151,12 @@ impl Value<'_> {
 
     /// A whole number: `1000000`, `1_000_000` or `1e6`, or with K, M, G or T for powers of 1,024 as in sysbench.
     pub(super) fn number(&self, min: u64, max: u64) -> Result<u64, UsageError> {
-        let expected = "must be a whole number in range";
+        // A larger bound is the type's, not the option's.
+        let expected = if max < u64::from(u32::MAX) {
+            format!("must be a whole number from {min} to {max}")
+        } else {
+            format!("must be a whole number of at least {min}")
+        };
         let text = self.text.unwrap_or_default();
         let (digits, shift) = match text.char_indices().last() {
             Some((end, 'K' | 'k')) => (&text[..end], 10),

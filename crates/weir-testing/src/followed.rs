@@ -106,7 +106,7 @@ impl Followed {
     /// Starts all replicas that do not apply and waits until each has applied all that the primary has.
     ///
     /// # Panics
-    /// When a replica stops with an error, which is told, or does not come to the end.
+    /// When a replica stops with an error, which the panic names, or does not come to the end.
     pub fn follow_to_the_end(&self) {
         let (file, position) = self.position().unwrap_or_else(|error| panic!("{error}"));
         for (kind, replica) in &self.replicas {

@@ -65,9 +65,9 @@ impl fmt::Display for Workload {
     }
 }
 
-/// The workload that a user names, with default options: a workload's name, names with weights as in
-/// `oltp_point_select:80,oltp_write_only:20`, `order_entry`, or the path of a workload file that ends in
-/// `.toml`, which is read.
+/// The workload that a user names, with default options: a workload's name, names with weights such as
+/// `oltp_point_select:80,oltp_write_only:20`, or `order_entry`. A name that ends in `.toml` is the path of a
+/// workload file, which is read.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ use super::{Rng, Unique, seeded};
 use crate::WorkloadError;
 pub use share::share_up_to;
 
-/// The keys that a load asks for, `1..=rows`, one after the other and without end: for whoever
+/// The keys that a load asks for, `1..=rows`, one after the other and without end: for a caller that
 /// simulates a load.
 #[derive(Debug, Clone)]
 pub struct KeyStream {

@@ -90,7 +90,7 @@ impl Script {
         })
     }
 
-    /// A script without transactions, for whoever decides while the load runs.
+    /// A script without transactions, for a caller that decides while the load runs.
     pub fn empty() -> Self {
         Self {
             transactions: Vec::new(),
@@ -100,7 +100,7 @@ impl Script {
         }
     }
 
-    /// A script of statements without transactions, for whoever decides while the load runs which comes next.
+    /// A script of statements without transactions, for a caller that decides while the load runs which comes next.
     pub fn of_statements(statements: Vec<Statement>) -> Self {
         Self {
             statements,

@@ -65,8 +65,8 @@ impl Table {
         names.join(", ")
     }
 
-    /// The random numbers of one row: a function of the seed, the table and the row, so that rows
-    /// can be made in any order and by whoever goes on with a load that was interrupted.
+    /// The random numbers of one row: a function of the seed, the table and the row. So rows can be made in
+    /// any order, also by a process that continues an interrupted load.
     pub fn rng_of_row(&self, seed: u64, row: u64) -> Rng {
         seeded(seed, (u64::from(self.number) << 32) + row)
     }

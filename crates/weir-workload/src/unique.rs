@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers `first..first + span`, none twice, in an order that is the same for every run.
 ///
-/// An index through a bijection of as many bits as the span needs: xor-shifts and multiplications
-/// by odd numbers can be undone, so that two indexes never give the same number (the mixing of
-/// `SplitMix`: Steele, Lea and Flood 2014). A number outside the span goes through it again, which
+/// An index through a bijection of as many bits as the span needs. Xor-shifts and multiplications by odd
+/// numbers can be undone, so two indexes never give the same number. (This is the mixing of `SplitMix`:
+/// Steele, Lea and Flood 2014.) A number outside the span goes through it again, which
 /// ends within the span ("cycle walking": Black and Rogaway 2002).
 ///
 /// As the order is the same, runs that begin at different indexes do not meet until one of them reaches the

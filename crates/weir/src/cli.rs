@@ -9,6 +9,7 @@ mod flashback;
 mod init;
 mod predict;
 mod server;
+mod values;
 mod workload;
 
 use std::net::SocketAddr;
@@ -39,6 +40,7 @@ pub(crate) use server::{
     AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, PoolCommand,
     ServerCommand, ShipArguments, ShipMode, SnapshotCommand, SwitchArguments, UpArguments,
 };
+use values::{factor_and_level, listen_address, loss};
 pub(crate) use workload::{
     WorkloadCheckArguments, WorkloadCommand, WorkloadFitArguments, WorkloadListArguments,
 };
@@ -47,8 +49,14 @@ pub(crate) use workload::{
 #[derive(Debug, Parser)]
 #[command(name = "weir", version = VERSION, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
-    /// Colours in text for a terminal; `NO_COLOR` in the environment switches them off, too
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    /// Colour the text; auto: on a terminal, unless `NO_COLOR` is set
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        display_order = 900
+    )]
     pub(crate) color: clap::ColorChoice,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -78,7 +86,7 @@ pub(crate) enum Command {
     Init(InitArguments),
     /// Run a study: print the verdicts, write the result and its report
     Run(RunArguments),
-    /// Show the combinations, order, time and space of a study; runs nothing
+    /// Show the combinations, order, time and space of a study, and what its rules object to; runs nothing
     Plan(PlanArguments),
     /// Write the report of a result
     Report(ReportArguments),
@@ -95,10 +103,10 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// Explain a rule, such as R4: what it checks, why, and what to do [default: all rules]
     Explain(ExplainArguments),
-    /// Load a server, with sysbench's options and report; also by Lua scripts for sysbench
+    /// Load a server, with sysbench's options and report; also run Lua scripts for sysbench, and replay captures
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
-    /// Write down what clients ask a server, as a file that `weir load` sends again
+    /// Record the statements of clients in a file that `weir load` can replay
     Capture {
         #[command(subcommand)]
         command: CaptureCommand,
@@ -108,14 +116,14 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: BusCommand,
     },
-    /// Take a share of the load of runs that the conductor leads, until Ctrl-C
+    /// Take a share of the load of runs on other hosts, until Ctrl-C
     Agent(AgentArguments),
     /// Start, list, check and end agents on load hosts
     Agents {
         #[command(subcommand)]
         command: AgentsCommand,
     },
-    /// Make workload files from captures, and say how close they are
+    /// Fit workload files to captures, check how close they are, and list workloads
     Workload {
         #[command(subcommand)]
         command: WorkloadCommand,
@@ -130,17 +138,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ServerCommand,
     },
-    /// Learn what an ALTER TABLE would do to a table of yours, before it runs
+    /// Show what an ALTER TABLE would do to your table, before it runs
     Ddl {
         #[command(subcommand)]
         command: DdlCommand,
     },
-    /// Check what Weir knows of servers on those of this machine
+    /// Check Weir's facts about servers against the servers of this machine
     Facts {
         #[command(subcommand)]
         command: FactsCommand,
     },
-    /// Query tables of a server of yours as they were, see what changed since, and take it back
+    /// Query tables of your server as they were, print the changes since then, and undo them
     Flashback(Box<FlashbackArguments>),
     /// Cut the power of an emulated drive under a server many times, and judge its recovery
     CrashTest {
@@ -255,9 +263,9 @@ pub(crate) struct ClaimsArguments {
 pub(crate) struct ReportArguments {
     /// The result: its folder or its result.sqlite
     pub(crate) result: PathBuf,
-    /// Format
-    #[arg(long, value_enum, default_value = "html")]
-    pub(crate) format: ReportFormat,
+    /// Format [default: html; text on a terminal without --out]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ReportFormat>,
     /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -270,7 +278,7 @@ pub(crate) struct ServeArguments {
     pub(crate) dir: PathBuf,
     /// Address and port. Other hosts need a token: weir prints a new one unless --token-file names
     /// one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// Folder of studies that can be started
     #[arg(long, value_name = "DIR", default_value = "studies")]
@@ -305,27 +313,6 @@ pub(crate) struct CompareArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// `threads=64`, taken apart.
-fn factor_and_level(text: &str) -> Result<(String, String), String> {
-    let (factor, level) = text
-        .split_once('=')
-        .ok_or("must be FACTOR=LEVEL, such as threads=64")?;
-    Ok((factor.to_owned(), level.to_owned()))
-}
-
-/// `-3%` as a ratio: 0.97.
-fn loss(text: &str) -> Result<f64, String> {
-    let number = text
-        .trim()
-        .trim_end_matches('%')
-        .trim()
-        .trim_start_matches('-');
-    match number.parse::<f64>() {
-        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(1.0 - percent / 100.0),
-        _ => Err("must be a loss in per cent, such as -3%".to_owned()),
-    }
 }
 
 #[derive(Debug, Args)]

@@ -35,7 +35,7 @@ pub(crate) fn stop_flag_then_exit() -> anyhow::Result<&'static AtomicBool> {
 /// Ends the program where nothing has been started.
 #[allow(
     clippy::exit,
-    reason = "whoever should return may be the one that waits"
+    reason = "the function that should return may be the one that waits"
 )]
 pub(crate) fn exit() -> ! {
     std::process::exit(STOPPED.into())

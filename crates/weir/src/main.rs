@@ -12,6 +12,7 @@ mod cli;
 mod commands;
 #[cfg(test)]
 mod documented;
+mod error_line;
 mod interrupt;
 mod output;
 mod password;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Code(code)) => ExitCode::from(code),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
-            eprintln!("weir: {}", one_line(&error));
+            eprintln!("weir: {}", error_line::of(&error));
             exit_code(&error)
         }
     }
@@ -83,17 +84,6 @@ fn command() -> Command {
     let cli = Cli::parse_from(words);
     output::choose_color(cli.color);
     cli.command
-}
-
-/// The error with its causes; a cause that the error has already told is not told again.
-fn one_line(error: &anyhow::Error) -> String {
-    let mut line = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !line.contains(&cause) {
-            line = format!("{line}: {cause}");
-        }
-    }
-    line
 }
 
 fn run(command: Command) -> anyhow::Result<Outcome> {

@@ -12,7 +12,7 @@ const AFTER_OUTAGE: Duration = Duration::from_secs(3);
 pub(crate) struct Liveness {
     last: Vec<Instant>,
     longest: Vec<Duration>,
-    /// Until then nobody is judged.
+    /// Until then no agent is judged.
     judged_from: Instant,
     is_away: bool,
 }
@@ -73,7 +73,7 @@ mod tests {
         liveness.heard(0, at(500));
         assert!(liveness.lost(1, at(2_200)).is_none());
         assert!(liveness.lost(1, at(2_300)).is_some() && liveness.lost(0, at(2_300)).is_none());
-        // The bus dies: nobody is judged, and all get time to come back.
+        // The bus dies: no agent is judged, and all get time to come back.
         liveness.bus(false, at(2_400));
         assert!(liveness.lost(1, at(9_000)).is_none());
         liveness.bus(true, at(9_000));

@@ -9,7 +9,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
 use crate::crew::Crew;
 use crate::error::AgentError;
 
-/// Results that nobody has asked for are kept for so long.
+/// Results that no conductor has asked for are kept for so long.
 const MAX_AGE: Duration = Duration::from_hours(24);
 /// Room for them.
 const MAX_BYTES: i64 = 512 << 20;

@@ -114,7 +114,7 @@ fn complete(
     command(open.begun.command, entry, sessions)
 }
 
-/// What an entry of the log asked for, in its file or its table; the text is what stands after the command.
+/// The command of an entry of the log, in its file or its table; its text follows the command.
 pub(super) fn command(
     name: &str,
     entry: Entry,

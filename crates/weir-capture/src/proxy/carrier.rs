@@ -106,7 +106,7 @@ impl Carrier {
         while let Ok((client, server)) = self.arriving.try_recv() {
             let ends =
                 End::new(Stream::Tcp(client)).and_then(|client| Ok((client, End::new(server)?)));
-            // Whoever has gone meanwhile needs nothing.
+            // A client that has gone meanwhile needs nothing.
             let Ok((client, server)) = ends else { continue };
             let mut link = Link::new(client, server, self.encryption.clone());
             let index = self.free.pop().unwrap_or_else(|| {

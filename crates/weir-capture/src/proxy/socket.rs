@@ -138,7 +138,7 @@ impl End {
         }
     }
 
-    /// Whether it was told that no more will come.
+    /// Whether its writing side was shut down.
     pub(super) fn is_shut(&self) -> bool {
         self.is_shut
     }

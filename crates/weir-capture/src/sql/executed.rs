@@ -4,8 +4,8 @@ use mysql_common::Value;
 
 use super::scan::{Kind, Scan};
 
-/// The text with its executed comments opened: what stands in one stays if `executes` says so, of whether it is
-/// MariaDB's alone (`/*M!`) and of the version in it, and is left out otherwise.
+/// The text with its executed comments opened. The text in a comment stays if `executes` says so, and is left out
+/// otherwise. `executes` gets whether the comment is MariaDB's alone (`/*M!`), and the version in it.
 pub fn without_executed_comments(
     sql: &[u8],
     executes: &dyn Fn(bool, Option<u32>) -> bool,

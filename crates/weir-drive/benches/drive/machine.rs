@@ -2,7 +2,7 @@
 //!
 //! A thread at real-time priority that does nothing but look at the clock finds the times at which its
 //! processor was taken away: by the kernel's interrupts and, on a virtual machine, by its host. An operation
-//! of a given length meets one of them with a known probability, whoever serves it.
+//! of a given length meets one of them with a known probability, by any program that serves it.
 //!
 //! And a thread as a client's that the kernel's own timer wakes sees what an operation on a perfect device
 //! would look like: also an interrupt that comes in time has to find a processor for the one that sleeps.

@@ -64,7 +64,7 @@ fn probe(mountpoint: &Path, correction: &Correction, placement: &Placement, stop
         let warmed_up = ask(mountpoint);
         let began = Instant::now();
         if warmed_up.and_then(|()| ask(mountpoint)).is_err() {
-            // The drive is being unmounted, and nobody else needs the correction either.
+            // The drive is being unmounted, and no other thread needs the correction either.
             break;
         }
         let round_trip_ns = began.elapsed().as_nanos() as i64;

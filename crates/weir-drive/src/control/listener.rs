@@ -22,7 +22,7 @@ pub(crate) struct Listener {
 impl Listener {
     pub(crate) fn bind(mountpoint: &Path) -> Result<Self, DriveError> {
         let path = socket_path(mountpoint)?;
-        // A killed drive leaves its socket; the mountpoint was found free, so nobody listens.
+        // A killed drive leaves its socket; the mountpoint was found free, so no process listens.
         let _ = std::fs::remove_file(&path);
         let bind = || {
             let socket = UnixListener::bind(&path)?;
@@ -37,7 +37,7 @@ impl Listener {
     pub(crate) fn serve(&self, stop: &Stop, answer: impl Fn(Request) -> Answer) {
         while !stop.wait_for(Duration::ZERO) {
             match self.socket.accept() {
-                // A client that went away in the middle concerns nobody else.
+                // A client that went away in the middle concerns no other client.
                 Ok((stream, _)) => drop(exchange(stream, &answer)),
                 Err(_) => drop(stop.wait_for(POLL)),
             }

@@ -23,10 +23,10 @@ struct Sheet {
 /// Most of them repeat figures of the profile (latencies, read IOPS, bandwidths, and the write IOPS
 /// that a controller or a throttle caps): for those, the test says that buffers, units and clocks
 /// keep what they were given. Random writes in steady state follow from the simulated flash, and for
-/// the drives whose spare flash was derived from that figure this closes the circle. What no profile
-/// has a figure for is in `media_tests.rs`, `tier_tests.rs` and `aging_tests.rs`.
+/// the drives whose spare flash was derived from that figure this closes the circle. Tests without
+/// a figure of a profile are in `media_tests.rs`, `tier_tests.rs` and `aging_tests.rs`.
 ///
-/// The CSD 2000's are what its profile derives from published gains over a plain drive, with data
+/// The CSD 2000's come from its profile, which derives them from published gains over a plain drive, with data
 /// that do not compress; the gains themselves are in `tests.rs`.
 #[rustfmt::skip]
 const SHEETS: [Sheet; 15] = [

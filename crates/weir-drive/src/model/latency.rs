@@ -59,7 +59,7 @@ impl Latency {
 }
 
 /// A quantile function: flat up to the median, then linear in the number of nines from one given
-/// percentile to the next, and flat after the last. The median is what makes the mean right.
+/// percentile to the next, and flat after the last. The median follows from the mean.
 #[derive(Debug)]
 struct Percentiles {
     /// (nines, latency in nanoseconds): 99 % are 2 nines, 99.9 % are 3.

@@ -4,7 +4,7 @@
 //! Pages are found by file and offset. The cache keeps the least recently used ones that fit, at
 //! most four million of them: a larger cache has larger pages, so that the list of them stays below
 //! 250 MB. What the cache does in the background (filling, destaging) is asked of both drives at the
-//! time of the operation that caused it: it takes their throughput and nobody waits for it.
+//! time of the operation that caused it: it takes their throughput and no operation waits for it.
 
 mod pages;
 

@@ -31,7 +31,7 @@ impl Data {
         self.bytes
     }
 
-    /// `bytes` bytes from byte `from` on: a sector of a page. What lies beyond the end is left out.
+    /// `bytes` bytes from byte `from` on: a sector of a page. Bytes beyond the end are left out.
     #[must_use]
     pub fn part(&self, from: u64, bytes: u64) -> Self {
         let from = from.min(self.bytes);

@@ -1,6 +1,6 @@
 //! The recording on its way to its files: encoded at once, written by a thread of its own.
 //!
-//! Two pairs of buffers take turns: one is filled while the other is written. Whoever would fill
+//! Two pairs of buffers take turns: one is filled while the other is written. A thread that would fill
 //! a pair beyond its bound waits for the writer, so memory is bounded whatever the drive's
 //! throughput. Data are written before the events that refer to them.
 
@@ -43,7 +43,7 @@ struct Filling {
     next_sequence: u64,
     data_bytes: u64,
     events_bytes: u64,
-    /// The writer was told that there is something worth writing.
+    /// The writer was woken, since there is something worth writing.
     is_writer_called: bool,
     closed: bool,
 }
@@ -172,7 +172,7 @@ impl Log {
         filling.append(&Record::Operation(operation));
         let sequence = filling.next_sequence;
         filling.next_sequence += 1;
-        // Once for each pair: waking somebody is a system call, also if nobody waits.
+        // Once for each pair: waking a thread is a system call, also if none waits.
         let is_worth_writing = filling.buffers.bytes() >= WORTH_WRITING_BYTES;
         if is_worth_writing && !std::mem::replace(&mut filling.is_writer_called, true) {
             self.filled.notify_one();

@@ -36,8 +36,8 @@ impl Names {
         names
     }
 
-    /// The path of `file` from the root, by the oldest of its names; `None` if it has none, as a directory within
-    /// itself has, which a damaged recording may tell of.
+    /// The path of `file` from the root, by the oldest of its names. `None` if it has none, such as a directory
+    /// within itself in a damaged recording.
     pub fn path(&self, file: u64) -> Option<PathBuf> {
         let mut names = Vec::new();
         let mut file = file;

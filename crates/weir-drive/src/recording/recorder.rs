@@ -2,7 +2,7 @@
 //!
 //! One thread reads the kernel's requests, applies them to the store and records them before it
 //! reads the next; replies are recorded just before they are sent. So an operation stands before
-//! everything that somebody could have done because of it, and what a client knows to be done has
+//! every operation that could depend on it, and what a client knows to be done has
 //! its [`Operation::Done`] before anything that the client did next.
 
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -20,7 +20,7 @@ use super::{DATA_FILE, EVENTS_FILE, Opened, Operation, RecordingOptions, base};
 use crate::DriveError;
 use crate::clock::monotonic_ns;
 
-/// Records what it is told, or nothing if no recording was asked for.
+/// Records operations, or nothing if no recording was asked for.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     running: Option<Running>,
@@ -126,7 +126,7 @@ impl Recorder {
         running.is_some_and(|running| running.log.is_running())
     }
 
-    /// Ends the recording; the error is what kept it from being written.
+    /// Ends the recording; an error if it could not be written.
     pub(crate) fn finish(&self) -> Result<(), DriveError> {
         self.running.as_ref().map_or(Ok(()), Running::finish)
     }

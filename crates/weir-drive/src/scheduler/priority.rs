@@ -32,9 +32,8 @@ pub(crate) fn sharpen_reader() {
 
 /// Keeps idle processors polling instead of sleeping while the returned file is open.
 ///
-/// A wake-up from a sleep costs a virtual machine 20 to 50 us, as much as the drive's own latency;
-/// a real drive's interrupt finds the server's processor no sleepier, but here the drive sleeps
-/// too. The kernel holds the latency that is written while the file is open
+/// A wake-up from a sleep costs a virtual machine 20 to 50 us, as much as the drive's own latency. A real
+/// drive's interrupt meets a sleeping processor, too, but here the drive itself sleeps as well. The kernel holds the latency that is written while the file is open
 /// (`Documentation/power/pm_qos_interface.rst`). It takes nothing from threads that want to run.
 /// Without the privilege to open it, `None`: replies are then late on an idle host, and counted so.
 pub fn keep_processors_awake() -> Option<File> {

@@ -63,7 +63,7 @@ impl Inode {
         self.file_space.recount(stat, &self.space);
     }
 
-    /// Nobody can read `range`, bytes of the file, any longer.
+    /// No handle can read `range`, bytes of the file, any longer.
     pub(super) fn free(&self, range: Range<u64>) {
         if !range.is_empty() {
             self.space.free(Freed {

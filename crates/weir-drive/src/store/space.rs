@@ -28,7 +28,7 @@ pub(crate) struct Space {
     freed: Mutex<Vec<Freed>>,
 }
 
-/// A part of a file that nobody can read any longer.
+/// A part of a file that no handle can read any longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Freed {
     pub(crate) file: u64,

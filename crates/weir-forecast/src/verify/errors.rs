@@ -158,13 +158,14 @@ impl Verification {
         let mut lines = Vec::new();
         if let Some(slower_by) = self.machine_slower_by {
             lines.push(format!(
-                "a transaction took {slower_by:.2} times the processor time that it took in the result, by places of it that \
-                 were run again among these: `at this speed` is the blind prediction for such a machine"
+                "a transaction took {slower_by:.2} times the processor time that it took in the result (measured on \
+                 configurations of the result that ran again here): `at this speed` is the blind prediction for such \
+                 a machine"
             ));
         }
         if let Some(spread) = self.spread_mean {
             lines.push(format!(
-                "runs of one place are {} from their mean, on average",
+                "runs of one configuration are {} from their mean, on average",
                 percent(spread)
             ));
         }
@@ -175,8 +176,8 @@ impl Verification {
         ]
         .map(|error| error.map_or_else(|| "-".to_owned(), percent));
         lines.push(format!(
-            "off on average: blind {blind}, at this speed {controlled}, anchored (by all places but the place itself) \
-             {anchored}; seed {}",
+            "off on average: blind {blind}, at this speed {controlled}, anchored (by all configurations but the one in \
+             question) {anchored}; seed {}",
             self.seed
         ));
         if self.places.iter().any(|place| place.ran_before) {

@@ -57,8 +57,9 @@ impl RangeMap {
         self.positions.contains_key(&page)
     }
 
-    /// The pages of `other`, the same level of the same index elsewhere, that have keys of `page`: by the ranges
-    /// of their keys, or by rank where keys do not compare as bytes. `None`: this level has no such page.
+    /// The pages of `other`, the same level of the same index elsewhere, that have keys of `page`. They are found
+    /// by the ranges of their keys, or by rank where keys do not compare as bytes. `None`: this level has no such
+    /// page.
     pub fn counterparts(&self, page: u32, other: &RangeMap) -> Option<Vec<u32>> {
         let position = *self.positions.get(&page)?;
         let range = if self.is_ordered && other.is_ordered {

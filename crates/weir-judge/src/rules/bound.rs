@@ -13,7 +13,7 @@ pub(super) struct Bound {
     high: f64,
 }
 
-/// From this share of a ratio on a bound is told.
+/// From this share of a ratio on a bound is reported.
 const TOLD_FROM: f64 = 0.01;
 
 impl Bound {

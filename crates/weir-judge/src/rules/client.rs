@@ -8,11 +8,13 @@ use super::{Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R14,
     title: "the client is not the limit",
-    checked: "CPU of the load generator's busiest thread. Error: the client was the bottleneck of a run. Above 70 \
-              % of a core its queue bounds the ratio. At utilization u a thread holds at most u / (1 - u) \
-              connections; without it the run would have been faster by their share at most. Error, warning or \
-              note: this bound is the whole effect, reaches across the end of the interval, or does neither. Weir \
-              does not start a second client to see whether it raises throughput.",
+    checked: "CPU of the load generator's busiest thread. Error: the client was the bottleneck of a run. \
+              Above 70 % of a core, requests queue in the client, and Weir bounds the effect on the ratio. \
+              At utilization u a thread holds at most u / (1 - u) connections. Without that queue a run \
+              would have been faster by at most their share of all connections. Error: the bound is as large \
+              as the effect. Warning: it reaches across the end of the interval that decides the verdict. \
+              Note: it does neither. Weir does not start a second client to see whether it raises \
+              throughput.",
     reason: "Tencent asked one 8-core client for the work of 3,000 connections. A client that is the limit \
              compares itself with itself.",
     remedy: "Give the client more cores, or a host of its own; lower the rate.",

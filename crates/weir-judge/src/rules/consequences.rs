@@ -90,7 +90,7 @@ fn set_apart(evidence: &Evidence<'_>, cells: [usize; 2]) -> BTreeSet<String> {
 
 /// Why variables of two servers differ.
 struct Derivation {
-    /// Variables that both servers were told alike, where they were told what is declared and nothing else;
+    /// Variables with the same setting on both servers, if the settings differ only in what is declared;
     /// `None`: nothing follows.
     fixed: Option<BTreeSet<String>>,
     /// What is known to follow from what is declared.
@@ -108,8 +108,8 @@ impl Derivation {
         }
     }
 
-    /// What the study holds fixed and the server does not is no consequence that a reader expects, nor is what
-    /// differs between runs of one cell.
+    /// A variable that the study holds fixed and the server does not is no consequence that a reader expects. Nor is
+    /// one that differs between runs of one cell.
     fn explains(&self, evidence: &Evidence<'_>, cells: [usize; 2], name: &str) -> bool {
         let is_constant = |cell: usize| {
             let runs = evidence.runs.of(cell).iter();
@@ -122,7 +122,7 @@ impl Derivation {
     }
 }
 
-/// Variables that both servers were told alike, if Weir wrote their options, and these differ in what is
+/// Variables with the same setting on both servers, if Weir wrote their options, and these differ in what is
 /// `declared` only.
 fn fixed_variables(
     evidence: &Evidence<'_>,

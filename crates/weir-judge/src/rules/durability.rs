@@ -17,17 +17,18 @@ use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R2,
     title: "levels are ranked at equal durability",
-    checked: "Each cell gets a grade from the server's own variables, by meaning, and from the drive's profile. \
-              The grade has four questions. Redo flushed at commit: innodb_flush_log_at_trx_commit = 1 (MariaDB: \
-              also 3), and not MySQL's innodb_flush_method = nosync. Binary log flushed: sync_binlog = 1, or no \
-              binary log. Pages whole after a power cut: proven by doublewrite, or by a crash test of this server \
-              in `[[crash_tests]]`; claimed by the vendor only; or none. Flushes reach the media: \
-              innodb_flush_method, or a power-protected cache. Facts without a variable count as well: a disabled \
-              redo log, a library that disables flushes (libeatmydata), data in memory or on a mount without \
-              flushes, tables of another engine. Before a run Weir asks an installed server of that version. \
-              Error: the grades of two cells differ and the factor is another setting; or one of these settings \
-              changed during a run. Warning: the factor is one of these settings, so the ratio is the price of \
-              safety; or a fact without a variable made a server less durable.",
+    checked: "Each cell gets a grade from the server's own variables, by meaning, and from the drive's \
+              profile. The grade has four questions. Redo flushed at commit: innodb_flush_log_at_trx_commit \
+              = 1 (MariaDB: also 3), and not MySQL's innodb_flush_method = nosync. Binary log flushed: \
+              sync_binlog = 1, or no binary log. Pages whole after a power cut: proven, claimed or none. \
+              Doublewrite proves them, and so does a crash test of this server in `[[crash_tests]]`; a \
+              vendor only claims them. Flushes reach the media: innodb_flush_method, or a power-protected \
+              cache. Some facts without a variable count as well: a disabled redo log, a library that \
+              disables flushes (libeatmydata), tables of another engine. So do data in memory, or on a mount \
+              without flushes. Before a run Weir asks an installed server of that version. Error: the grades \
+              of two cells differ and the factor is another setting; or one of these settings changed during \
+              a run. Warning: the factor is one of these settings, so the ratio is the price of safety. A \
+              fact without a variable that made a server less durable is a warning, too.",
     reason: "A setting that may lose the last second, or a page, is faster because it does less. Percona 2020 \
              compared a drive without doublewrite with one with it. Percona 2010 mounted `nobarrier` over volatile \
              caches (\"may lose transactions on power outage\").",
@@ -50,11 +51,11 @@ const DURABILITY: [&str; 5] = [
     SYNC_BINLOG,
 ];
 
-/// What is said of pages; page protection alone is told by R3.
+/// The name of the question about pages; R3 reports page protection alone.
 const PAGES: &str = "pages whole after a power cut";
 const REDO: &str = "redo log flushed";
 
-/// Question -> answer; a missing answer is one that nobody knows.
+/// Question -> answer; a missing answer is unknown.
 type Grade = BTreeMap<&'static str, String>;
 
 /// The grade of a cell with these variables, whose pages are protected so.
@@ -89,7 +90,7 @@ fn grade(
     grade
 }
 
-/// Whether a commit is in a flushed redo log before it is acknowledged; `None`: nobody knows.
+/// Whether a commit is in a flushed redo log before it is acknowledged; `None`: unknown.
 fn redo(variables: &ServerVariables<'_>) -> Option<String> {
     let flavor = variables.flavor();
     if variables.switch(REDO_LOG_ENABLED) == Some(false) {

@@ -21,7 +21,7 @@ pub(crate) struct Design<'a> {
     pub(crate) drives: &'a [DriveProfile],
     pub(crate) contrasts: Vec<Contrast>,
     pub(crate) settings: CellSettings,
-    /// What the server of each cell would say, as far as it was asked; else what it is told.
+    /// What the server of each cell would say, as far as it was asked; else its settings.
     variables: Vec<ServerVariables<'a>>,
     preview: &'a SettingsPreview,
     /// Baseline and level of every pair of cells that a claim speaks of.

@@ -8,13 +8,14 @@ use super::{Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R24,
     title: "no other program took the cores",
-    checked: "Cores that processes used during each run which are neither server, load generator, drive nor \
-              kernel, by name where they can be read. Error, if the host's cores were all busy or waited for: \
-              at least 20 % of them in a cell's runs, or 10 % more than in the other's. \
-              Warning: the same with idle cores. Both limits are chosen, not measured. Of other virtual machines Weir sees stolen time only. It bounds the \
-              ratio: a run would have been faster at most by the time that was stolen, had all of it fallen on the \
-              core that sets the pace. Error, warning or note: this bound is the whole effect, reaches across the \
-              end of the interval, or does neither.",
+    checked: "Cores that other programs used during each run: neither server, load generator, drive nor \
+              kernel. They are named where they can be read. Error: the host's cores were all busy or waited \
+              for, and others used too many of them. Too many are 20 % in a cell's runs, or 10 % more than \
+              in the other cell's. Warning: as many with idle cores. Both limits are chosen, not measured. \
+              Of other virtual machines Weir sees stolen time only. A run would have been faster by at most \
+              the stolen time, if all of it fell on the busiest core. This bounds the ratio. Error: the \
+              bound is as large as the effect. Warning: it reaches across the end of the interval that \
+              decides the verdict. Note: it does neither.",
     reason: "A backup or a compiler that runs beside one of two levels makes a difference that is none of the \
              setting's. Beside both it leaves both less than they would have.",
     remedy: "Run the study again while nothing else works on the host; see with `top` who does.",

@@ -26,7 +26,7 @@ struct Pages<'a> {
     version: Option<ServerVersion>,
 }
 
-/// Of the cell `index` before it runs; nobody knows a server's default.
+/// Of the cell `index` before it runs; a server's default is unknown then.
 pub(super) fn of_design<'a>(design: &Design<'a>, index: usize) -> Option<Protection<'a>> {
     let pages = Pages {
         variables: design.variables(index),

@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NONE
 };
 
-/// Share of the measured seconds that may be stalled before it is said.
+/// Share of the measured seconds that may be stalled without a finding.
 const STALLED_SHARE_MAX: f64 = 0.05;
 
 fn claims(design: &Design<'_>) -> Option<Finding> {

@@ -89,7 +89,7 @@ pub(crate) fn other_questions(first: &Plan, second: &Plan) -> Option<Finding> {
     )))
 }
 
-/// What two runs ask differently, in words. Servers and what they stand on are what is compared.
+/// What two runs ask differently, in words. Servers and their storage are compared, and are no difference.
 fn questions(first: &RunSpec, second: &RunSpec) -> Vec<String> {
     let (of_first, of_second) = (first.settings(), second.settings());
     let asked = first

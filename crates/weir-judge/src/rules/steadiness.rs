@@ -12,14 +12,15 @@ use crate::measured::{counted, series_before_events};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R6,
     title: "a steady state is measured, and for long enough",
-    checked: "Each run, up to its first event: five windows within 20 %, and a slope of at most 10 %. Pool and log: the server's \
-              counters must show three turnovers of a buffer pool that pages are read into, and one turn of a redo \
-              log that is written. A measurement shorter than 300 s is a first look: a warning, unless all warm-ups \
-              were automatic and all runs pass all of these checks; then a note. So is one shorter than 1,800 s, the \
-              slowest published warm-up, in a design. An automatic warm-up: throughput was steady \
-              before `load.warmup.at_most`. Runs of MySQL that write pages: a warm-up of at least \
-              innodb_flushing_avg_loops seconds. Before that the page cleaner has only one of the three terms of \
-              its flushing target; the other two are running averages.",
+    checked: "Each run, up to its first event: five windows within 20 %, and a slope of at most 10 %. Buffer \
+              pool: where pages are read into it, the server's counters must show three turnovers. Redo log: \
+              where it is written, they must show one turn. A measurement shorter than 300 s is a first \
+              look, and a warning. It is a note if all warm-ups were automatic and all runs pass these \
+              checks. In a design, a measurement shorter than 1,800 s (the slowest published warm-up) is a \
+              note, too. An automatic warm-up: throughput was steady before `load.warmup.at_most`. Runs of \
+              MySQL that write pages: a warm-up of at least innodb_flushing_avg_loops seconds. Before that \
+              the page cleaner has only one of the three terms of its flushing target; the other two are \
+              running averages.",
     reason: "On a 90 GB data set the first 100 s missed the steady throughput by -46 to +32 %, with a sign that \
              changes with the buffer pool. 80 GB against 30 GB is 2.63x, but 1.08x in the first 100 s and 1.94x in \
              the first 300 s.",
@@ -36,7 +37,7 @@ pub(super) const RULE: Rule = Rule {
 const MEASURE_S_MIN: f64 = 300.0;
 /// Turnovers of the buffer pool after which its pages are those that the load leaves in it.
 const POOL_TURNS_MIN: f64 = 3.0;
-/// Turns of the redo log after which its space is what checkpoints have to free.
+/// Turns of the redo log after which its space has to be freed by checkpoints.
 const REDO_TURNS_MIN: f64 = 1.0;
 /// Below this share of one turn nothing is read in, or written: cached, or read only.
 const TURNS_NONE: f64 = 0.05;

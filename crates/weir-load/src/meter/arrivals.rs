@@ -17,7 +17,7 @@ use weir_workload::Rng;
 pub(crate) struct Arrivals {
     /// The next transaction that no connection has taken.
     taken: Stream,
-    /// The next transaction that is not due yet, as far as anybody has asked.
+    /// The next transaction that was not due at the last call.
     due: Stream,
 }
 

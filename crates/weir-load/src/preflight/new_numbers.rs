@@ -2,7 +2,7 @@
 //!
 //! A sequence goes on after the greatest number that is there. Numbers in no order come in one order for all
 //! runs, and a run begins at one of some places in it ([`Unique`]): at one whose first numbers are free, or,
-//! if all are taken, after the last numbers that somebody has.
+//! if all are taken, after the last numbers that are taken.
 
 use std::collections::BTreeSet;
 
@@ -163,7 +163,7 @@ impl<'a> Search<'a> {
         Ok(ends.into_iter().map(|(_, free)| free).collect())
     }
 
-    /// For each index, whether somebody has its number or one of the next.
+    /// For each index, whether its number or one of the next is taken.
     fn are_taken(&mut self, indexes: &[u64]) -> Result<Vec<bool>, LoadError> {
         let unique = self.unique;
         let numbers_at = |index: &u64| {

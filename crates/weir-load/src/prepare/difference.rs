@@ -12,7 +12,7 @@ use crate::LoadError;
 /// `WARN_OPTION_IGNORED`, `ER_AUTO_CONVERT` (a type of column for another).
 const MADE_OTHERWISE: [u16; 5] = [1266, 1286, 1478, 1618, 1246];
 
-/// In what the server has just made another table than it was told, which it does with no more than a warning. Options are
+/// How the table that the server has just made differs from the statement; servers only warn of it. Options are
 /// those of sysbench's tables.
 pub(super) fn made_otherwise(
     table: &Table,

@@ -48,7 +48,7 @@ pub(super) struct Loader<'a> {
 /// What is there of a table.
 enum Found {
     Nothing,
-    /// Rows that somebody began to load, with what the comment says of it and of before.
+    /// Rows of an earlier load that did not end, with what the comment says of it and of before.
     Part {
         mark: String,
         comment: String,

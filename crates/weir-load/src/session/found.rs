@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-/// As many are told apart: each has a histogram for each of the reporters.
+/// As many are counted apart: each has a histogram for each of the reporters.
 const MOST: usize = 48;
 
 /// Names of statements that turn up during a run. They are only added to, so that counting needs no lock

@@ -134,7 +134,7 @@ impl IntervalSum {
         }
     }
 
-    /// Puts a part of the same interval before this one. What holds for the end only, is this one's.
+    /// Puts a part of the same interval before this one. Values that hold for the end only are this one's.
     fn prepend(&mut self, begun: &Self) {
         self.from_ns = begun.from_ns;
         self.counts.add(&begun.counts);
@@ -355,7 +355,7 @@ impl<'a> Merger<'a> {
         closed
     }
 
-    /// The whole measurement, once all is closed. What only the caller knows is left empty.
+    /// The whole measurement, once all is closed. Fields that only the caller knows are left empty.
     pub(crate) fn finish(mut self) -> LoadOutcome {
         let measured_s = self.measured_ns as f64 / 1e9;
         let ends: Vec<_> = self.reporters.iter().map(|r| r.end.clone()).collect();

@@ -59,7 +59,7 @@ impl Shard {
 pub(super) struct Shared {
     threads: u32,
     state: Mutex<State>,
-    /// Somebody is ready, has failed, has left, or all may begin.
+    /// A thread is ready, has failed or has left, or all may begin.
     changed: Condvar,
     is_given_up: AtomicBool,
     left: AtomicU32,
@@ -112,8 +112,8 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Waits until all threads are ready, which `on_late` is told of once when it has taken longer than
-    /// `limit`; whether they are.
+    /// Waits until all threads are ready, and returns whether they are. Calls `on_late` once when that takes longer than
+    /// `limit`.
     pub(super) fn wait_until_ready(
         &self,
         limit: Duration,

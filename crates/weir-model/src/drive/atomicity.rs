@@ -48,8 +48,8 @@ impl Default for Atomicity {
 }
 
 impl Atomicity {
-    /// The pieces of a write of `bytes` at `offset`, in order: a power cut leaves each of them as
-    /// it was before or as it is after the write, never in between, and may choose for each apart.
+    /// The pieces of a write of `bytes` at `offset`, in order. A power cut leaves each piece as it was before
+    /// or as it is after the write, never in between. Each piece may come out differently.
     ///
     /// The write is cut at the boundaries, as Linux cuts it (`atomic_write_hw_boundary`). A part
     /// whose blocks fit into the unit is one piece; a larger one may tear at each block.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::Check;
 use crate::Bytes;
 
-/// Dies of NAND. A die that programs or erases answers no read meanwhile, which is where the tails
-/// of flash beside writes come from; media without a `nand` section (3D `XPoint`) has no such wait.
+/// Dies of NAND. A die that programs or erases answers no read meanwhile. The tails of flash beside writes
+/// come from that. Media without a `nand` section (3D `XPoint`) have no such wait.
 ///
 /// There are as many dies as the bandwidth of the media takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

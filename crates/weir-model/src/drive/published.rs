@@ -28,7 +28,7 @@ impl Grade {
     }
 }
 
-/// One figure that somebody else than the maker measured, and that the profile was not made from.
+/// One figure that an independent party measured, and that the profile was not made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

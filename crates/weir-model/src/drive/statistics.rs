@@ -86,7 +86,7 @@ impl DriveStatistics {
         self.late_share + self.early_share <= Self::MISSED_SHARE_MAX
     }
 
-    /// Share of the time that operations may take of a drive that nobody asks.
+    /// Share of the time that operations may take of a drive that is hardly used.
     const UNUSED_SHARE_MAX: f64 = 0.01;
 
     /// Whether operations took so little of the time that how late they were decides nothing.

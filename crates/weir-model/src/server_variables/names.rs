@@ -35,7 +35,7 @@ pub const DATA_LOST_BECAUSE: &str = "weir: data lost because";
 /// Not a server's variable: engines of the workload's tables other than InnoDB.
 pub const OTHER_ENGINES: &str = "weir: other engines";
 
-/// Not a server's variable: why its pages go through the page cache although it was told otherwise.
+/// Not a server's variable: why its pages go through the page cache against its setting.
 pub const PAGES_CACHED_BECAUSE: &str = "weir: pages cached because";
 
 /// What makes a server less durable and is no variable of it.

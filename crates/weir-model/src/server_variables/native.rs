@@ -41,8 +41,8 @@ pub struct SettingError {
 ///
 /// Names may have dashes for underscores; the result has underscores, and values without blanks around
 /// them. Numbers are plain ones: servers read the `e` of `1e9` as exabytes. Names and values that the version is
-/// known not to have are replaced by its own, or refused with the reason, as are two spellings of one variable, and
-/// a switch where the server wants the name of a file; all else is the server's to judge.
+/// known not to have are replaced by its own, or refused with the reason. Two spellings of one variable are refused,
+/// and a switch where the server wants the name of a file. The server judges all others.
 ///
 /// # Errors
 ///
@@ -90,7 +90,7 @@ pub fn native_variables(
 }
 
 /// Names under which a server says what the option `name` of any version sets; the name itself where it is
-/// nobody's.
+/// no known option.
 pub fn shown_names(flavor: Flavor, version: ServerVersion, name: &str) -> BTreeSet<String> {
     let variable = option_variable(name);
     let one = native(flavor, version, variable.clone(), "1".to_owned());

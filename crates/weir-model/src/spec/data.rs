@@ -37,7 +37,7 @@ pub enum DataSource {
         /// All of them.
         sizes: Vec<TableSize>,
     },
-    /// What the `prepare` of a Lua script makes; nobody knows it before.
+    /// What the `prepare` of a Lua script makes; unknown before it ran.
     Lua,
     /// A snapshot of a private server's data, whatever is in it.
     Snapshot {
@@ -62,7 +62,7 @@ pub struct TableSize {
 }
 
 impl DataSpec {
-    /// How many tables there are; 0 where nobody knows.
+    /// How many tables there are; 0 where that is unknown.
     pub fn table_count(&self) -> usize {
         match &self.source {
             DataSource::Sysbench { tables, .. } => *tables as usize,
@@ -71,7 +71,7 @@ impl DataSpec {
         }
     }
 
-    /// Rows of all tables together; 0 where nobody knows.
+    /// Rows of all tables together; 0 where that is unknown.
     pub fn rows_total(&self) -> u64 {
         match &self.source {
             DataSource::Sysbench { tables, rows } => u64::from(*tables) * rows,

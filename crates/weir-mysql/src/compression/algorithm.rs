@@ -49,7 +49,7 @@ impl Compression {
         }
     }
 
-    /// What the clients' libraries do unless they are told otherwise: zlib's own default, and that of
+    /// The default of the clients' libraries: zlib's own, and that of
     /// MySQL's `--zstd-compression-level`.
     pub fn level(self) -> u8 {
         match self {

@@ -97,7 +97,7 @@ impl Connection {
         self.group_role()
     }
 
-    /// A member of a group that only follows; an account that may not look is told by the server itself,
+    /// A member of a group that only follows; an account that may not look gets the server's own refusal,
     /// since such a member is read-only.
     fn group_role(&mut self) -> Result<Option<String>, ClientError> {
         if self.is_mariadb() {

@@ -9,7 +9,7 @@
 pub(crate) enum Token<'a> {
     /// A keyword, a name or a number.
     Word(&'a str),
-    /// A name in backquotes, without them. One with a backquote inside is told as it stands.
+    /// A name in backquotes, without them. One with a backquote inside is kept as it stands.
     Quoted(&'a str),
     /// What stands in double quotes, without them: a string, or with `ANSI_QUOTES` a name.
     Double(&'a str),

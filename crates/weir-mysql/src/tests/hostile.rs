@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::{LOGIN, greeting, packet, result_set};
 use crate::{HEADER_BYTES, ReplyParser, Session};
 
-/// A peer that says what it was told to say and keeps what it is told.
+/// A peer with given answers, which keeps what it receives.
 #[derive(Debug)]
 struct Peer<'a> {
     says: &'a [u8],

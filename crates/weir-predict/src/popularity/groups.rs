@@ -11,7 +11,7 @@ use weir_workload::share_up_to;
 const PIECES: usize = 1024;
 /// Halves that differ by less than this are one piece.
 const ALIKE: f64 = 0.02;
-/// Pieces with less than this share of the keys are not cut: nobody sees them, and rounding would
+/// Pieces with less than this share of the keys are not cut: no result shows them, and rounding would
 /// cut them without end.
 const SHARE_MIN: f64 = 1e-9;
 /// Groups per factor of e between the uses of two leaves.

@@ -12,7 +12,7 @@ use weir_model::Nanoseconds;
 pub(super) enum Worker {
     /// A connection.
     Client(u32),
-    /// The drive, if it is an emulated one: nobody waits for it to leave the core.
+    /// The drive, if it is an emulated one: no transaction waits for it to leave the core.
     Drive,
 }
 

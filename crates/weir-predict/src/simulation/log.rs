@@ -29,7 +29,7 @@ impl Log {
         self.waiting.push(client);
     }
 
-    /// Begins to write if nothing is being written and somebody waits; when the drive will have
+    /// Begins to write if nothing is being written and a commit waits; when the drive will have
     /// taken it.
     pub(super) fn begin(
         &mut self,
@@ -55,7 +55,7 @@ impl Log {
         std::mem::take(&mut self.written)
     }
 
-    /// Writes whole blocks for which nobody waits.
+    /// Writes whole blocks for which no commit waits.
     pub(super) fn drain(&mut self, drive: &mut dyn DeviceModel, now: Nanoseconds) {
         const LAZY_BYTES: f64 = 1_048_576.0;
         if self.bytes >= LAZY_BYTES {

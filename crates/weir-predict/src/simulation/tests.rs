@@ -154,7 +154,7 @@ fn mean_values_and_simulation_agree() {
     assert!(worst <= 0.1, "{:.1} %", worst * 100.0);
 }
 
-/// Half of the cores' time or more, where they are what limits; where few connections wait for the drive it does
+/// Half of the cores' time or more, where the cores are the limit; where few connections wait for the drive it does
 /// not show.
 #[test]
 fn a_drives_emulation_takes_of_the_cores_and_of_no_latency() {

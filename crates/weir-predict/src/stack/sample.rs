@@ -12,7 +12,7 @@ use crate::{Access, Pool, PoolSettings};
 
 /// Pages that a sample should have.
 const SAMPLED_PAGES_MIN: f64 = 400.0;
-/// Samples of which the mean is taken and the spread is told.
+/// Seeds of the samples, for their mean and spread.
 const SEEDS: [u64; 3] = [
     0x9E37_79B9_7F4A_7C15,
     0xD1B5_4A32_D192_ED03,

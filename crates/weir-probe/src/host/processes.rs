@@ -1,4 +1,4 @@
-//! Who used the processors: the run's processes, the kernel's own threads, and everybody else by name
+//! Who used the processors: the run's processes, the kernel's own threads, and all others by name
 //! (`proc_pid_stat(5)`).
 //!
 //! Looking at all processes costs some microseconds for each, so that it is done the less often the more
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_busy_process_beside_is_found_by_its_name() {
-        // It is this process's child, so that "the run" is somebody else here.
+        // It is this process's child, so that "the run" is another process here.
         let mut busy = std::process::Command::new("sh")
             .args(["-c", "while :; do :; done"])
             .spawn()

@@ -99,7 +99,7 @@ fn add_channel(row: &Row, server: &str, readings: &mut Readings) {
     let applies = runs(["Replica_SQL_Running", "Slave_SQL_Running"]);
     let is_running = if receives && applies { 1.0 } else { 0.0 };
     readings.add_of(metrics::REPLICATION_RUNNING, &channel, is_running);
-    // NULL when it does not run: how far behind it is then, nobody knows.
+    // NULL when it does not run: how far behind it is then is unknown.
     let lag = column(["Seconds_Behind_Source", "Seconds_Behind_Master"]);
     if let Some(lag_s) = lag.and_then(|column| number(row, column)) {
         readings.add_of(metrics::REPLICATION_LAG, &channel, lag_s);

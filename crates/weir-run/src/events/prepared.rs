@@ -61,7 +61,7 @@ impl Work {
         }
     }
 
-    /// Of one that somebody other than the server refused.
+    /// Of one that another program than the server refused.
     pub(super) fn refused(why: &str) -> Self {
         Self {
             ending: EventEnding::Refused {

@@ -69,7 +69,7 @@ pub(super) async fn session(State(state): State<Arc<AppState>>) -> Json<Session>
     Json(Session { page_secret })
 }
 
-/// All results; those that nobody has judged yet are judged meanwhile.
+/// All results; those without verdicts are judged meanwhile.
 pub(super) async fn results(State(state): State<Arc<AppState>>) -> Result<Json<Results>, ApiError> {
     let (version, results) = reading(&state, |state| Ok(state.library.list())).await?;
     let judge = Arc::clone(&state);

@@ -22,7 +22,7 @@ pub enum Life {
     /// As long as the thread that started it, at most.
     #[default]
     Tied,
-    /// Until somebody stops it, once [`crate::PrivateServer::leave`] was called.
+    /// Until it is stopped, once [`crate::PrivateServer::leave`] was called.
     Standing,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn socket_path(run_dir: &Path) -> Result<(PathBuf, Option<WorkDirecto
     Ok((short.path().join("mysql.sock"), Some(short)))
 }
 
-/// Removes a socket that nobody listens on any more; fails if somebody does. `MariaDB` would take
+/// Removes a socket that no process listens on any more; fails if one does. `MariaDB` would take
 /// it over without a word, and its first owner could no longer be reached.
 pub(super) fn free_socket(socket: &Path) -> Result<(), ServerError> {
     if UnixStream::connect(socket).is_ok() {

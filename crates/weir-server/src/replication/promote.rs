@@ -19,7 +19,7 @@ pub struct Promotion {
     pub promoted: Duration,
 }
 
-/// Makes the replica at `endpoint` a primary. What it has not received of its old one is lost.
+/// Makes the replica at `endpoint` a primary. Transactions that it has not received from its old primary are lost.
 ///
 /// # Errors
 ///

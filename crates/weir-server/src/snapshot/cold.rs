@@ -1,4 +1,4 @@
-//! Files that nobody has read yet, as far as the host's page cache knows.
+//! Files that were not read yet, as far as the host's page cache knows.
 
 use std::fs::{self, File};
 use std::path::Path;

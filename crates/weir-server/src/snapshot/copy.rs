@@ -129,7 +129,7 @@ fn can_reflink(job: &Job) -> bool {
 fn copy_file(job: &Job, reflink: &AtomicBool) -> io::Result<()> {
     let from = File::open(&job.from)?;
     let found = from.metadata()?;
-    // Nobody else may look into the copy before it has the mode of the original.
+    // No other user may look into the copy before it has the mode of the original.
     let to = File::options()
         .write(true)
         .create_new(true)

@@ -11,7 +11,7 @@ use weir_process::PathError;
 use super::{SnapshotKey, Snapshots, key};
 use crate::ServerError;
 
-/// A snapshot that nobody removes while this lives.
+/// A snapshot that no process removes while this lives.
 #[derive(Debug)]
 pub struct SnapshotHold {
     data: PathBuf,
@@ -40,7 +40,7 @@ impl Snapshots {
                 continue; // Removed between the two looks.
             };
             lock.lock_shared().map_err(PathError::on("lock", &path))?;
-            // Whoever removed it held the lock until it had another name.
+            // The process that removed it held the lock until it had another name.
             let locked = lock.metadata().map_err(PathError::on("read", &path))?;
             if fs::metadata(&path).is_ok_and(|found| found.ino() == locked.ino()) {
                 // A cache that cannot be written to can still be read.
@@ -62,7 +62,7 @@ pub(super) fn last_used(directory: &Path) -> SystemTime {
         .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Whether somebody reads the snapshot in `directory`.
+/// Whether a process reads the snapshot in `directory`.
 pub(super) fn is_in_use(directory: &Path) -> bool {
     matches!(lock_alone(directory), Ok(None))
 }

@@ -11,7 +11,7 @@ use crate::{ServerBinary, ServerError};
 
 /// Checks that the server knows each of `wanted`; the error names the nearest that it knows.
 ///
-/// `known` is what `SHOW GLOBAL VARIABLES` or [`known_variables`] gave. Options that are not
+/// `known` comes from `SHOW GLOBAL VARIABLES` or [`known_variables`]. Options that are not
 /// variables (`skip_...`, `loose_...`, `disable_...`, `enable_...` forms) follow their variable.
 ///
 /// # Errors
@@ -100,7 +100,7 @@ mod tests {
         let error = check_variables(&known, &["inodb_doublewrite"]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the server has no variable `inodb_doublewrite`; did you mean `innodb_doublewrite`"
+            "the server has no variable `inodb_doublewrite`; did you mean `innodb_doublewrite`?"
         );
     }
 

@@ -6,14 +6,14 @@ use super::Resolver;
 use crate::StudyError;
 use crate::file::OrderWithin;
 
-/// Blocks, where nothing is said.
+/// Default number of blocks.
 const RUNS: u32 = 3;
 
 /// Blocks before an interval may end a study: with fewer, a few alike by chance end it too early
 /// (see the simulation beside `weir_stats::is_settled`).
 const RUNS_UNTIL: u32 = weir_stats::SETTLED_PAIRS_MIN as u32;
 
-/// Blocks at most, where nothing is said.
+/// Default of the largest number of blocks.
 const RUNS_AT_MOST: u32 = 30;
 
 impl Resolver<'_> {

@@ -16,10 +16,10 @@ use crate::target::{Context, Target};
 /// B and C of the published study of memory against drives.
 const SHARES: [f64; 3] = [0.97, 0.9, 0.5];
 
-/// Relative distance of neighbours, where nothing is said.
+/// Default of the relative distance of neighbours.
 const TOLERANCE: f64 = 0.05;
 
-/// Runs at the answer, where nothing is said: what was found by search is measured anew.
+/// Default of the runs at the answer, which is measured anew.
 const CONFIRM: u32 = 3;
 
 impl Resolver<'_> {

@@ -182,12 +182,35 @@ fn a_path_is_a_server_program() {
 }
 
 #[test]
+fn a_password_in_a_url_is_refused_and_not_repeated() {
+    for (right, wrong) in [
+        (
+            "[server]",
+            "[server]\nflavor = \"mysql://app:hunter2@db1/x\"",
+        ),
+        (
+            "[factors]",
+            "[factors]\nserver = [\"mysql\", \"mysql://app:hunter2@db1/x\"]",
+        ),
+    ] {
+        let changed = STUDY.replacen(right, wrong, 1);
+        assert_ne!(changed, STUDY, "{right}");
+        let error = message(&changed);
+        assert!(
+            error.contains("WEIR_MYSQL_PASSWORD") && error.contains("app:...@db1"),
+            "{error}"
+        );
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
 fn mistakes_are_named_with_file_place_and_remedy() {
     let cases = [
         (
             "threads = 32",
             "thread = 32",
-            "s.toml: line 13: unknown field `thread`",
+            "s.toml: line 13: unknown key `thread`",
         ),
         (
             "oltp_write_only",
@@ -207,7 +230,7 @@ fn mistakes_are_named_with_file_place_and_remedy() {
         (
             "rows = 1_000_000",
             "rows = 1_000_000\nrate = 5",
-            "unknown field `rate`",
+            "unknown key `rate`",
         ),
         (
             "threads = 32",

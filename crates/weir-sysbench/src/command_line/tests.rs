@@ -243,7 +243,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             "oltp_read_only --threads=0 run",
-            "invalid value for option --threads: `0` (must be a whole number in range)",
+            "invalid value for option --threads: `0` (must be a whole number of at least 1)",
         ),
         (
             "oltp_read_only --mysql-compression-algorithms=lz4 run",

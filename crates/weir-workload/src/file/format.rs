@@ -13,7 +13,7 @@ use weir_model::DistributionName;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// What it is about; nobody but its reader needs it.
+    /// What it is about, for its readers only.
     #[serde(default, rename = "title")]
     _title: String,
     /// What `weir workload fit` found beside it; for readers.

@@ -69,7 +69,7 @@ fn a_file_becomes_tables_and_transactions() {
 #[test]
 fn what_is_wrong_is_told_with_file_line_and_remedy() {
     for (right, wrong, told) in [
-        ("rows = 100", "rowz = 100", "line 8: unknown field `rowz`"),
+        ("rows = 100", "rowz = 100", "line 8: unknown key `rowz`"),
         (
             "\"customer\"] }]",
             "\"custome\"] }]",

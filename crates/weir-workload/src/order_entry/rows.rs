@@ -1,7 +1,7 @@
 //! The rows that tables are loaded with (clause 4.3.3.1 of the specification).
 //!
 //! A row is a function of the seed and its number, so that a loading that was interrupted goes on with
-//! the rows that are missing, whoever makes them.
+//! the rows that are missing, in any process.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::random::{Constants, between, happens, put_digits, put_letters};
 use super::{DISTRICTS, Sizes, put_decimal, put_last_name};
 use crate::{Rng, Value, seeded};
 
-/// When all rows are said to have been made: the same time in each loading.
+/// The time in the rows at which they were made: the same time in each loading.
 const LOADED_AT: &[u8] = b"2026-01-01 00:00:00";
 /// What a customer has paid before, cents.
 const PAID: i64 = 1_000;

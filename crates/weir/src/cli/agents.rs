@@ -16,10 +16,10 @@ pub(crate) struct BusUpArguments {
     /// Address and port to listen on; port 0 is a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4222")]
     pub(crate) listen: String,
-    /// Address for agents, if it is another: a host, or a host and a port
+    /// Address that agents dial, if it differs from --listen: a host, or a host and a port
     #[arg(long, value_name = "HOST[:PORT]")]
     pub(crate) address: Option<String>,
-    /// Folder of keys, join files and results under way [default: weir/bus in the state directory]
+    /// Folder of keys, join files and unfinished results [default: weir/bus in the state directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Number of agents that get a join file
@@ -29,13 +29,14 @@ pub(crate) struct BusUpArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArguments {
-    /// Join file that `weir bus up` wrote; `-` reads it from standard input, and the agent ends with that
+    /// Join file that `weir bus up` wrote; -: read it from standard input, and end when that is closed
     #[arg(long, value_name = "FILE")]
     pub(crate) join: PathBuf,
-    /// Servers that it may connect to: HOST, HOST:PORT or a network [default: private networks]
+    /// Servers that it may connect to: HOST, HOST:PORT or a network, separated by commas [default: private
+    /// networks]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) targets: Vec<Network>,
-    /// Connections that it makes at most
+    /// Largest number of connections
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) max_connections: u32,
     /// Labels, by which a load chooses its hosts
@@ -68,7 +69,7 @@ pub(crate) enum AgentsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentsArguments {
-    /// Join file of the conductor [default: `$WEIR_BUS`, else that of your own `weir bus up`]
+    /// Join file of the conductor [default: `$WEIR_BUS`, else the one of `weir bus up` on this host]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
     /// Print JSON
@@ -81,7 +82,7 @@ pub(crate) struct AgentsUpArguments {
     /// Hosts, as ssh knows them
     #[arg(required = true, value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// The command in place of ssh, with options of its own, such as 'ssh -J bastion'
+    /// Command to run as ssh, with its options, such as 'ssh -J bastion'
     #[arg(long, value_name = "COMMAND", default_value = "ssh")]
     pub(crate) ssh: String,
     /// The program on the hosts
@@ -90,7 +91,8 @@ pub(crate) struct AgentsUpArguments {
     /// Let agents dial the bus's own address, without a tunnel
     #[arg(long)]
     pub(crate) direct: bool,
-    /// Servers that they may connect to: HOST, HOST:PORT or a network [default: private networks]
+    /// Servers that they may connect to: HOST, HOST:PORT or a network, separated by commas [default: private
+    /// networks]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
     /// Labels, by which a load chooses its hosts
@@ -104,7 +106,7 @@ pub(crate) struct AgentsUpArguments {
         default_value = "load"
     )]
     pub(crate) allow: Vec<Permission>,
-    /// Join file of the conductor [default: `$WEIR_BUS`, else that of your own `weir bus up`]
+    /// Join file of the conductor [default: `$WEIR_BUS`, else the one of `weir bus up` on this host]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
 }
@@ -123,7 +125,7 @@ pub(crate) struct ManifestArguments {
     /// Namespace of the objects
     #[arg(long, value_name = "NAME", default_value = "weir")]
     pub(crate) namespace: String,
-    /// Folder of the keys, which `weir bus up` on your host uses later, too
+    /// Folder of the keys; `weir bus up --dir` can use them later [default: weir/bus in the state directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -56,7 +56,8 @@ pub(crate) struct CrashTestArguments {
     /// Connections that write
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) clients: u32,
-    /// Run order entry, too, with so many warehouses, and check its twelve conditions in each state [default: none]
+    /// Also run order entry with this number of warehouses, and check its twelve conditions in each state [default:
+    /// none]
     #[arg(long, value_name = "WAREHOUSES", value_parser = clap::value_parser!(u32).range(1..=10))]
     pub(crate) order_entry: Option<u32>,
     /// Judge all states, also after the first damaged one
@@ -107,9 +108,9 @@ pub(crate) struct CrashInspectArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CutArgument {
-    /// Power loss: writes that are not safe are lost, torn or there
+    /// Power loss: each write that is not safe is lost, torn or kept
     Power,
-    /// kill -9: all writes that the server issued are there
+    /// kill -9: all writes that the server issued are kept
     Process,
 }
 

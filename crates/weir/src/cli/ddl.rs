@@ -17,7 +17,7 @@ pub(crate) struct DdlAdviseArguments {
     pub(crate) statement: String,
     /// The server, which is only read: mysql://USER@HOST:PORT/SCHEMA or mariadb://...
     pub(crate) url: String,
-    /// Try on this mysqld or mariadbd [default: one of this machine with the version of yours]
+    /// Try on this mysqld or mariadbd [default: one of this machine with your server's version]
     #[arg(long, value_name = "PATH")]
     pub(crate) server: Option<PathBuf>,
     /// Watch the rate of writes for this time
@@ -36,8 +36,7 @@ pub(crate) struct DdlAdviseArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FactsCommand {
-    /// Run each kind of ALTER TABLE on installed servers: algorithm, lock and rebuild, and whether the table of
-    /// Weir agrees
+    /// Run each kind of ALTER TABLE on installed servers, and compare algorithm, lock and rebuild with Weir's table
     Ddl(FactsDdlArguments),
 }
 

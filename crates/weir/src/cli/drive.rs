@@ -19,8 +19,8 @@ pub(crate) enum DriveCommand {
     },
     /// Measure your own drive and print its profile
     ///
-    /// Reads and writes one new file, which is gone at the end. Prints beforehand how much it writes at most.
-    /// Ctrl-C ends it with what it has.
+    /// Reads and writes one new file, and removes it. First prints how much it writes at most. Ctrl-C ends it and
+    /// prints the figures that it has.
     Measure(MeasureArguments),
     /// Mount an emulated drive until Ctrl-C or `weir drive unmount`
     Mount(MountArguments),
@@ -91,7 +91,7 @@ pub(crate) struct MountArguments {
     /// Record all operations with their data in this empty folder
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
-    /// Largest recording; the drive goes on without
+    /// Largest recording; beyond it the recording ends, and the drive goes on
     #[arg(long, value_name = "SIZE", requires = "record", default_value_t = RecordingOptions::LIMIT)]
     pub(crate) record_limit: Bytes,
     /// Also copy the drive's files at the mount; `weir drive cut` needs that
@@ -110,7 +110,7 @@ pub(crate) struct MeasureArguments {
     /// A folder on the drive, or a new file on it
     #[arg(value_name = "DIR|FILE")]
     pub(crate) target: PathBuf,
-    /// About how long it may take, such as 10m
+    /// Time that the measurement takes, about, such as 10m
     #[arg(long, value_name = "TIME", default_value = "10m")]
     pub(crate) budget: Duration,
     /// Largest amount that it writes

@@ -16,13 +16,13 @@ pub(crate) struct FlashbackArguments {
     pub(crate) url: Option<String>,
     /// A query with `FROM SCHEMA.TABLE AS OF TIMESTAMP 'YYYY-MM-DD HH:MM:SS'`
     pub(crate) sql: Option<String>,
-    /// Tables, instead of those that the query names
+    /// Tables, in place of those that the query names
     #[arg(long, value_name = "SCHEMA.TABLE", value_delimiter = ',')]
     pub(crate) tables: Vec<String>,
-    /// The time, the server's unless it has an offset, or `FILE:POSITION` in the binary log
+    /// The tables at this time, the server's unless it has an offset; or at `FILE:POSITION` of the binary log
     #[arg(long, value_name = "TIME", requires = "tables")]
     pub(crate) as_of: Option<String>,
-    /// Right after this transaction
+    /// The tables right after this transaction
     #[arg(
         long,
         value_name = "GTID",
@@ -30,10 +30,10 @@ pub(crate) struct FlashbackArguments {
         conflicts_with = "as_of"
     )]
     pub(crate) as_of_gtid: Option<String>,
-    /// Right before this transaction
+    /// The tables right before this transaction
     #[arg(long, value_name = "GTID", requires = "tables", conflicts_with_all = ["as_of", "as_of_gtid"])]
     pub(crate) before_gtid: Option<String>,
-    /// Only rows that meet this condition, such as "id BETWEEN 7 AND 90": as they were; with --undo as they were or are
+    /// Only rows that met this condition then, such as "id BETWEEN 7 AND 90"; with --undo, then or now
     #[arg(long = "where", value_name = "CONDITION", conflicts_with = "sql")]
     pub(crate) condition: Option<String>,
     /// Copy the table as it was into this new table on the server; needs --allow-write
@@ -45,22 +45,22 @@ pub(crate) struct FlashbackArguments {
     /// Let --into write also on a server that is a replica or read-only
     #[arg(long, requires = "into")]
     pub(crate) allow_replica: bool,
-    /// Write the statements that take changes back into this file; nothing runs them
+    /// Write the statements that undo the changes to this file; Weir never runs them
     #[arg(long, value_name = "FILE", requires = "tables", conflicts_with_all = ["sql", "diff"])]
     pub(crate) undo: Option<PathBuf>,
-    /// Take back only this transaction; repeatable
+    /// Undo only this transaction; repeatable
     #[arg(long, value_name = "GTID", requires = "undo")]
     pub(crate) gtid: Vec<String>,
-    /// Take back only what this connection did
+    /// Undo only the changes of this connection
     #[arg(long, value_name = "ID", requires = "undo")]
     pub(crate) connection: Option<u32>,
-    /// Take back only transactions whose statement has this text; needs logged statements
+    /// Undo only transactions whose statement has this text; needs statements in the binary log
     #[arg(long, value_name = "TEXT", requires = "undo")]
     pub(crate) statement: Option<String>,
-    /// Print what changed since, a line for each row
+    /// Print the changes since then, a line for each row
     #[arg(long, requires = "tables", conflicts_with = "sql")]
     pub(crate) diff: bool,
-    /// Keep the private server with the tables as they were, for other clients, until Ctrl-C
+    /// Keep a private server with the tables as they were, for any client, until Ctrl-C
     #[arg(long, requires = "tables", conflicts_with_all = ["sql", "into", "undo", "diff"])]
     pub(crate) serve: bool,
     #[command(flatten)]
@@ -72,19 +72,19 @@ pub(crate) struct FlashbackCommon {
     /// Print JSON: a line for each row, change or result
     #[arg(long)]
     pub(crate) json: bool,
-    /// Read at most so many bytes of log per second, such as 20M
+    /// Largest rate at which the binary log is read (bytes per second), such as 20M
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit: Option<Bytes>,
-    /// Go on although foreign keys change rows that the server does not log
+    /// Accept foreign keys with CASCADE or SET NULL, whose changes the server does not log
     #[arg(long)]
     pub(crate) ignore_cascades: bool,
-    /// Program of the private server that holds the tables as they were: a mysqld or mariadbd
+    /// Program of the private server: a mysqld or mariadbd [default: one with your server's version]
     #[arg(long, value_name = "PATH")]
     pub(crate) server: Option<PathBuf>,
-    /// Put the private server's data here [default: the temporary directory]
+    /// Folder for the data of the private server [default: the temporary directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
-    /// Ask for the password instead of taking that of an option file
+    /// Ask for the password of your server, instead of the option file's
     #[arg(long)]
     pub(crate) ask_password: bool,
 }
@@ -101,7 +101,7 @@ pub(crate) struct FlashbackLogArguments {
     pub(crate) url: String,
     /// The table
     pub(crate) table: String,
-    /// The row's key; once for each of its columns
+    /// Value of the row's key; repeat it for each column of the key
     #[arg(long, required = true)]
     pub(crate) key: Vec<String>,
     /// From this time on [default: the beginning of the log]

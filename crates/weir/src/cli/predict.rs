@@ -143,7 +143,7 @@ pub(crate) struct VerifyArguments {
     /// Runs of each prediction, in blocks of random order
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=20))]
     pub(crate) runs: u32,
-    /// Continue what was begun in --out
+    /// Continue the predictions and runs in --out
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
     #[command(flatten)]

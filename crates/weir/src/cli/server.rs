@@ -23,7 +23,8 @@ pub(crate) enum ServerCommand {
         #[command(subcommand)]
         command: SnapshotCommand,
     },
-    /// Show, resize, dump or load the buffer pool of a server; compare it with another's, or ship it there
+    /// Show, resize, dump or load the buffer pool of a server; compare it with another server's, or load its pages
+    /// there
     Pool(PoolArguments),
     /// Make a replica a primary, when it has applied all that it has received; its primary must be down
     Promote {

@@ -7,9 +7,9 @@ use weir_model::ServerUrl;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkloadCommand {
-    /// Make a workload file from a capture: statements, weights and distributions, no texts of values
+    /// Write a workload file from a capture: statements, weights and distributions, without the texts of its values
     Fit(WorkloadFitArguments),
-    /// Compare a workload file with a capture; exit with 1 if it is beyond a limit
+    /// Compare a workload file with a capture; exit with 1 if a distance is beyond its limit
     Check(WorkloadCheckArguments),
     /// List the workloads that `weir load` and studies know by name, and the files of a folder
     List(WorkloadListArguments),
@@ -45,7 +45,7 @@ pub(crate) struct WorkloadCheckArguments {
     /// Largest distance of shares: statements, transactions, repeated values (0 to 1)
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.10)]
     pub(crate) limit_shares: f64,
-    /// Largest distance of distributions of values, on top of what chance makes (0 to 1)
+    /// Largest distance of distributions of values, in addition to chance (0 to 1)
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.05)]
     pub(crate) limit_values: f64,
     /// Print JSON

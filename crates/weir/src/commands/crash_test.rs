@@ -216,7 +216,7 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
         ))?;
     }
     output::line(format_args!(
-        "{} places in the recording; of {} of them every possible outcome; {:.0} states a minute",
+        "{} points of the recording; of {} of them every possible outcome; {:.0} states a minute",
         tally.places,
         tally.places_exhausted,
         f64::from(judged) * 60.0 / test.judging_s

@@ -4,7 +4,7 @@ mod words;
 
 use std::env::temp_dir;
 
-use weir_ddl::{AdviceOptions, Advisor, DdlError, Stop};
+use weir_ddl::{AdviceOptions, Advisor, AlterStatement, DdlError, Stop};
 use weir_model::ServerUrl;
 
 use crate::cli::{DdlAdviseArguments, DdlCommand};
@@ -25,6 +25,11 @@ pub(crate) fn execute(command: &DdlCommand) -> anyhow::Result<Outcome> {
 
 fn advise(arguments: &DdlAdviseArguments, stop: Stop) -> anyhow::Result<()> {
     let url: ServerUrl = arguments.url.parse().map_err(anyhow::Error::msg)?;
+    // Refused before anything is asked of the server; a schema that the URL lacks is the server's to miss.
+    AlterStatement::read(
+        &arguments.statement,
+        url.database.as_deref().unwrap_or("sbtest"),
+    )?;
     let config = external_server::client_config(arguments.ask_password)?;
     let server = external_server::open(&url, &config)?;
     let options = AdviceOptions {

@@ -82,7 +82,7 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
     }
     weir_drive::serve(&options, &stop, |profile| {
         if arguments.foreground {
-            // Whoever started this process waits for the line; if it is gone, the signal of its
+            // The process that started this one waits for the line; if it is gone, the signal of its
             // death is on its way.
             let _ = output::line("mounted");
         } else {

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use weir_study::Overrides;
 
 use crate::cli::{InitArguments, Question};
+use crate::commands::study_file;
 use crate::{Outcome, output};
 
 use starter::{HOST, Starter};
@@ -24,7 +26,7 @@ pub(crate) fn execute(arguments: &InitArguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Offers a study to somebody who named none; the file that was made, or `None` if it was declined.
+/// Offers to make a study where none was named; the file that was made, or `None` if the user declined.
 pub(crate) fn offer() -> anyhow::Result<Option<PathBuf>> {
     let arguments = InitArguments {
         study: PathBuf::from("study.toml"),
@@ -46,6 +48,7 @@ pub(crate) fn offer() -> anyhow::Result<Option<PathBuf>> {
 fn write(arguments: &InitArguments) -> anyhow::Result<()> {
     let path = &arguments.study;
     let text = starter(arguments)?.text(&path.display().to_string())?;
+    check(path, &text)?;
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -53,6 +56,12 @@ fn write(arguments: &InitArguments) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write study `{}`", path.display()))?;
     file.write_all(text.as_bytes())
         .with_context(|| format!("cannot write study `{}`", path.display()))
+}
+
+/// Refuses a server or a drive with which the study could not run.
+fn check(path: &Path, text: &str) -> anyhow::Result<()> {
+    let plan = study_file::resolve(path, text, &Overrides::default())?;
+    Ok(weir_study::check_drives(&plan)?)
 }
 
 /// The answers that are options, and those that have to be asked for.
@@ -115,7 +124,7 @@ fn ask_question() -> anyhow::Result<Question> {
         .map_err(|_| anyhow::anyhow!("--question: `{name}`; use one of {}", names.join(", ")))
 }
 
-/// Whether somebody is there to answer.
+/// Whether a user is there to answer.
 fn is_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

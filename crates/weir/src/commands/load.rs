@@ -125,7 +125,7 @@ fn prewarm(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::R
     Ok(())
 }
 
-/// What is said of a run beside its numbers.
+/// The texts of a run beside its numbers.
 struct Words {
     /// Before the connections are made.
     header: String,

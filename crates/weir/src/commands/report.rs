@@ -1,7 +1,7 @@
 //! `weir report`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::Context;
@@ -22,8 +22,18 @@ pub(crate) fn execute(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// The format that was asked for. Nothing on a terminal reads HTML.
+fn format(arguments: &ReportArguments) -> ReportFormat {
+    let is_shown = arguments.out.is_none() && std::io::stdout().is_terminal();
+    arguments.format.unwrap_or(if is_shown {
+        ReportFormat::Text
+    } else {
+        ReportFormat::Html
+    })
+}
+
 fn render(result: &JudgedResult, arguments: &ReportArguments) -> anyhow::Result<Vec<u8>> {
-    let text = match arguments.format {
+    let text = match format(arguments) {
         ReportFormat::Html => weir_report::html(result)?,
         ReportFormat::Json => weir_report::json(result)?,
         ReportFormat::Csv => weir_report::csv(&result.evidence),

@@ -15,7 +15,7 @@ use crate::commands::{external_server, init, report, study_file};
 use crate::progress::StudyView;
 use crate::{Outcome, interrupt, output};
 
-/// The loading of rows is told no more often than this.
+/// Shortest time between two lines on the loading of rows.
 const TELL_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
@@ -94,7 +94,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     Ok(of_verdicts(&outcome.result))
 }
 
-/// Runs `plan`, shown on the terminal and told to whoever reads the file beside the result.
+/// Runs `plan`, with its progress on the terminal and in the file beside the result.
 pub(crate) fn watched(
     plan: &Plan,
     options: &RunOptions,
@@ -107,7 +107,7 @@ pub(crate) fn watched(
     weir_run::run(plan, options, stop, &mut |event| {
         progress.observe(plan, event);
         view.show(event, &progress);
-        // Rows are loaded in thousands of steps, which nobody needs to hear of one by one.
+        // Rows are loaded in thousands of steps, which need no line each.
         if !matches!(event, Event::Loading { .. }) || told.elapsed() >= TELL_INTERVAL {
             told = Instant::now();
             // A full disk ends the study where its result is written, with a reason, not here.

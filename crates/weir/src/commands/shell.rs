@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use anyhow::Context;
+use anyhow::anyhow;
 use clap::CommandFactory as _;
 
 use crate::cli::{Cli, CompletionsArguments, ManualArguments};
@@ -20,9 +20,14 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> anyhow::Result<Ou
 
 pub(crate) fn manual(arguments: &ManualArguments) -> anyhow::Result<Outcome> {
     let dir = &arguments.dir;
-    let failed = || format!("cannot write manual pages to `{}`", dir.display());
-    fs::create_dir_all(dir).with_context(failed)?;
-    write_pages(dir).with_context(failed)?;
+    let failed = |error| {
+        let dir = dir.display();
+        anyhow!(
+            "cannot write manual pages to `{dir}` ({error}); name a folder that you may write to"
+        )
+    };
+    fs::create_dir_all(dir).map_err(failed)?;
+    write_pages(dir).map_err(failed)?;
     Ok(Outcome::Done)
 }
 

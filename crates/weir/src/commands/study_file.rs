@@ -1,9 +1,9 @@
 //! A study file as `run` and `plan` read it.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-use anyhow::Context;
+use anyhow::anyhow;
 use weir_model::Plan;
 use weir_server::ServerBinary;
 use weir_study::{Overrides, StudyFile};
@@ -11,7 +11,13 @@ use weir_study::{Overrides, StudyFile};
 /// The text of the study at `path`, of its shorter version where that is asked for.
 pub(crate) fn read(path: &Path, reduced: bool) -> anyhow::Result<String> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read study `{name}`"))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        let or_make = match error.kind() {
+            io::ErrorKind::NotFound => format!(", or make one with `weir init {name}`"),
+            _ => String::new(),
+        };
+        anyhow!("cannot read study `{name}` ({error}); name a study file{or_make}")
+    })?;
     if reduced {
         return Ok(weir_study::reduced(&name, &text)?);
     }
@@ -26,7 +32,7 @@ pub(crate) fn resolve(path: &Path, text: &str, overrides: &Overrides) -> anyhow:
     Ok(weir_study::resolve(&name, &file, overrides, &flavor_of)?)
 }
 
-/// A seed that nobody chose: the clock's nanoseconds, kept short because it is printed and typed.
+/// A seed where the study has none: the clock's nanoseconds, kept short because it is printed and typed.
 pub(crate) fn clock_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     u64::from(now.unwrap_or_default().subsec_nanos())

@@ -7,6 +7,7 @@ use clap::CommandFactory as _;
 
 use super::root;
 use crate::cli::Cli;
+use crate::commands::load::replay;
 
 const HEAD: &str = "\
 # Commands
@@ -40,6 +41,7 @@ fn describe(text: &mut String, parent: &str, command: &mut clap::Command) {
             &name,
             &weir_sysbench::help(weir_sysbench::Compat::Release, true),
         );
+        section(text, "weir load CAPTURE.weircap", replay::HELP);
         return;
     }
     // A command may have subcommands and be one itself.

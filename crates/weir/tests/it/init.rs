@@ -80,6 +80,16 @@ fn without_a_terminal_a_missing_answer_is_an_option_that_is_named() {
         error.contains("--question is missing") && error.contains("doublewrite, flush"),
         "{error}"
     );
+    for (server, storage, word) in [
+        ("postgres", "host", "must be `mysql`"),
+        ("mysql", "intel-p4160", "did you mean `intel-p4610`?"),
+    ] {
+        let error = Weir::in_world(&world)
+            .args(["init", study.to_str().unwrap(), "--question", "pool"])
+            .args(["--server", server, "--storage", storage])
+            .fails();
+        assert!(error.contains(word) && !study.exists(), "{error}");
+    }
     let output = Weir::in_world(&world).args(["run"]).output();
     assert_eq!(output.code, Some(2), "{}", output.stderr);
     assert!(output.stderr.contains("weir init"), "{}", output.stderr);

@@ -253,7 +253,7 @@ fn bad_input_on_mariadb_leaves_nothing() {
 fn what_is_not_there_is_named_with_the_nearest() {
     let servers = Servers::new();
     let error = servers.weir(&["down", "shop"]).fails();
-    assert!(error.contains("no instance `shop`"), "{error}");
+    assert!(error.contains("no private server `shop`"), "{error}");
     let listed = servers.weir(&["list"]).succeeds();
     assert!(listed.stdout.contains("no private servers"));
 }

@@ -117,7 +117,7 @@ fn blanks_around_a_value_are_not_its_own() {
     assert_eq!(told.unwrap()["innodb_doublewrite"], "OFF");
 }
 
-/// What a study says, and what the server is told or why it cannot be.
+/// A setting of a study, and the option for the server or why there is none.
 const CASES: &str = "\
 mysql 5.7.44: query_cache_size = 1M -> query_cache_size = 1M
 mysql 8.0.36: query_cache_size = 1M -> refused: removed in mysql 8.0.3
@@ -221,7 +221,7 @@ fn the_redo_logs_files_are_multiplied_where_there_is_one_size() {
     assert!(error.to_string().contains("keep one"), "{error}");
 }
 
-/// What a server is told under one name it may say under others.
+/// A setting under one name, which the server may show under others.
 #[test]
 fn a_variable_is_looked_for_under_all_its_names() {
     for (flavor, version, name, shown) in [

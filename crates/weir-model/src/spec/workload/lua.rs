@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Distribution;
 
-/// A Lua script with all that it loads, by content: what runs is what stands here (docs/lua.md).
+/// A Lua script with all that it loads, by content; a run loads nothing else (docs/lua.md).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LuaWorkload {

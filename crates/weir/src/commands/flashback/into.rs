@@ -24,7 +24,7 @@ pub(super) fn execute(
     let prepared = prepare(&server, arguments, stop)?;
     let table = one_table(&prepared, "--into")?;
     let target = TableName::read(target, &server.endpoint.database);
-    // Looked at before the work: the server may be nobody's to write.
+    // Looked at before the work: this server may be one that takes no writes.
     server.endpoint.database.clone_from(&target.schema);
     server.permit_schema();
     if arguments.allow_replica {

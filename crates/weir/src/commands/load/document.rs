@@ -1,4 +1,4 @@
-//! The result of a load as JSON, for whoever reads it by program.
+//! The result of a load as JSON, for programs.
 
 use serde::Serialize;
 use weir_load::LoadOutcome;

@@ -21,6 +21,9 @@ pub(crate) fn is_meant(word: &str) -> bool {
         .is_some_and(|extension| extension == "weircap")
 }
 
+#[cfg(test)]
+pub(crate) use line::HELP;
+
 /// Whether a command line is understood.
 #[cfg(test)]
 pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {

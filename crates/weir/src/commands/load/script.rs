@@ -19,7 +19,7 @@ use crate::{Outcome, output, password};
 /// Exit code of a load that did not begin or end in time, as in sysbench.
 const NOT_IN_TIME: i32 = 2;
 
-/// The process of a study's script: it is told what to do over its standard input, a socket.
+/// The process of a study's script, which takes its orders from its standard input, a socket.
 pub(super) fn serve() -> anyhow::Result<Outcome> {
     let socket = rustix::io::dup(std::io::stdin()).context("this command is Weir's own")?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
@@ -149,7 +149,7 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
 
 #[allow(
     clippy::exit,
-    reason = "whoever should return waits in a script for ever"
+    reason = "the function that should return waits in a script for ever"
 )]
 fn abandon() -> ! {
     weir_lua::flush_output();

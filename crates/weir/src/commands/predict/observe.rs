@@ -22,7 +22,7 @@ const FREE_MAX: f64 = 0.2;
 
 /// Observes the server called `name`, one of ours or the URL of one of the user's.
 pub(super) fn execute(arguments: &ObserveArguments) -> anyhow::Result<Outcome> {
-    // What is set has to be put back, also where somebody does not want to wait.
+    // What is set has to be put back, also where the user does not want to wait.
     let stop = interrupt::stop_flag()?;
     let name = &arguments.server;
     if arguments.dry_run {
@@ -66,9 +66,8 @@ fn observe_given(
 ) -> anyhow::Result<Option<LivePool>> {
     if !arguments.allow_config {
         bail!(
-            "predict observe: a look has the server write down which pages its pool holds \
-             ({DUMP_NOW}), in place of the list that it loads at its next start; pass --allow-config to \
-             allow that"
+            "predict observe: each look makes the server write the list of its pool's pages ({DUMP_NOW}), over the \
+             list that it loads at its next start; pass --allow-config to allow that"
         );
     }
     let url: ServerUrl = name.parse().map_err(anyhow::Error::msg)?;

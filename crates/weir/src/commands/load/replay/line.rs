@@ -12,7 +12,7 @@ use weir_sysbench::Form;
 use crate::password;
 
 /// Help of `weir load CAPTURE`.
-pub(super) const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 Usage: weir load CAPTURE.weircap run [URL] [OPTIONS]
 
 Sends a capture of `weir capture` to a server: mysql://USER@HOST:PORT/SCHEMA, mariadb://..., or the
@@ -26,7 +26,7 @@ Sends a capture of `weir capture` to a server: mysql://USER@HOST:PORT/SCHEMA, ma
                               in the capture [session]
   --filter=all|reads|writes   only transactions that read, or only those that write [all]
   --from=TIME                 begin so far into the capture, as in 10m [0s]
-  --length=TIME               send what begins within this time after it [all]
+  --length=TIME               send the transactions that begin within this time after it [all]
   --sessions=N%               only this share of the sessions, each whole [100%]
   --captured-user=NAME        only sessions of this account
   --captured-schema=NAME      the capture's schema whose statements are sent [that of most of them]
@@ -37,7 +37,7 @@ Sends a capture of `weir capture` to a server: mysql://USER@HOST:PORT/SCHEMA, ma
 Each transaction is sent whole, with --from, --length and --sessions, too.
 
 Never sent: statements about accounts and secrets, those that were cut in a log, LOAD DATA, KILL,
-replication, SET GLOBAL, and whatever names another schema. The report counts them. Comments that a
+replication, SET GLOBAL, and statements about other schemas. The report counts them. Comments that a
 server executes (/*! ... */) are sent as the text that this server reads.
 ";
 /// A workload whose options are those of a run. Nothing else of it counts.

@@ -11,7 +11,7 @@ use super::line::ReplayLine;
 /// Kinds of statements in the table, those that took the most time in the capture first.
 const TOP: usize = 20;
 const TEXT_MAX: usize = 80;
-/// Codes of errors that are told, the most frequent first.
+/// Codes of errors that are printed, the most frequent first.
 const ERRORS_TOLD: usize = 3;
 
 /// As JSON.

@@ -70,7 +70,7 @@ impl Target {
         })
     }
 
-    /// What is below all of its data, or why nobody can say. Nothing is written into a directory that is not
+    /// The storage below all of its data, or why it is unknown. Nothing is written into a directory that is not
     /// Weir's.
     pub(super) fn ground(
         &self,
@@ -128,7 +128,7 @@ fn of_instance(info: &InstanceInfo) -> anyhow::Result<(Option<Relative>, Vec<Rel
     Ok((primary.map(relative), replicas.map(relative).collect()))
 }
 
-/// The primary of a user's server, which the user has to name: its address alone lets nobody in.
+/// The primary of a user's server, which the user has to name: its address alone has no account.
 fn of_given(
     given: &ExternalServer,
     primary: Option<&ServerUrl>,
