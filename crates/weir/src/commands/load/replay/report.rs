@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use weir_model::{FingerprintRecord, ReplayOrder};
+use weir_model::{FingerprintRecord, ReplayFidelity, ReplayOrder};
 use weir_replay::{ReplayOutcome, Survey};
 
 use super::line::ReplayLine;
@@ -44,6 +44,29 @@ pub(super) fn text(line: &ReplayLine, survey: &Survey, outcome: &ReplayOutcome) 
     text
 }
 
+/// How many were sent, and what became of the others.
+fn write_statements(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result {
+    writeln!(
+        text,
+        "  statements  {} of {} sent",
+        told.sent, told.captured
+    )?;
+    for (reason, count) in told.not_sent.reasons() {
+        if count > 0 {
+            writeln!(text, "              {count} not sent: {reason}")?;
+        }
+    }
+    let reached = told.sent + told.not_sent.all();
+    if told.captured > reached {
+        writeln!(
+            text,
+            "              {} not reached: the replay was stopped",
+            told.captured - reached
+        )?;
+    }
+    Ok(())
+}
+
 fn write(
     text: &mut String,
     line: &ReplayLine,
@@ -76,24 +99,7 @@ fn write(
             told.connections_lost
         )?;
     }
-    writeln!(
-        text,
-        "  statements  {} of {} sent",
-        told.sent, told.captured
-    )?;
-    for (reason, count) in told.not_sent.reasons() {
-        if count > 0 {
-            writeln!(text, "              {count} not sent: {reason}")?;
-        }
-    }
-    let reached = told.sent + told.not_sent.all();
-    if told.captured > reached {
-        writeln!(
-            text,
-            "              {} not reached: the replay was stopped",
-            told.captured - reached
-        )?;
-    }
+    write_statements(text, told)?;
     let late = told.late_us;
     writeln!(
         text,
