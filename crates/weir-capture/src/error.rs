@@ -21,11 +21,8 @@ pub enum CaptureError {
     },
     /// A file that is no capture, or one of a version that is not known here.
     #[error(
-<<<<<<< HEAD
-        "`{path}` is no capture that this version reads ({why}); name a file of `weir capture proxy` or `weir capture import`"
-=======
-        "{path} is no capture that this weir reads ({why}); name another file, or read it with the weir that wrote it"
->>>>>>> trim
+        "`{path}` is no capture that this weir reads ({why}); name a file of `weir capture`, or read it with the weir that \
+         wrote it"
     )]
     NotACapture {
         /// The file.
