@@ -304,7 +304,7 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// Whether whoever sends this leads a run. Others may look at an agent whose conductor is gone.
+/// Whether the sender of this leads a run. Others may look at an agent whose conductor is gone.
 fn is_of_a_run(order: &Order) -> bool {
     !matches!(
         order,

@@ -117,7 +117,7 @@ pub(crate) struct WatchOrder {
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
     pub(crate) server: ServerIdentity,
-    /// Whether it was told to write pages past the page cache.
+    /// Whether it is to write pages past the page cache.
     pub(crate) writes_directly: bool,
     /// The process that loads it, which is of the run if it is on the same host.
     pub(crate) client: ProcessId,

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::messages::ProcessId;
 
-/// Of whoever calls.
+/// Of the calling process.
 pub(crate) fn own_process() -> ProcessId {
     let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let namespace = fs::read_link("/proc/self/ns/pid");

@@ -30,7 +30,7 @@ pub struct RemoteHost {
 
 impl RemoteHost {
     /// The host of `server`, by the agent that `wanted` names: the agent's name, its host's, or `auto`.
-    /// `writes_directly`: the server was told to write pages past the page cache.
+    /// `writes_directly`: the server is to write pages past the page cache.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use crate::messages::{Answer, Facts, Order, PrepareAssignment};
 use crate::prepare_message::PrepareMessage;
 use crate::sealing::seal;
 
-/// Pause between two questions: agents end what nobody asks about.
+/// Pause between two questions: agents end a preparation without questions.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Which agents are wanted.

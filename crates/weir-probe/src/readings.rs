@@ -48,7 +48,7 @@ impl Readings {
         self.losses.push(Loss { source, error });
     }
 
-    /// Takes the sample that was read on another host: metric, instance and value. What has no name here is of
+    /// Takes the sample that was read on another host: metric, instance and value. A metric without a name here is of
     /// another version, and left out.
     pub fn add_named<'v>(&mut self, values: impl IntoIterator<Item = (&'v str, &'v str, f64)>) {
         for (name, instance, value) in values {

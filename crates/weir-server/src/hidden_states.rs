@@ -42,7 +42,7 @@ pub fn unsaid(
     Ok(found)
 }
 
-/// What of these only the server's host can tell. `is_direct`: the server was told to write its pages past the page
+/// What of these only the server's host can tell. `is_direct`: the server is to write its pages past the page
 /// cache.
 pub fn unsaid_of_host(
     is_direct: bool,
@@ -58,7 +58,7 @@ pub fn unsaid_of_host(
     .collect()
 }
 
-/// Whether a server with these variables was told to write its pages past the page cache.
+/// Whether a server with these variables is to write its pages past the page cache.
 pub fn wants_direct_pages(variables: &BTreeMap<String, String>) -> bool {
     // Both flavours say these in the same way.
     let said = ServerVariables::said(Flavor::Mysql, variables).writes_pages_directly();

@@ -38,7 +38,7 @@ pub(super) enum Event {
         reply: Option<Subject>,
         answer: Answer,
     },
-    /// Nobody asks for them any more.
+    /// No conductor asks for them any more.
     WatchEnded { id: String },
 }
 

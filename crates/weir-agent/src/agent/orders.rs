@@ -13,7 +13,7 @@ use crate::messages::{Answer, Assignment, PrepareAssignment, Sealed, WatchOrder}
 
 /// An order to begin must come so long before.
 const NOTICE_NS: u64 = 100_000_000;
-/// Watches at a time: that of a run, and some before whose end nobody waited for.
+/// Watches at a time: that of a run, and earlier ones that have not ended yet.
 const WATCHES_MAX: usize = 4;
 
 impl Agent<'_> {

@@ -12,7 +12,7 @@ use super::job::Event;
 use crate::clock::now_ns;
 use crate::messages::{Answer, ProcessId, Sample, WatchOrder, Watched};
 
-/// A watch that nobody asks for so long is over: its conductor is gone.
+/// A watch without a question for so long is over: its conductor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server whose host is watched.
@@ -76,7 +76,7 @@ impl Watch {
     }
 }
 
-/// Answers until nobody asks any more.
+/// Answers until there are no more questions.
 fn answer(
     mut figures: Figures,
     questions: &Receiver<Option<Subject>>,
