@@ -86,7 +86,7 @@ fn stopped_under_way(shop: &Shop, path: &Path, slow: &ReplayOptions) {
     let before = prepared();
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
-            let deadline = Instant::now() + Duration::from_secs(60);
+            let deadline = Instant::now() + Duration::from_mins(1);
             while prepared() == before && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(20));
             }
@@ -101,7 +101,7 @@ fn stopped_under_way(shop: &Shop, path: &Path, slow: &ReplayOptions) {
         root.rows("SELECT id FROM information_schema.processlist WHERE user = 'shop'")
             .unwrap()
     };
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     let mut root = shop.oracle();
     while !left(&mut root).is_empty() {
         assert!(Instant::now() < deadline, "{:?}", left(&mut root));

@@ -19,7 +19,7 @@ const PASSWORD: &str = "of-the-benchmark";
 /// Connections of production.
 pub(crate) const CONNECTIONS: u32 = 4;
 /// How long a server may take to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A kind of production.
 pub(crate) struct Production {
