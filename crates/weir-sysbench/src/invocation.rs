@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
 use weir_model::{
-    DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace,
+    Distribution, DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace,
     ProtocolCompression, Secret, SysbenchWorkload, WorkloadSpec,
 };
 use weir_workload::{TableOptions, Workload};
@@ -201,26 +201,8 @@ impl Settings {
         if !matches!(command, Command::Help | Command::Version) {
             self.own.fits(&workload)?;
         }
-        let workload = match workload {
-            WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
-                WorkloadSpec::Sysbench(SysbenchWorkload {
-                    shares,
-                    mix: self.mix,
-                    distribution,
-                    text_file: self.own.text_file.clone(),
-                })
-            }
-            WorkloadSpec::File(file) => WorkloadSpec::File(FileWorkload {
-                distribution,
-                ..file
-            }),
-            WorkloadSpec::Lua(lua) => WorkloadSpec::Lua(LuaWorkload {
-                distribution,
-                ..lua
-            }),
-            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.own.order_entry),
-        };
-        let workload = Workload::try_from(&workload).map_err(UsageError::Workload)?;
+        let workload = Workload::try_from(&self.drawn(workload, distribution))
+            .map_err(UsageError::Workload)?;
         let (endpoint, more_addresses) = self.server.endpoint();
         let seed = if self.rand_seed == 0 {
             seed_from_clock()
@@ -301,6 +283,29 @@ impl Settings {
             server_agent,
             dry_run,
         })
+    }
+
+    /// The workload with its keys and what it takes of these settings.
+    fn drawn(&self, workload: WorkloadSpec, distribution: Distribution) -> WorkloadSpec {
+        match workload {
+            WorkloadSpec::Sysbench(SysbenchWorkload { shares, .. }) => {
+                WorkloadSpec::Sysbench(SysbenchWorkload {
+                    shares,
+                    mix: self.mix,
+                    distribution,
+                    text_file: self.own.text_file.clone(),
+                })
+            }
+            WorkloadSpec::File(file) => WorkloadSpec::File(FileWorkload {
+                distribution,
+                ..file
+            }),
+            WorkloadSpec::Lua(lua) => WorkloadSpec::Lua(LuaWorkload {
+                distribution,
+                ..lua
+            }),
+            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.own.order_entry.clone()),
+        }
     }
 }
 

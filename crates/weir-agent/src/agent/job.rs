@@ -36,7 +36,7 @@ pub(super) enum Event {
     /// Figures of the host are there.
     Sampled {
         reply: Option<Subject>,
-        answer: Answer,
+        answer: Box<Answer>,
     },
     /// No conductor asks for them any more.
     WatchEnded { id: String },

@@ -85,7 +85,7 @@ fn answer(
     loop {
         match questions.recv_timeout(PATIENCE) {
             Ok(reply) => {
-                let answer = figures.now();
+                let answer = Box::new(figures.now());
                 let _ = events.send(Event::Sampled { reply, answer });
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
