@@ -304,7 +304,7 @@ impl Settings {
                 distribution,
                 ..lua
             }),
-            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.own.order_entry.clone()),
+            WorkloadSpec::OrderEntry(_) => WorkloadSpec::OrderEntry(self.own.order_entry),
         }
     }
 }

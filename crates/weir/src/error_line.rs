@@ -21,7 +21,7 @@ fn without_numbers(line: &str) -> String {
     for part in parts {
         match part.split_once(')') {
             Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-                text.push_str(rest)
+                text.push_str(rest);
             }
             _ => {
                 text.push_str(NUMBER);

@@ -113,9 +113,10 @@ impl Link {
             remote += &weir_sysbench::shell_word(&targets);
         }
         let allowed: Vec<_> = arguments.allow.iter().map(ToString::to_string).collect();
-        remote += &format!(" --allow {}", allowed.join(","));
+        remote.extend([" --allow ", &allowed.join(",")]);
         if !arguments.label.is_empty() {
-            remote += &format!(" --label {}", arguments.label.join(","));
+            let labels = arguments.label.join(",");
+            remote.extend([" --label ", &weir_sysbench::shell_word(&labels)]);
         }
         command.arg(host).arg(remote).stdin(Stdio::piped());
         let mut child = spawn_tied(&mut command, Signal::TERM)
