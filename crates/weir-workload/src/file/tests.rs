@@ -103,7 +103,7 @@ fn what_is_wrong_is_told_with_file_line_and_remedy() {
         (
             "{ pattern =",
             "{ patern =",
-            "line 10: unknown variant `patern`",
+            "line 10: unknown value `patern`; did you mean `pattern`?",
         ),
         ("weight = 9", "weight = -1", "line 15: "),
         ("rows = 100", "rows = 0", "must be 1 to 2147483647"),

@@ -16,7 +16,7 @@ const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/shop.to
 const USER: &str = "shop";
 const PASSWORD: &str = "of-the-test";
 /// The statement that the dropped index served.
-const HISTORY: &str = "select p.name, b.pieces from purchase b join product p";
+const HISTORY: &str = "select p.name, b.pieces from purchase b straight_join product p";
 
 weir_testing::on_both_flavors! {
     the_query_whose_index_is_dropped_is_named_first
@@ -32,6 +32,9 @@ fn shop(world: &World) -> PathBuf {
         ("rows = 200_000\n", "rows = 50_000\n"),
         ("weight = 80\n", "weight = 60\n"),
         ("weight = 10\n", "weight = 30\n"),
+        // Without the index the optimizer has two ways, and takes one or the other: their times differ too much for a
+        // verdict on four runs.
+        ("JOIN product", "STRAIGHT_JOIN product"),
     ] {
         assert!(shop.contains(from), "{from}");
         shop = shop.replace(from, to);
