@@ -33,7 +33,7 @@ fn shop(world: &World) -> PathBuf {
         ("weight = 80\n", "weight = 60\n"),
         ("weight = 10\n", "weight = 30\n"),
         // Without the index the optimizer has two ways, and takes one or the other: their times differ too much for a
-        // verdict on four runs.
+        // verdict on a few runs.
         ("JOIN product", "STRAIGHT_JOIN product"),
     ] {
         assert!(shop.contains(from), "{from}");
@@ -141,7 +141,7 @@ fn study(flavor: Flavor, shop: &Path, capture: &Path) -> String {
         [factors]
         event = ["none", "nothing", "drop"]
         [repeat]
-        runs = 4
+        runs = 6
         seed = 1
         "#,
         name(flavor),
