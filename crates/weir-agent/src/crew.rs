@@ -168,6 +168,9 @@ impl Crew {
             if has_label && facts.allows.contains(&Permission::Load) {
                 loaders.push((name, facts));
             }
+            if loaders.len() == wanted as usize {
+                break;
+            }
         }
         if loaders.len() < wanted as usize {
             return Err(AgentError::TooFew {
@@ -175,7 +178,6 @@ impl Crew {
                 found: loaders.len() as u32,
             });
         }
-        loaders.truncate(wanted as usize);
         for (name, facts) in &loaders {
             if facts.version != self.version {
                 return Err(AgentError::Version {

@@ -68,3 +68,19 @@ impl EndpointMessage {
         Ok((endpoint, addresses.collect()))
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A server with a password.
+    pub(crate) fn with_password() -> Endpoint {
+        Endpoint {
+            address: Address::Tcp("db1".to_owned(), 3306),
+            user: "weir".to_owned(),
+            password: Secret::new("sesame-42"),
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+        }
+    }
+}

@@ -72,7 +72,7 @@ pub(crate) enum Order {
     /// Who are you?
     Probe,
     /// Make the connections of this share.
-    Assign(Box<Assignment>),
+    Assign(Box<Assignment<PlanMessage>>),
     /// Begin at this moment of your monotonic clock, nanoseconds.
     Arm {
         run: String,
@@ -82,7 +82,7 @@ pub(crate) enum Order {
     /// Do not begin yet.
     Disarm { run: String },
     /// Make and fill these tables; the answer comes at once.
-    Prepare(Box<PrepareAssignment>),
+    Prepare(Box<Assignment<PrepareMessage>>),
     /// How far are they?
     Preparing { run: String },
     /// Find this server on your host, and be ready to tell the host's figures.
@@ -93,13 +93,13 @@ pub(crate) enum Order {
     Down,
 }
 
-/// A part of the tables.
+/// A share of a run, or a part of the tables.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct PrepareAssignment {
+pub(crate) struct Assignment<P> {
     pub(crate) run: String,
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
-    pub(crate) plan: PrepareMessage,
+    pub(crate) plan: P,
     pub(crate) password: Sealed,
 }
 
@@ -117,8 +117,6 @@ pub(crate) struct WatchOrder {
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
     pub(crate) server: ServerIdentity,
-    /// Whether it is to write pages past the page cache.
-    pub(crate) writes_directly: bool,
     /// The process that loads it, which is of the run if it is on the same host.
     pub(crate) client: ProcessId,
 }
@@ -140,16 +138,6 @@ pub(crate) struct Sample {
     pub(crate) values: Vec<(String, String, f64)>,
     /// Sources that give nothing from now on, and why.
     pub(crate) lost: Vec<(String, String)>,
-}
-
-/// A share of a run.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Assignment {
-    pub(crate) run: String,
-    /// Version and commit of the conductor's program.
-    pub(crate) version: String,
-    pub(crate) plan: PlanMessage,
-    pub(crate) password: Sealed,
 }
 
 /// What an agent answers.

@@ -110,20 +110,14 @@ impl PlanMessage {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, Endpoint, Tls, WorkloadName};
+    use weir_model::{Address, WorkloadName};
 
     use super::*;
+    use crate::endpoint_message::tests::with_password;
 
     #[test]
     fn a_plan_arrives_as_it_was_without_its_password() {
-        let endpoint = Endpoint {
-            address: Address::Tcp("db1".to_owned(), 3306),
-            user: "weir".to_owned(),
-            password: Secret::new("sesame-42"),
-            database: "sbtest".to_owned(),
-            tls: Tls::default(),
-        };
-        let mut plan = LoadPlan::new(endpoint, WorkloadName::OltpReadWrite);
+        let mut plan = LoadPlan::new(with_password(), WorkloadName::OltpReadWrite);
         plan.more_addresses = vec![Address::Socket("/run/x.sock".into())];
         plan.load.connections = 64;
         plan.load.idle_connections = 3;

@@ -57,20 +57,14 @@ impl PrepareMessage {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::{Address, Endpoint, Tls, WorkloadName};
+    use weir_model::WorkloadName;
 
     use super::*;
+    use crate::endpoint_message::tests::with_password;
 
     #[test]
     fn a_plan_of_tables_arrives_as_it_was_without_its_password() {
-        let endpoint = Endpoint {
-            address: Address::Tcp("db1".to_owned(), 3306),
-            user: "weir".to_owned(),
-            password: Secret::new("sesame-42"),
-            database: "sbtest".to_owned(),
-            tls: Tls::default(),
-        };
-        let mut plan = PreparePlan::new(endpoint, WorkloadName::OltpReadWrite);
+        let mut plan = PreparePlan::new(with_password(), WorkloadName::OltpReadWrite);
         plan.tables.tables = 7;
         plan.tables.table_options = "ROW_FORMAT=COMPRESSED".to_owned();
         plan.threads = 6;

@@ -30,7 +30,6 @@ pub struct RemoteHost {
 
 impl RemoteHost {
     /// The host of `server`, by the agent that `wanted` names: the agent's name, its host's, or `auto`.
-    /// `writes_directly`: the server is to write pages past the page cache.
     ///
     /// # Errors
     ///
@@ -40,13 +39,11 @@ impl RemoteHost {
         version: &str,
         wanted: &str,
         server: ServerIdentity,
-        writes_directly: bool,
     ) -> Result<Self, AgentError> {
         let crew = Crew::join(join_file, version)?;
         let order = WatchOrder {
             version: version.to_owned(),
             server,
-            writes_directly,
             client: own_process(),
         };
         let said_at = Instant::now();

@@ -10,7 +10,7 @@ use crate::clock::now_ns;
 use crate::conductor::BUSY_PATIENCE;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
-use crate::messages::{Answer, Facts, Order, PrepareAssignment};
+use crate::messages::{Answer, Assignment, Facts, Order};
 use crate::prepare_message::PrepareMessage;
 use crate::sealing::seal;
 
@@ -73,7 +73,7 @@ impl Crew {
     ) -> Result<(), AgentError> {
         let until = Instant::now() + BUSY_PATIENCE;
         loop {
-            let order = Order::Prepare(Box::new(PrepareAssignment {
+            let order = Order::Prepare(Box::new(Assignment {
                 run: run.to_owned(),
                 version: self.version.clone(),
                 plan: PrepareMessage::new(plan, writes_replicas),

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use weir_model::JudgedResult;
 
 use crate::cells::CELL_HEADER;
-use crate::events::{EVENT_HEADER, EVENT_NOTE};
-use crate::hosts::{HOST_HEADER, HOST_NOTE};
+use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
+use crate::hosts::{HOST_HEADER, HOST_NOTE, HostRow};
 use crate::page::Page;
-use crate::server_hosts::{SERVER_HOST_HEADER, SERVER_HOST_NOTE};
+use crate::server_hosts::{SERVER_HOST_HEADER, SERVER_HOST_NOTE, ServerHostRow};
 
 /// The result as Markdown.
 pub fn markdown(result: &JudgedResult) -> String {
@@ -84,46 +84,71 @@ fn push_cells(out: &mut String, page: &Page<'_>) {
     );
 }
 
-fn push_events(out: &mut String, page: &Page<'_>) {
-    if page.events.is_empty() {
+/// Alignments of a column.
+const LEFT: &str = "---";
+const RIGHT: &str = "--:";
+
+/// A section with a table of `N` columns and its note.
+struct TableSection<'a, const N: usize> {
+    title: &'a str,
+    header: [&'a str; N],
+    alignment: [&'a str; N],
+    note: &'a str,
+}
+
+/// A section, where there are rows.
+fn push_section<const N: usize>(
+    out: &mut String,
+    section: &TableSection<'_, N>,
+    rows: impl Iterator<Item = [String; N]>,
+) {
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() {
         return;
     }
-    push_line(out, "\n## Events\n");
-    push_line(out, &format!("| {} |", EVENT_HEADER.join(" | ")));
-    push_line(out, "|---|---|---|--:|--:|--:|--:|--:|--:|");
-    for event in &page.events {
-        let row = event.row().map(|part| text(&part)).join(" | ");
+    push_line(out, &format!("\n## {}\n", section.title));
+    push_line(out, &format!("| {} |", section.header.join(" | ")));
+    push_line(out, &format!("|{}|", section.alignment.join("|")));
+    for row in rows {
+        let row = row.map(|part| text(&part)).join(" | ");
         push_line(out, &format!("| {row} |"));
     }
-    push_line(out, &format!("\n{EVENT_NOTE}"));
+    push_line(out, &format!("\n{}", section.note));
+}
+
+fn push_events(out: &mut String, page: &Page<'_>) {
+    let section = TableSection {
+        title: "Events",
+        header: EVENT_HEADER,
+        alignment: [
+            LEFT, LEFT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT, RIGHT, RIGHT, RIGHT, LEFT,
+        ],
+        note: EVENT_NOTE,
+    };
+    push_section(out, &section, page.events.iter().map(EventRow::row));
 }
 
 fn push_hosts(out: &mut String, page: &Page<'_>) {
-    if page.hosts.is_empty() {
-        return;
-    }
-    push_line(out, "\n## Load hosts\n");
-    push_line(out, &format!("| {} |", HOST_HEADER.join(" | ")));
-    push_line(out, "|---|--:|---|--:|--:|---|--:|--:|--:|--:|");
-    for host in &page.hosts {
-        let row = host.row().map(|part| text(&part)).join(" | ");
-        push_line(out, &format!("| {row} |"));
-    }
-    push_line(out, &format!("\n{HOST_NOTE}"));
+    let section = TableSection {
+        title: "Load hosts",
+        header: HOST_HEADER,
+        alignment: [
+            LEFT, RIGHT, LEFT, RIGHT, RIGHT, LEFT, RIGHT, RIGHT, RIGHT, RIGHT,
+        ],
+        note: HOST_NOTE,
+    };
+    push_section(out, &section, page.hosts.iter().map(HostRow::row));
 }
 
 fn push_server_hosts(out: &mut String, page: &Page<'_>) {
-    if page.server_hosts.is_empty() {
-        return;
-    }
-    push_line(out, "\n## Server hosts\n");
-    push_line(out, &format!("| {} |", SERVER_HOST_HEADER.join(" | ")));
-    push_line(out, "|---|--:|---|---|--:|--:|---|---|--:|");
-    for host in &page.server_hosts {
-        let row = host.row().map(|part| text(&part)).join(" | ");
-        push_line(out, &format!("| {row} |"));
-    }
-    push_line(out, &format!("\n{SERVER_HOST_NOTE}"));
+    let section = TableSection {
+        title: "Server hosts",
+        header: SERVER_HOST_HEADER,
+        alignment: [LEFT, RIGHT, LEFT, LEFT, RIGHT, RIGHT, LEFT, LEFT, RIGHT],
+        note: SERVER_HOST_NOTE,
+    };
+    let rows = page.server_hosts.iter().map(ServerHostRow::row);
+    push_section(out, &section, rows);
 }
 
 fn push_claims(out: &mut String, page: &Page<'_>) {

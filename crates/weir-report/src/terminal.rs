@@ -8,10 +8,10 @@ use weir_model::{Finding, JudgedResult, Verdict};
 use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
 use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
-use crate::hosts::{HOST_HEADER, HostRow};
+use crate::hosts::HOST_HEADER;
 use crate::page::{ClaimView, Page};
 use crate::ranked::Ranked;
-use crate::server_hosts::{SERVER_HOST_HEADER, ServerHostRow};
+use crate::server_hosts::SERVER_HOST_HEADER;
 use crate::table::table;
 use crate::words::severity_name;
 
@@ -38,8 +38,11 @@ pub fn terminal(result: &JudgedResult, colored: bool) -> String {
         push_line(&mut out, &statements.text());
     }
     push_events(&mut out, &page.events);
-    push_hosts(&mut out, &page.hosts);
-    push_server_hosts(&mut out, &page.server_hosts);
+    let hosts: Vec<_> = page.hosts.iter().map(|host| host.row().to_vec()).collect();
+    push_rows(&mut out, &HOST_HEADER, &hosts);
+    let hosts = page.server_hosts.iter();
+    let hosts: Vec<_> = hosts.map(|host| host.row().to_vec()).collect();
+    push_rows(&mut out, &SERVER_HOST_HEADER, &hosts);
     for insight in &page.insights {
         push_line(&mut out, insight);
     }
@@ -88,21 +91,11 @@ fn push_events(out: &mut String, events: &[EventRow]) {
     push_line(out, EVENT_NOTE);
 }
 
-/// What each load host did, where several shared the load.
-fn push_hosts(out: &mut String, hosts: &[HostRow]) {
-    if hosts.is_empty() {
-        return;
+/// A table, where there are rows: of load hosts that shared the load, of servers' hosts with an agent.
+fn push_rows(out: &mut String, header: &[&str], rows: &[Vec<String>]) {
+    if !rows.is_empty() {
+        push_line(out, &table(header, rows));
     }
-    let rows: Vec<_> = hosts.iter().map(|host| host.row().to_vec()).collect();
-    push_line(out, &table(&HOST_HEADER, &rows));
-}
-
-fn push_server_hosts(out: &mut String, hosts: &[ServerHostRow]) {
-    if hosts.is_empty() {
-        return;
-    }
-    let rows: Vec<_> = hosts.iter().map(|host| host.row().to_vec()).collect();
-    push_line(out, &table(&SERVER_HOST_HEADER, &rows));
 }
 
 /// Each answer with its notes below it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_agent::{Crew, RemoteHost};
 use weir_model::{Plan, ServerUrl};
-use weir_server::{ExternalServer, ServerIdentity, wants_direct_pages};
+use weir_server::{ExternalServer, ServerIdentity};
 
 use crate::{RunError, RunOptions};
 
@@ -24,11 +24,9 @@ pub(crate) fn find(
         let Some(server) = servers.get(url).filter(|_| !hosts.contains_key(&key)) else {
             continue;
         };
-        let mut session = server.session()?;
-        let is_direct = wants_direct_pages(&session.variables()?);
-        let (file, identity) = (Crew::usual_file(), ServerIdentity::ask(&mut session)?);
+        let identity = ServerIdentity::ask(&mut server.session()?)?;
         let commit = &options.provenance.weir_commit;
-        let host = RemoteHost::find(&file, commit, agent, identity, is_direct);
+        let host = RemoteHost::find(&Crew::usual_file(), commit, agent, identity);
         let host = host.map_err(|error| RunError::ServerHost {
             url: url.to_string(),
             why: error.to_string(),

@@ -58,7 +58,10 @@ pub(crate) trait Target {
 
     /// The block device below the data, as the probes name it, if there is one.
     fn device(&self) -> Option<String> {
-        self.directory().and_then(weir_probe::block_device)
+        match self.server_host() {
+            Some(host) => host.device,
+            None => self.directory().and_then(weir_probe::block_device),
+        }
     }
 
     /// The server's host, if its figures are those of an agent there.

@@ -59,7 +59,7 @@ pub fn unsaid_of_host(
 }
 
 /// Whether a server with these variables is to write its pages past the page cache.
-pub fn wants_direct_pages(variables: &BTreeMap<String, String>) -> bool {
+pub(crate) fn wants_direct_pages(variables: &BTreeMap<String, String>) -> bool {
     // Both flavours say these in the same way.
     let said = ServerVariables::said(Flavor::Mysql, variables).writes_pages_directly();
     said == Some(true)

@@ -52,7 +52,7 @@ pub use empty_data::make_empty_data;
 pub use error::ServerError;
 pub use external_server::ExternalServer;
 pub use find::{ServerBinary, choose, find, find_like, servers_directory};
-pub use hidden_states::{unsaid, unsaid_of_host, wants_direct_pages};
+pub use hidden_states::{unsaid, unsaid_of_host};
 pub use initialise::initialise;
 pub use instance::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, let_in_from_loopback,

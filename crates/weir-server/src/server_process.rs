@@ -1,14 +1,16 @@
 //! The process of a server on its own host, by what the server says of itself.
 //!
-//! Whoever looks there may be another user, or outside of the server's container: then the pid file or the working
-//! directory cannot be read. Figures of the wrong host would be worse than none, so that two things must fit.
+//! The looker may be another user, or outside of the server's container: then the pid file or the working directory
+//! cannot be read. Figures of the wrong host would be worse than none, so that two things must fit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use weir_process::ProcessIdentity;
 
 use crate::external_server::PROGRAMS;
+use crate::hidden_states::wants_direct_pages;
 use crate::{ServerError, Session};
 
 /// A process began when the server says so if it is not further off than this, seconds: the server takes the time
@@ -26,6 +28,8 @@ pub struct ServerIdentity {
     pub pid_file: PathBuf,
     /// For how long it has been up, seconds.
     pub uptime_s: u64,
+    /// Whether it is to write pages past the page cache.
+    pub writes_directly: bool,
 }
 
 /// A server's process on this host.
@@ -44,18 +48,17 @@ impl ServerIdentity {
     ///
     /// A server that refuses or is gone.
     pub fn ask(session: &mut Session) -> Result<Self, ServerError> {
-        let query = "SELECT @@hostname h, @@datadir d, @@pid_file p";
-        let row = session.row("ask the server where it runs", query)?;
-        let row = row.unwrap_or_default();
-        let said = |name: &str| row.get(name).cloned().unwrap_or_default();
+        let variables = session.variables()?;
+        let said = |name: &str| variables.get(name).cloned().unwrap_or_default();
         let uptime = session.status()?.remove("Uptime");
         Ok(Self {
-            host: said("h"),
-            data_dir: said("d").into(),
-            pid_file: said("p").into(),
+            host: said("hostname"),
+            data_dir: said("datadir").into(),
+            pid_file: said("pid_file").into(),
             uptime_s: uptime
                 .and_then(|uptime| uptime.parse().ok())
                 .unwrap_or_default(),
+            writes_directly: wants_direct_pages(&variables),
         })
     }
 
@@ -174,11 +177,9 @@ fn is_server(command: &str) -> bool {
     })
 }
 
-/// Time since a process began, seconds (`proc_pid_stat(5)`, field 22; `proc_uptime(5)`).
+/// Time since a process began, seconds (`proc_uptime(5)`).
 fn age_s(pid: u32) -> Option<f64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after) = stat.rsplit_once(')')?;
-    let start: f64 = after.split_ascii_whitespace().nth(22 - 3)?.parse().ok()?;
+    let start = ProcessIdentity::of(pid)?.started_ticks as f64;
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let up_s: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
     Some(up_s - start / rustix::param::clock_ticks_per_second() as f64)
@@ -227,6 +228,7 @@ mod tests {
             data_dir: "/no/such/place/".into(),
             pid_file: "no-such.pid".into(),
             uptime_s: 3_000_000_000,
+            writes_directly: true,
         };
         let why = identity.find().unwrap_err();
         assert!(

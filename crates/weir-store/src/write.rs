@@ -253,14 +253,22 @@ fn insert_hosts(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusq
 
 /// Apart from the hosts: results of versions that did not ask again have no such columns.
 fn insert_clocks(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
-    for (position, host) in run.hosts.iter().enumerate() {
-        let (Some(moved_us), Some(error_us)) = (host.clock_moved_us, host.clock_moved_error_us)
-        else {
-            continue;
-        };
-        transaction.execute_batch(include_str!("load-host-clock.sql"))?;
-        let sql = "INSERT INTO load_host_clock VALUES (?, ?, ?, ?)";
-        transaction.execute(sql, params![id, position, moved_us, error_us])?;
+    let clocks = run
+        .hosts
+        .iter()
+        .map(|host| host.clock_moved_us.zip(host.clock_moved_error_us));
+    let clocks: Vec<_> = (0..)
+        .zip(clocks)
+        .filter_map(|(position, clock)| Some((position, clock?)))
+        .collect();
+    if clocks.is_empty() {
+        return Ok(());
+    }
+    transaction.execute_batch(include_str!("load-host-clock.sql"))?;
+    let sql = "INSERT INTO load_host_clock VALUES (?, ?, ?, ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for (position, (moved_us, error_us)) in clocks {
+        statement.execute(params![id, position, moved_us, error_us])?;
     }
     Ok(())
 }

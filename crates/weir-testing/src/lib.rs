@@ -11,8 +11,8 @@ pub use followed::{Followed, Following, start_followed};
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;
 pub use servers::{
-    LAZY_COMMITS, Replicated, binary, connect, data_directory, options, start, start_on_tcp,
-    start_replicated, start_with, wait_until_loaded,
+    LAZY_COMMITS, Replicated, binary, connect, data_directory, make_account, options, start,
+    start_on_tcp, start_replicated, start_with, wait_until_loaded,
 };
 pub use skipped::skipped;
 pub use weir_server::PrivateServer;

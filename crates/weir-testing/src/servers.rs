@@ -65,6 +65,20 @@ pub fn start_on_tcp(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServe
     (server, directory, port)
 }
 
+/// Makes an account that may do all in the schema of `root`, from any host.
+///
+/// # Panics
+/// If the server refuses.
+pub fn make_account(root: &Endpoint, user: &str, password: &str) {
+    let mut session = connect(root);
+    for sql in [
+        format!("CREATE USER {user}@'%' IDENTIFIED BY '{password}'"),
+        format!("GRANT ALL ON {}.* TO {user}@'%'", root.database),
+    ] {
+        session.run(sql).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
 /// A primary and its replicas, which follow; drop them before their directory.
 #[derive(Debug)]
 pub struct Replicated {

@@ -9,7 +9,9 @@ use super::watch::Watch;
 use super::{Agent, delivery, refused};
 use crate::allowance::Permission;
 use crate::clock::{instant_at, now_ns};
-use crate::messages::{Answer, Assignment, PrepareAssignment, Sealed, WatchOrder};
+use crate::messages::{Answer, Assignment, Sealed, WatchOrder};
+use crate::plan_message::PlanMessage;
+use crate::prepare_message::PrepareMessage;
 
 /// An order to begin must come so long before.
 const NOTICE_NS: u64 = 100_000_000;
@@ -21,12 +23,10 @@ impl Agent<'_> {
     #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
     pub(super) fn assign(
         &mut self,
-        assignment: Assignment,
+        assignment: Assignment<PlanMessage>,
         reply: Option<async_nats::Subject>,
     ) -> Result<(), Answer> {
-        self.be_free()?;
-        self.check(&assignment.version)?;
-        let password = self.open(&assignment.password).map_err(refused)?;
+        let password = self.accept(&assignment)?;
         let writes_replicas = assignment.plan.writes_replicas;
         let plan = assignment.plan.plan(password).map_err(refused)?;
         self.options.allowance.check(&plan).map_err(refused)?;
@@ -53,12 +53,10 @@ impl Agent<'_> {
     #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
     pub(super) fn prepare(
         &mut self,
-        assignment: PrepareAssignment,
+        assignment: Assignment<PrepareMessage>,
         on_event: &mut dyn FnMut(&str),
     ) -> Result<(), Answer> {
-        self.be_free()?;
-        self.check(&assignment.version)?;
-        let password = self.open(&assignment.password).map_err(refused)?;
+        let password = self.accept(&assignment)?;
         let writes_replicas = assignment.plan.writes_replicas;
         let plan = assignment.plan.plan(password).map_err(refused)?;
         let allowed = self.options.allowance.check_tables(&plan);
@@ -85,14 +83,16 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// Whether a load by a conductor of this version is allowed.
+    /// The password, if a load by this conductor is allowed and no earlier one is left.
     #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
-    fn check(&self, version: &str) -> Result<(), Answer> {
-        if version != self.options.version {
-            return Err(self.other_version(version));
+    fn accept<P>(&self, assignment: &Assignment<P>) -> Result<Secret, Answer> {
+        self.be_free()?;
+        if assignment.version != self.options.version {
+            return Err(self.other_version(&assignment.version));
         }
         let allowed = self.options.allowance.permits(Permission::Load);
-        allowed.map_err(refused)
+        allowed.map_err(refused)?;
+        self.open(&assignment.password).map_err(refused)
     }
 
     /// Begins to watch the host of a server.

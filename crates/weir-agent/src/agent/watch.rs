@@ -36,7 +36,7 @@ impl Watch {
         let watched = Watched {
             watch: id.clone(),
             device: data.and_then(weir_probe::block_device),
-            states: weir_server::unsaid_of_host(order.writes_directly, Some(pid), data),
+            states: weir_server::unsaid_of_host(order.server.writes_directly, Some(pid), data),
         };
         let of_run = order.client.seen_by(own).into_iter().chain([pid]);
         let figures = Figures {

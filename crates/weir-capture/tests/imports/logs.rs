@@ -311,7 +311,7 @@ fn a_statement_that_was_cut_is_counted_and_marked() {
     }
 }
 
-/// A log that ends within a statement: what is left of the last one looks whole, and is never sent.
+/// A log that ends within a statement: its remainder looks whole, and is never sent.
 fn without_its_where(directory: &TempDir) {
     let slow = "# Time: 2026-11-25T14:00:00.000001Z\n# User@Host: app[app] @ db1 []  Id:     8\n\
                 # Query_time: 0.000123  Lock_time: 0.000001 Rows_sent: 1  Rows_examined: 1\n\

@@ -38,18 +38,11 @@ impl Bench {
     fn start(flavor: Flavor, literals: Literals) -> Self {
         let variables = [("local_infile", "ON")];
         let (server, directory, server_port) = weir_testing::start_on_tcp(flavor, &variables);
-        let mut root = weir_testing::connect(&server.endpoint());
-        for sql in [
-            format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
-            format!(
-                "GRANT ALL ON {}.* TO {USER}@'%'",
-                server.endpoint().database
-            ),
-            "CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(40), price DECIMAL(8,2))"
-                .to_owned(),
-        ] {
-            root.run(sql).unwrap();
-        }
+        weir_testing::make_account(&server.endpoint(), USER, PASSWORD);
+        let table = "CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(40), price DECIMAL(8,2))";
+        weir_testing::connect(&server.endpoint())
+            .run(table)
+            .unwrap();
         let behind = endpoint(&server, server_port);
         let listen = "127.0.0.1:0".parse().unwrap();
         let proxy =

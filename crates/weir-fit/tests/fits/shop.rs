@@ -54,16 +54,7 @@ fn capture(
     shop: &Workload,
     flavor: Flavor,
 ) -> PathBuf {
-    let mut root = weir_testing::connect(&server.endpoint());
-    for sql in [
-        format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
-        format!(
-            "GRANT ALL ON {}.* TO {USER}@'%'",
-            server.endpoint().database
-        ),
-    ] {
-        root.run(sql).unwrap();
-    }
+    weir_testing::make_account(&server.endpoint(), USER, PASSWORD);
     let by_tcp = |port: u16| Endpoint {
         address: Address::Tcp("127.0.0.1".to_owned(), port),
         user: USER.to_owned(),

@@ -44,3 +44,22 @@ impl ColumnForm {
         self.flags & UNSIGNED != 0
     }
 }
+
+/// Which columns of a typed row are NULL. The row begins with a zero and a bit for each column, from the third on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nulls<'a>(&'a [u8]);
+
+impl<'a> Nulls<'a> {
+    /// Those of a row, and its values; a row that is cut has the bits that are there.
+    pub(super) fn split(payload: &'a [u8], columns: usize) -> (Self, &'a [u8]) {
+        let head = 1 + (columns + 9) / 8;
+        let (head, values) = payload.split_at(head.min(payload.len()));
+        (Self(head.get(1..).unwrap_or_default()), values)
+    }
+
+    /// Whether the column at `index` is NULL; nothing in a row that is cut before that.
+    pub(super) fn has(self, index: usize) -> Option<bool> {
+        let bit = index + 2;
+        Some(self.0.get(bit / 8)? & (1 << (bit % 8)) != 0)
+    }
+}

@@ -1,6 +1,6 @@
 //! All results of a statement, their values as text.
 
-use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::ops::Range;
 
 use mysql_common::Value;
@@ -9,7 +9,7 @@ use mysql_common::io::ParseBuf;
 use mysql_common::value::{BinValue, ValueDeserializer};
 
 use super::ServerError;
-use super::column::ColumnForm;
+use super::column::{ColumnForm, Nulls};
 use crate::packet::{Malformed, length_encoded};
 
 /// What of a text row is NULL.
@@ -62,12 +62,9 @@ impl TextRows {
         payload: &[u8],
         columns: &[ColumnForm],
     ) -> Result<(), Malformed> {
-        // It begins with a zero and the columns that are NULL, from the third bit on.
-        let head = 1 + (columns.len() + 9) / 8;
-        let (head, mut rest) = payload.split_at_checked(head).ok_or(CUT)?;
+        let (nulls, mut rest) = Nulls::split(payload, columns.len());
         for (index, column) in columns.iter().enumerate() {
-            let bit = index + 2;
-            if head[1 + bit / 8] & (1 << (bit % 8)) != 0 {
+            if nulls.has(index).ok_or(CUT)? {
                 self.cells.push(None);
                 continue;
             }
@@ -89,9 +86,9 @@ impl TextRows {
         let mut buffer = ParseBuf(rest);
         let form = (column_type, ColumnFlags::from_bits_truncate(column.flags));
         let value: ValueDeserializer<BinValue> = buffer.parse(form).map_err(|_| CUT)?;
-        let mut text = String::new();
-        write_text(&mut text, &value.0, column_type, column.decimals);
-        self.push(text.as_bytes());
+        let start = self.bytes.len();
+        write_text(&mut self.bytes, &value.0, column_type, column.decimals);
+        self.cells.push(Some(start..self.bytes.len()));
         Ok(buffer.0)
     }
 
@@ -134,9 +131,9 @@ fn number_or_time(code: u8) -> Option<ColumnType> {
 }
 
 /// A typed value as the server would write it.
-fn write_text(text: &mut String, value: &Value, column_type: ColumnType, decimals: u8) {
+fn write_text(text: &mut Vec<u8>, value: &Value, column_type: ColumnType, decimals: u8) {
     let digits = usize::from(decimals).min(6);
-    // Writing into a string cannot fail.
+    // Writing into memory cannot fail.
     let _ = match value {
         Value::Int(number) => write!(text, "{number}"),
         Value::UInt(number) => write!(text, "{number}"),
@@ -160,7 +157,7 @@ fn write_text(text: &mut String, value: &Value, column_type: ColumnType, decimal
     };
 }
 
-fn write_fraction(text: &mut String, micros: u32, digits: usize) -> std::fmt::Result {
+fn write_fraction(text: &mut Vec<u8>, micros: u32, digits: usize) -> io::Result<()> {
     if digits == 0 {
         return Ok(());
     }
@@ -187,9 +184,9 @@ mod tests {
     #[test]
     fn typed_values_are_written_as_a_server_writes_them() {
         let text = |value, column_type, decimals| {
-            let mut text = String::new();
+            let mut text = Vec::new();
             write_text(&mut text, &value, column_type, decimals);
-            text
+            String::from_utf8(text).unwrap()
         };
         let date = Value::Date(2026, 1, 2, 3, 4, 5, 600_000);
         assert_eq!(text(date.clone(), MYSQL_TYPE_DATE, 0), "2026-01-02");

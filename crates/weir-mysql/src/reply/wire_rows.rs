@@ -1,6 +1,6 @@
 //! Rows of a reply as they came, to be read in place: nothing is allocated for a reply.
 
-use super::column::ColumnForm;
+use super::column::{ColumnForm, Nulls};
 use crate::packet::{Malformed, length_encoded};
 
 const TYPE_TINY: u8 = 0x01;
@@ -70,7 +70,7 @@ pub struct WireRow<'a> {
     rest: &'a [u8],
     columns: &'a [ColumnForm],
     /// Which columns are NULL, in typed rows.
-    nulls: &'a [u8],
+    nulls: Nulls<'a>,
     position: usize,
     is_typed: bool,
 }
@@ -85,17 +85,11 @@ enum Written<'a> {
 
 impl<'a> WireRow<'a> {
     fn new(payload: &'a [u8], rows: &'a WireRows) -> Self {
-        // A typed row begins with a zero and the columns that are NULL, from the third bit on.
-        let head = if rows.is_typed {
-            (1 + (rows.columns.len() + 9) / 8).min(payload.len())
-        } else {
-            0
-        };
-        let (head, rest) = payload.split_at(head);
+        let (nulls, values) = Nulls::split(payload, rows.columns.len());
         Self {
-            rest,
+            rest: if rows.is_typed { values } else { payload },
             columns: &rows.columns,
-            nulls: head.get(1..).unwrap_or_default(),
+            nulls,
             position: 0,
             is_typed: rows.is_typed,
         }
@@ -125,7 +119,7 @@ impl<'a> WireRow<'a> {
 
     fn next(&mut self) -> Option<Written<'a>> {
         let column = *self.columns.get(self.position)?;
-        let bit = self.position + 2;
+        let index = self.position;
         self.position += 1;
         if !self.is_typed {
             if self.rest.first() == Some(&NULL) {
@@ -134,7 +128,7 @@ impl<'a> WireRow<'a> {
             }
             return self.bytes();
         }
-        if self.nulls.get(bit / 8)? & (1 << (bit % 8)) != 0 {
+        if self.nulls.has(index)? {
             return Some(Written::Null);
         }
         self.typed(column)

@@ -87,13 +87,7 @@ fn captured(folder: &Path, root: &Endpoint, endpoint: &Endpoint) -> PathBuf {
         ..PreparePlan::new(root.clone(), shop.clone())
     };
     prepare(&filling, &Gate::own(), &stop, &mut |_, _| {}).unwrap();
-    let mut session = weir_testing::connect(root);
-    for sql in [
-        format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
-        format!("GRANT ALL ON {}.* TO {USER}@'%'", root.database),
-    ] {
-        session.run(sql).unwrap();
-    }
+    weir_testing::make_account(root, USER, PASSWORD);
     let path = folder.join("shop.weircap");
     let proxy = Running::start(endpoint, &path);
     let load = LoadPlan {

@@ -40,16 +40,7 @@ impl Shop {
             ..PreparePlan::new(server.endpoint(), workload.clone())
         };
         prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
-        let mut root = weir_testing::connect(&server.endpoint());
-        for sql in [
-            format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
-            format!(
-                "GRANT ALL ON {}.* TO {USER}@'%'",
-                server.endpoint().database
-            ),
-        ] {
-            root.run(sql).unwrap();
-        }
+        weir_testing::make_account(&server.endpoint(), USER, PASSWORD);
         Self {
             server,
             directory,

@@ -91,13 +91,6 @@ impl Target for ExternalTarget {
         self.server.data_dir.as_deref()
     }
 
-    fn device(&self) -> Option<String> {
-        match &self.host {
-            Some(host) => host.host().device.clone(),
-            None => self.directory().and_then(weir_probe::block_device),
-        }
-    }
-
     fn server_host(&self) -> Option<ServerHost> {
         Some(self.host.as_ref()?.host().clone())
     }

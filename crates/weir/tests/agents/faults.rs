@@ -196,7 +196,7 @@ fn a_dead_conductor_ends_the_load(scene: &Scene) {
     let load = scene.load(120);
     scene.wait_for_load();
     signal_process(load.id(), "KILL");
-    // Whoever looks at the agents meanwhile is not their conductor. The limit is 12 s; the plan's end is 120 s.
+    // A reader of the agents meanwhile is not their conductor. The limit is 12 s; the plan's end is 120 s.
     wait_until("idle agents", Duration::from_mins(1), || scene.idle(3));
     let quiet = scene.server.executed();
     std::thread::sleep(Duration::from_millis(500));

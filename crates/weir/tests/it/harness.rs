@@ -85,15 +85,7 @@ impl Weir {
 
     /// Runs to failure with exit code 1 and exactly one line of error, which is returned.
     pub(crate) fn fails(self) -> String {
-        let output = self.output();
-        assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
-        let errors: Vec<_> = output
-            .stderr
-            .lines()
-            .filter(|line| line.starts_with("weir: "))
-            .collect();
-        assert_eq!(errors.len(), 1, "{}", output.stderr);
-        errors[0].to_owned()
+        self.output().only_error().to_owned()
     }
 
     /// Starts without waiting.
@@ -111,6 +103,17 @@ impl Weir {
     fn spawn_as_is(mut self) -> Child {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         self.command.spawn().unwrap()
+    }
+}
+
+impl Output {
+    /// The error of a command that failed with exit code 1 and exactly one line.
+    pub(crate) fn only_error(&self) -> &str {
+        assert_eq!(self.code, Some(1), "{}{}", self.stdout, self.stderr);
+        let lines = self.stderr.lines();
+        let errors: Vec<_> = lines.filter(|line| line.starts_with("weir: ")).collect();
+        assert_eq!(errors.len(), 1, "{}", self.stderr);
+        errors[0]
     }
 }
 

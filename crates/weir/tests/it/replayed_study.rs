@@ -7,7 +7,6 @@ use std::process::Child;
 
 use serde_json::Value;
 use weir_model::Flavor;
-use weir_testing::PrivateServer;
 
 use crate::harness::{Weir, World, signal};
 use crate::run::{assert_published_form, name, result, run};
@@ -45,7 +44,7 @@ fn shop(world: &World) -> PathBuf {
 /// Three seconds of the shop behind the proxy.
 fn capture(world: &World, shop: &Path, flavor: Flavor) -> PathBuf {
     let (server, _directory, port) = weir_testing::start_on_tcp(flavor, &[]);
-    account(&server);
+    weir_testing::make_account(&server.endpoint(), USER, PASSWORD);
     let path = world.path("shop.weircap");
     let load = |port: u16, words: &[&str]| {
         let shop = shop.to_str().unwrap();
@@ -89,17 +88,6 @@ fn capture(world: &World, shop: &Path, flavor: Flavor) -> PathBuf {
     signal(proxy.id(), "INT");
     assert!(proxy.wait().unwrap().success());
     path
-}
-
-fn account(server: &PrivateServer) {
-    let mut root = weir_testing::connect(&server.endpoint());
-    let schema = server.endpoint().database;
-    for sql in [
-        format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
-        format!("GRANT ALL ON {schema}.* TO {USER}@'%'"),
-    ] {
-        root.run(sql).unwrap();
-    }
 }
 
 /// The proxy, with nobody at its standard error any more, and its port.

@@ -360,15 +360,7 @@ fn a_server_that_dies_is_named_and_complete_runs_are_kept(flavor: Flavor) {
     let child = started(&world, flavor);
     signal(world.live_pids("server")[0], "KILL");
     let output = Output::from(child.wait_with_output().unwrap());
-    assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
-    let errors: Vec<_> = output
-        .stderr
-        .lines()
-        .filter(|line| line.starts_with("weir: "))
-        .collect();
-    let [error] = errors.as_slice() else {
-        panic!("one line expected: {}", output.stderr)
-    };
+    let error = output.only_error();
     assert!(
         error.contains("signal 9") && error.contains("are kept"),
         "{error}"

@@ -85,7 +85,7 @@ impl Production {
         let tables = self.tables();
         let server = start(&data[0], &[]);
         fill(&server, &(self.workload)(), tables.clone());
-        account(&server);
+        weir_testing::make_account(&server.endpoint(), USER, PASSWORD);
         server.stop(PATIENCE).unwrap();
         // Production changes its data; a replay begins with those from before.
         let before = folder.join("before");
@@ -184,15 +184,4 @@ fn fill(server: &PrivateServer, workload: &Workload, tables: TableOptions) {
         ..PreparePlan::new(server.endpoint(), workload.clone())
     };
     prepare(&plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {}).unwrap();
-}
-
-fn account(server: &PrivateServer) {
-    let mut root = weir_testing::connect(&server.endpoint());
-    let schema = server.endpoint().database;
-    for sql in [
-        format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
-        format!("GRANT ALL ON {schema}.* TO {USER}@'%'"),
-    ] {
-        root.run(sql).unwrap();
-    }
 }

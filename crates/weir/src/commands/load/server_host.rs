@@ -7,7 +7,7 @@ use weir_load::LoadOutcome;
 use weir_model::ServerHost;
 use weir_mysql::Gate;
 use weir_probe::Sampler;
-use weir_server::{ServerIdentity, Session, wants_direct_pages};
+use weir_server::{ServerIdentity, Session};
 use weir_sysbench::Invocation;
 
 /// How often it is looked at.
@@ -27,10 +27,9 @@ impl Watched {
             return Ok(None);
         };
         let mut session = Session::open(&invocation.plan.endpoint, &Gate::reading())?;
-        let is_direct = wants_direct_pages(&session.variables()?);
         let identity = ServerIdentity::ask(&mut session)?;
         let (file, version) = (Crew::usual_file(), env!("WEIR_COMMIT"));
-        let host = RemoteHost::find(&file, version, agent, identity, is_direct)?;
+        let host = RemoteHost::find(&file, version, agent, identity)?;
         let began = Instant::now();
         Ok(Some(Self {
             sampler: Sampler::start(vec![Box::new(host.probe())], INTERVAL, began),
