@@ -55,6 +55,11 @@ pub trait Session: fmt::Debug + Send {
         false
     }
 
+    /// Whether an error is the right answer to the outstanding request; such errors are not counted.
+    fn expects_error(&self) -> bool {
+        false
+    }
+
     /// When its next transaction is due, nanoseconds since the run began; `None`: when the load's pace
     /// wants it. Latency counts from then.
     fn due_ns(&mut self) -> Option<u64> {
@@ -243,6 +248,13 @@ impl AnySession {
         match self {
             Self::Compiled(_) | Self::OrderEntry(_) => false,
             Self::Sourced(session) => session.judges_errors(),
+        }
+    }
+
+    pub(crate) fn expects_error(&self) -> bool {
+        match self {
+            Self::Compiled(_) | Self::OrderEntry(_) => false,
+            Self::Sourced(session) => session.expects_error(),
         }
     }
 

@@ -411,6 +411,11 @@ impl Session for ReplaySession {
         true
     }
 
+    /// A prepare that was refused in the capture has no handle. MySQL refuses that of BEGIN.
+    fn expects_error(&self) -> bool {
+        matches!(self.doing, Doing::Prepare(0))
+    }
+
     fn digests_rows(&self) -> bool {
         matches!(self.doing, Doing::Statement(..))
     }

@@ -156,6 +156,9 @@ fn assert_faithful(servers: &Servers) {
             of("errors_differ") <= of("errors_captured") + of("lock_errors_new"),
             "{fidelity}"
         );
+        // What the server refused to prepare in the capture, it refuses again: no failed transaction.
+        let failed = run["record"]["errors"].as_u64().unwrap();
+        assert!(failed <= of("errors"), "{failed}: {fidelity}");
         assert!(of("rows_differ") * 100 <= of("rows_compared"), "{fidelity}");
     }
     let kinds = result["comparisons"][0]["replay"]["fingerprints"].clone();
