@@ -23,7 +23,7 @@ use weir_stats::{
 
 const SEED: u64 = 1;
 const FIXED: usize = 5;
-const DECIDED_MAX: usize = 10;
+const DECIDED_MAX: usize = 7;
 const NARROW_MAX: usize = 30;
 const HALF_WIDTH: f64 = 0.05;
 

@@ -16,9 +16,9 @@ const RUNS_UNTIL: u32 = weir_stats::SETTLED_PAIRS_MIN as u32;
 /// Blocks before a study may end with a decision.
 const RUNS_DECIDED: u32 = weir_stats::DECIDED_PAIRS_MIN as u32;
 
-/// Default of the largest number of blocks, and of those of a decision: what ten do not tell from none is small.
+/// Default of the largest number of blocks, and of those of a decision: an effect that seven do not show is small.
 const RUNS_AT_MOST: u32 = 30;
-const RUNS_AT_MOST_DECIDED: u32 = 10;
+const RUNS_AT_MOST_DECIDED: u32 = 7;
 
 impl Resolver<'_> {
     pub(super) fn repetition(&self) -> Result<Repetition, StudyError> {

@@ -513,7 +513,7 @@ fn repetitions_until_an_interval_is_narrow() {
     assert_eq!(plan.runs.len(), 24);
     let plan = with("runs = 3", "until = \"decided\"");
     assert_eq!(plan.repeat.until, Some(weir_model::RepeatUntil::DECIDED));
-    assert_eq!((plan.repeat.runs, plan.repeat.at_most), (3, 10));
+    assert_eq!((plan.repeat.runs, plan.repeat.at_most), (3, 7));
 }
 
 #[test]
