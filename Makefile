@@ -64,13 +64,14 @@ check: $(WEB)
 	cd web && npm run check
 	scripts/check-words.sh
 
-# The load engine beside sysbench, a client in Go and mysqlslap on a private server, about 10 minutes; nothing else
-# should run.
+# The load engine beside sysbench, a client in Go, mysqlslap and a loop that does nothing else, on a private server: over
+# its socket, over TCP, encrypted; about 30 minutes; nothing else should run.
 bench-load: $(WEB)
 	scripts/setup.sh --bench
-	cargo build --release --workspace --bin weir --bin bench_load
+	cargo build --release --workspace --bin weir --bin bench_load --bin query_floor
 	cd lab/go-client && go build -o $(CURDIR)/target/go/go-client .
-	target/release/bench_load --weir $(WEIR) --go-client target/go/go-client --slap mariadb-slap $(BENCH_LOAD)
+	target/release/bench_load --weir $(WEIR) --go-client target/go/go-client --slap mariadb-slap \
+		--floor target/release/query_floor $(BENCH_LOAD)
 
 # sysbench's own scripts under the Lua engine, with a thread for each connection and as coroutines, beside sysbench and the
 # native workloads, about 8 minutes; nothing else should run.

@@ -1,6 +1,7 @@
 //! What every row must hold after a crash, and whether it does.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use weir_mysql::Connection;
 
@@ -17,6 +18,9 @@ pub(crate) struct Expected {
     shape: Shape,
     /// Table by table, row by row: digests of what was loaded.
     loaded: Vec<Digest>,
+    /// By the same index: what the last state wanted of a row that a transaction changed. The next one, a moment
+    /// later in the recording, wants the same of most rows.
+    changed: Mutex<Vec<Whole>>,
 }
 
 /// A row's content as the server is asked for it: the text by its CRC-32.
@@ -24,15 +28,38 @@ pub(crate) struct Expected {
 struct Digest {
     key: u32,
     text: u32,
+    /// Of all columns, as [`SUM_OF_ROWS`] makes it.
+    whole: u64,
 }
 
-impl From<Content> for Digest {
-    fn from(content: Content) -> Self {
+/// The [`Digest::whole`] of a row after transaction `number`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whole {
+    number: u32,
+    whole: u64,
+}
+
+/// The rows of a table and the sum of their digests. CRCs alone would have the same sum after two rows have exchanged
+/// their texts, so each is multiplied by the row's number.
+const SUM_OF_ROWS: &str = "COUNT(*), BIT_XOR((CRC32(text) * id) ^ (k * (txn + id)))";
+/// `ER_DATA_OUT_OF_RANGE`: what only numbers without a writer come to.
+const OUT_OF_RANGE: u16 = 1690;
+
+impl Digest {
+    fn of(id: u32, number: u32, content: &Content) -> Self {
+        let text = crc32fast::hash(content.text.as_bytes());
+        let mixed = u64::from(content.key) * (u64::from(number) + u64::from(id));
         Self {
             key: content.key,
-            text: crc32fast::hash(content.text.as_bytes()),
+            text,
+            whole: (u64::from(text) * u64::from(id)) ^ mixed,
         }
     }
+}
+
+/// The columns of a history entry but its key.
+fn entry_digest(content: &Content) -> (u32, u32) {
+    (content.key, crc32fast::hash(content.text.as_bytes()))
 }
 
 /// What is wrong with the rows of a recovered database.
@@ -63,8 +90,12 @@ impl Expected {
             seed,
             shape,
             loaded: places
-                .map(|place| content::loaded_row(place).into())
+                .map(|place| Digest::of(place.id, 0, &content::loaded_row(place)))
                 .collect(),
+            changed: Mutex::new(vec![
+                Whole::default();
+                shape.tables as usize * shape.rows as usize
+            ]),
         }
     }
 
@@ -72,12 +103,14 @@ impl Expected {
     ///
     /// Each client's own row says how many of its transactions are there. That number must lie
     /// between what was acknowledged and what was sent, and all its rows must be as exactly so many
-    /// transactions leave them: a transaction is there whole or not at all.
+    /// transactions leave them: a transaction is there whole or not at all. Where all tables are `sound`, a table
+    /// whose sum of digests is as it must be is not read row by row.
     pub(crate) fn compare(
         &self,
         connection: &mut Connection,
         ledger: &Ledger,
         cut_ns: u64,
+        sound: bool,
     ) -> Result<LedgerReport, weir_mysql::ClientError> {
         let mut report = LedgerReport::default();
         let found: BTreeMap<u32, u32> = connection
@@ -99,42 +132,47 @@ impl Expected {
             );
             present.push(number);
         }
-        self.compare_rows(connection, &present, &mut report)?;
+        let numbers = self.last_numbers(&present);
+        let sums = self.sums(&numbers);
+        for table in 1..=self.shape.tables {
+            let due = (u64::from(self.shape.rows), sums[table as usize - 1]);
+            if !sound || !has_sum(connection, table, due)? {
+                self.compare_rows(connection, table, &numbers, &mut report)?;
+            }
+        }
         self.compare_history(connection, &present, &mut report)?;
         Ok(report)
     }
 
+    /// Reads a table row by row.
     fn compare_rows(
         &self,
         connection: &mut Connection,
-        present: &[u32],
+        table: u32,
+        numbers: &[u32],
         report: &mut LedgerReport,
     ) -> Result<(), weir_mysql::ClientError> {
-        let changed = self.changed(present);
-        for table in 1..=self.shape.tables {
-            let mut next_id = 1;
-            let query = format!("SELECT id, txn, k, CRC32(text) FROM crash{table} ORDER BY id");
-            connection.each(&query, |(id, number, key, text): (u32, u32, u32, u32)| {
-                if id != next_id {
-                    report.add(|| format!("crash{table}: row {id} where {next_id} was due"));
-                }
-                next_id = id + 1;
-                if id == 0 || id > self.shape.rows {
-                    return;
-                }
-                let place = RowId { table, id };
-                let due = changed.get(&place).copied().unwrap_or(0);
-                if number != due {
-                    report.add(|| {
-                        format!("crash{table} row {id}: of transaction {number}, not {due}")
-                    });
-                } else if self.digest(place, due) != (Digest { key, text }) {
-                    report.add(|| format!("crash{table} row {id}: a content without a writer"));
-                }
-            })?;
-            if next_id != self.shape.rows + 1 {
-                report.add(|| format!("crash{table}: rows end before {next_id}"));
+        let mut next_id = 1;
+        let query = format!("SELECT id, txn, k, CRC32(text) FROM crash{table} ORDER BY id");
+        connection.each(&query, |(id, number, key, text): (u32, u32, u32, u32)| {
+            if id != next_id {
+                report.add(|| format!("crash{table}: row {id} where {next_id} was due"));
             }
+            next_id = id + 1;
+            if id == 0 || id > self.shape.rows {
+                return;
+            }
+            let place = RowId { table, id };
+            let due = numbers[self.index(place)];
+            let digest = self.digest(place, due);
+            if number != due {
+                report.add(|| format!("crash{table} row {id}: of transaction {number}, not {due}"));
+            } else if (digest.key, digest.text) != (key, text) {
+                report.add(|| format!("crash{table} row {id}: a content without a writer"));
+            }
+        })?;
+        if next_id != self.shape.rows + 1 {
+            report.add(|| format!("crash{table}: rows end before {next_id}"));
         }
         Ok(())
     }
@@ -146,15 +184,17 @@ impl Expected {
         report: &mut LedgerReport,
     ) -> Result<(), weir_mysql::ClientError> {
         let query = "SELECT client, txn, k, CRC32(text) FROM history ORDER BY client, txn";
-        let mut found: BTreeMap<u32, Vec<(u32, Digest)>> = BTreeMap::new();
+        let mut found: BTreeMap<u32, Vec<(u32, (u32, u32))>> = BTreeMap::new();
         connection.each(query, |(client, number, key, text)| {
-            let entry = (number, Digest { key, text });
+            let entry = (number, (key, text));
             found.entry(client).or_default().push(entry);
         })?;
         for (client, &number) in (0..).zip(present) {
-            let due = content::history_after(number)
-                .map(|entry| (entry, content::history(self.seed, client, entry).into()));
-            let due: Vec<(u32, Digest)> = due.collect();
+            let due = content::history_after(number).map(|entry| {
+                let content = content::history(self.seed, client, entry);
+                (entry, entry_digest(&content))
+            });
+            let due: Vec<_> = due.collect();
             if found.remove(&client).unwrap_or_default() != due {
                 report.add(|| {
                     format!("history of client {client}: not that of {number} transactions")
@@ -167,25 +207,69 @@ impl Expected {
         Ok(())
     }
 
-    /// The last transaction of each row that any changed, when `present` transactions of each client
-    /// are there.
-    fn changed(&self, present: &[u32]) -> BTreeMap<RowId, u32> {
-        let mut changed = BTreeMap::new();
+    /// The last transaction of each row, 0 of one that none changed, when `present` transactions of each client are
+    /// there.
+    fn last_numbers(&self, present: &[u32]) -> Vec<u32> {
+        let mut numbers = vec![0; self.loaded.len()];
         for (client, &count) in (0..).zip(present) {
             for number in 1..=count {
                 let transaction = content::transaction(self.seed, self.shape, client, number);
-                changed.extend(transaction.updates.into_iter().map(|row| (row, number)));
+                for row in transaction.updates {
+                    numbers[self.index(row)] = number;
+                }
             }
         }
-        changed
+        numbers
+    }
+
+    /// The sum of the digests of each table.
+    fn sums(&self, numbers: &[u32]) -> Vec<u64> {
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.shape.rows as usize;
+        let mut sums = vec![0; self.shape.tables as usize];
+        for (index, &number) in numbers.iter().enumerate() {
+            let whole = if number == 0 {
+                self.loaded[index].whole
+            } else {
+                let kept = &mut changed[index];
+                if kept.number != number {
+                    let place = RowId {
+                        table: (index / rows) as u32 + 1,
+                        id: (index % rows) as u32 + 1,
+                    };
+                    let whole = self.digest(place, number).whole;
+                    *kept = Whole { number, whole };
+                }
+                kept.whole
+            };
+            sums[index / rows] ^= whole;
+        }
+        sums
     }
 
     fn digest(&self, place: RowId, number: u32) -> Digest {
         if number > 0 {
-            return content::row(self.seed, place, number).into();
+            return Digest::of(place.id, number, &content::row(self.seed, place, number));
         }
-        let index = (place.table - 1) * self.shape.rows + place.id - 1;
-        self.loaded[index as usize]
+        self.loaded[self.index(place)]
+    }
+
+    fn index(&self, place: RowId) -> usize {
+        ((place.table - 1) * self.shape.rows + place.id - 1) as usize
+    }
+}
+
+/// Whether a table has the rows and the sum of digests that are `due`.
+fn has_sum(
+    connection: &mut Connection,
+    table: u32,
+    due: (u64, u64),
+) -> Result<bool, weir_mysql::ClientError> {
+    // All rows lie in the clustered index: the other one has no texts.
+    let query = format!("SELECT {SUM_OF_ROWS} FROM crash{table}");
+    match connection.first::<(u64, u64)>(query) {
+        Err(error) if error.code() == Some(OUT_OF_RANGE) => Ok(false),
+        found => Ok(found? == Some(due)),
     }
 }
 
@@ -196,5 +280,64 @@ fn judge_count(report: &mut LedgerReport, client: u32, number: u32, allowed: All
     }
     if number > sent {
         report.add(|| format!("client {client}: {number} transactions, and it asked for {sent}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use weir_model::Flavor;
+
+    use super::*;
+    use crate::{connection, workload};
+
+    const SHAPE: Shape = Shape {
+        tables: 1,
+        rows: 40,
+        clients: 2,
+        warehouses: 0,
+    };
+
+    weir_testing::on_both_flavors! { a_table_is_as_it_must_be_only_with_all_its_rows }
+
+    /// Were the sums never the same, each state would be read row by row, and no verdict would show it.
+    fn a_table_is_as_it_must_be_only_with_all_its_rows(flavor: Flavor) {
+        let (server, _directory) = weir_testing::start_with(flavor, &[]);
+        let endpoint = server.endpoint();
+        workload::load(&endpoint, flavor, SHAPE, &AtomicBool::new(false)).unwrap();
+        let mut connection = connection::connect(&endpoint).unwrap();
+        let expected = Expected::new(7, SHAPE);
+
+        let loaded = (40, expected.sums(&expected.last_numbers(&[0, 0]))[0]);
+        assert!(has_sum(&mut connection, 1, loaded).unwrap());
+
+        // What the first transaction of the second client leaves.
+        for row in content::transaction(7, SHAPE, 1, 1).updates {
+            let new = content::row(7, row, 1);
+            let change = format!(
+                "UPDATE crash1 SET txn = 1, k = {}, text = '{}' WHERE id = {}",
+                new.key, new.text, row.id
+            );
+            connection.run(change).unwrap();
+        }
+        let changed = (40, expected.sums(&expected.last_numbers(&[0, 1]))[0]);
+        assert!(has_sum(&mut connection, 1, changed).unwrap());
+        assert!(!has_sum(&mut connection, 1, loaded).unwrap());
+
+        for damage in [
+            "UPDATE crash1 SET text = REVERSE(text) WHERE id = 3",
+            "UPDATE crash1 a JOIN crash1 b ON a.id + b.id = 9 SET a.text = b.text WHERE a.id = 4",
+            "UPDATE crash1 SET txn = txn + 1 WHERE id = 5",
+            "UPDATE crash1 SET k = -1, txn = 2147483647 WHERE id = 6",
+            "UPDATE crash1 SET id = -id WHERE id = 7",
+            "DELETE FROM crash1 WHERE id = 8",
+        ] {
+            connection.run("BEGIN").unwrap();
+            connection.run(damage).unwrap();
+            assert!(!has_sum(&mut connection, 1, changed).unwrap(), "{damage}");
+            connection.run("ROLLBACK").unwrap();
+        }
+        assert!(has_sum(&mut connection, 1, changed).unwrap());
     }
 }

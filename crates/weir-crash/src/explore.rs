@@ -53,7 +53,7 @@ pub fn explore(
     let workers = workers();
     check_room(&recorded.base(), &options.work)?;
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    let judge = judge(recorded, options, &expected, stop);
+    let judge = judge(recorded, options, &expected, stop)?;
     let ended = AtomicBool::new(false);
     let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
     let mut results = thread::scope(|scope| {
@@ -197,7 +197,7 @@ fn judge_made(
     stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
     let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
-    judge_state(&judge(recorded, options, &expected, stop), made)
+    judge_state(&judge(recorded, options, &expected, stop)?, made)
 }
 
 /// The recorded server with the recorded settings, and what it must come up with.
@@ -206,15 +206,17 @@ fn judge<'a>(
     options: &'a ExploreOptions,
     expected: &'a Expected,
     stop: &'a AtomicBool,
-) -> Judge<'a> {
-    Judge {
+) -> Result<Judge<'a>, CrashError> {
+    let data = weir_server::space_occupied(&recorded.base())?;
+    let flavor = options.server.flavor;
+    Ok(Judge {
         binary: &options.server,
-        variables: &options.variables,
+        variables: test_settings::of_the_judgement(flavor, &options.variables, data),
         expected,
         ledger: &recorded.ledger,
         own_complaints: &options.own_complaints,
         stop,
-    }
+    })
 }
 
 fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>, CrashError> {

@@ -8,8 +8,12 @@ use weir_model::variables::{
 pub(crate) use weir_model::variables::{DOUBLEWRITE, FLUSH_LOG_AT_COMMIT as FLUSH_LOG, PAGE_SIZE};
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, option_spelling, set_options};
 
-/// The default pool of the recorded server, and the least of a judged one.
+/// The default pool of the recorded server.
 const POOL_DEFAULT: &str = "32M";
+const MIB: u64 = 1 << 20;
+/// The least and the largest pool of a judged server.
+const POOL_MIN: Bytes = Bytes(32 * MIB);
+pub(crate) const POOL_MAX: Bytes = Bytes(512 * MIB);
 
 /// Variables of a server.
 pub(crate) type Variables = BTreeMap<String, String>;
@@ -54,15 +58,31 @@ pub(crate) fn of_the_loading(flavor: Flavor) -> Variables {
     all
 }
 
-/// What a state is recovered with: the recorded server's `variables`, with a pool that is no smaller
-/// than the lab's own. `MySQL` 9.7 can wait for ever for a free page when it recovers in one of 6 MiB
-/// ("Difficult to find free blocks in the buffer pool"), which says nothing about the drive.
-pub(crate) fn of_the_judgement(variables: &Variables) -> Variables {
-    let size = |text: &str| text.parse::<Bytes>().ok();
-    let mut all = variables.clone();
-    let asked = all.get(POOL).and_then(|asked| size(asked));
-    if asked < size(POOL_DEFAULT) {
-        all.insert(POOL.to_owned(), POOL_DEFAULT.to_owned());
+/// What a state is recovered with: the recorded server's `variables`, with a pool that holds all of the `data`. The
+/// tables are read twice; a pool that is too small reads each page anew, and entries of an index that look for their
+/// rows read many pages more than once.
+///
+/// No pool is smaller than the lab's own. `MySQL` 9.7 can wait for ever for a free page when it recovers in one of
+/// 6 MiB ("Difficult to find free blocks in the buffer pool"), which says nothing about the drive.
+///
+/// What else is set makes a start cheaper and has no part in recovery: the threads that spin for new redo, and memory
+/// that a start clears.
+pub(crate) fn of_the_judgement(flavor: Flavor, variables: &Variables, data: Bytes) -> Variables {
+    let mut all = self::variables(match flavor {
+        Flavor::Mysql => &[
+            ("innodb_log_writer_threads", "OFF"),
+            ("innodb_log_buffer_size", "1M"),
+            ("key_buffer_size", "8"),
+            ("tls_version", ""),
+        ],
+        Flavor::Mariadb => &[("key_buffer_size", "8")],
+    });
+    set_options(&mut all, variables.clone());
+    let asked = all.get(POOL).and_then(|asked| asked.parse::<Bytes>().ok());
+    let wanted = data.0 + data.0 / 4;
+    let wanted = wanted.clamp(POOL_MIN.0, POOL_MAX.0).next_multiple_of(MIB);
+    if asked.is_none_or(|asked| asked.0 < wanted) {
+        all.insert(POOL.to_owned(), wanted.to_string());
     }
     all
 }
@@ -109,8 +129,14 @@ mod tests {
 
     #[test]
     fn what_settings_mean() {
-        let pool = |asked| of_the_judgement(&variables(&[(POOL, asked)]))[POOL].clone();
-        assert_eq!([pool("6M"), pool("1G")], [POOL_DEFAULT, "1G"]);
+        let pool = |asked, data| {
+            let asked = variables(&[(POOL, asked), ("innodb_log_buffer_size", "4M")]);
+            let judged = of_the_judgement(Flavor::Mysql, &asked, Bytes(data * MIB));
+            assert_eq!(judged["innodb_log_buffer_size"], "4M");
+            judged[POOL].parse::<Bytes>().unwrap().0 / MIB
+        };
+        assert_eq!([pool("6M", 1), pool("6M", 200)], [32, 250]);
+        assert_eq!([pool("1G", 200), pool("6M", 4_000)], [1024, 512]);
         let off = variables(&[("skip-innodb-doublewrite", "1")]);
         assert_eq!(doublewrite(Flavor::Mysql, &off), Some(Doublewrite::Off));
         for (asked, bytes) in [("8K", 8192), ("4096", 4096), ("64k", 65_536)] {

@@ -1,7 +1,7 @@
 //! What a study can show, said before anything runs: whether it compares at all, and how small an
 //! effect its repetitions can tell from noise.
 
-use weir_model::{Bound, Plan};
+use weir_model::{Bound, Plan, RepeatUntil};
 use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
 
 use crate::compare::contrasts;
@@ -49,13 +49,21 @@ fn comparisons(count: usize, pairs: usize, plan: &Plan) -> String {
     } else {
         "comparisons"
     };
-    if let Some(until) = plan.repeat.until {
-        return format!(
-            "{count} {comparisons}, repeated until each is known to +-{:.3} %, at most {} times",
-            until * 100.0,
-            plan.repeat.at_most
-        )
-        .replace(".000 %", " %");
+    let most = plan.repeat.at_most;
+    match plan.repeat.until {
+        Some(RepeatUntil::Narrow(half_width)) => {
+            return format!(
+                "{count} {comparisons}, repeated until each is known to +-{:.3} %, at most {most} times",
+                half_width * 100.0
+            )
+            .replace(".000 %", " %");
+        }
+        Some(RepeatUntil::Word(_)) => {
+            return format!(
+                "{count} {comparisons}, repeated until each effect is shown (p below 0.003), at most {most} times"
+            );
+        }
+        None => {}
     }
     let smallest = (detectable_ratio(pairs, REFERENCE_LOG_DEVIATION) - 1.0) * 100.0;
     let shows = if smallest.is_finite() {

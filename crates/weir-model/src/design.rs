@@ -35,15 +35,39 @@ impl Factor {
 pub struct Repetition {
     /// Blocks that are run in any case.
     pub runs: u32,
-    /// Blocks follow until every effect's interval reaches no further than this to either side,
-    /// relative; 0.05 is +-5 %.
-    pub until: Option<f64>,
+    /// Blocks follow until every effect is known as well as this.
+    pub until: Option<RepeatUntil>,
     /// Blocks at most, when `until` adds some.
     pub at_most: u32,
     /// No block is begun that would end later than this after the study's start.
     pub budget: Option<Duration>,
     /// Levels of factors within one server come in the order in which they are written.
     pub keeps_order_within: bool,
+}
+
+/// How well effects must be known for the repetitions to end.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum RepeatUntil {
+    /// Its interval reaches no further than this to either side, relative; 0.05 is +-5 %.
+    Narrow(f64),
+    /// A word for something else.
+    Word(RepeatUntilWord),
+}
+
+/// What effects must be, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RepeatUntilWord {
+    /// Shown: chance alone would rarely come to it (p below 0.003).
+    Decided,
+}
+
+impl RepeatUntil {
+    /// Every effect is shown.
+    pub const DECIDED: Self = Self::Word(RepeatUntilWord::Decided);
 }
 
 impl Default for Repetition {

@@ -33,6 +33,10 @@ use settings::{canonical, free_socket, option_text, socket_path};
 /// What is kept of an error log: a start, and some hundred warnings.
 const LOG_TAIL_BYTES: u64 = 64 << 10;
 
+/// How often a server that starts is looked at: has it ended, is its socket there? Two calls of the kernel.
+const LOOK_EVERY: Duration = Duration::from_millis(3);
+/// How often the caller is asked whether to go on.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// How long a server may take to greet while it starts.
 const GREETING: Duration = Duration::from_secs(10);
 
@@ -163,7 +167,7 @@ impl PrivateServer {
         watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
     ) -> Result<(), ServerError> {
         let started = Instant::now();
-        let mut pause = Duration::from_millis(10);
+        let mut asks_at = started;
         loop {
             if let Some(words) = self.has_exited() {
                 return Err(ServerError::Start {
@@ -188,11 +192,13 @@ impl PrivateServer {
                     },
                 });
             }
-            if watch(started.elapsed()).is_break() {
-                return Err(ServerError::Interrupted);
+            if Instant::now() >= asks_at {
+                asks_at = Instant::now() + WATCH_EVERY;
+                if watch(started.elapsed()).is_break() {
+                    return Err(ServerError::Interrupted);
+                }
             }
-            thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(100));
+            thread::sleep(LOOK_EVERY);
         }
     }
 

@@ -314,7 +314,7 @@ pub(crate) enum LevelSetting {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RepeatSection {
     pub(crate) runs: Option<u32>,
-    /// `effect +-5 %`: repeat until the intervals are as narrow.
+    /// `effect +-5 %`: repeat until the intervals are as narrow. `decided`: until the effects are shown.
     pub(crate) until: Option<String>,
     pub(crate) at_most: Option<u32>,
     pub(crate) budget: Option<Duration>,

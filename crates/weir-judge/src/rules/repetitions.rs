@@ -2,7 +2,7 @@
 
 mod servers;
 
-use weir_model::{Comparison, Finding, RuleId};
+use weir_model::{Comparison, Finding, RepeatUntil, RuleId};
 use weir_stats::{OrderedRun, order_effect};
 
 use crate::schedule::is_open;
@@ -13,7 +13,8 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R4,
     title: "at least 3 repetitions (5 for less than 20 %), interleaved, from restored data",
     checked: "Error: fewer than 3 repetitions of either level. Warning: fewer than 5 for an effect below 20 %; a \
-              linear trend over the order of the runs (p < 0.01); intervals wider than `repeat.until`. Also a \
+              linear trend over the order of the runs (p < 0.01); intervals wider than `repeat.until`. With \
+              `until = \"decided\"`, 3 repetitions are enough for an effect that ended them. Also a \
               warning: runs on a server that others had used (`repeat.within_server`), or on your own server, \
               whose data Weir does not restore. On servers that Weir starts, repetitions are blocks in random \
               order, and the data are restored before each run.",
@@ -36,19 +37,35 @@ const SMALL_EFFECT: f64 = 0.20;
 /// A trend this unlikely by chance is one.
 const P_VALUE_MAX: f64 = 0.01;
 
-fn check(_: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let pairs = comparison.pairs;
     if let Some(finding) = too_few(pairs) {
         return Some(finding);
     }
     let small = (comparison.ratio - 1.0).abs() < SMALL_EFFECT;
-    (small && pairs < PAIRS_MIN_SMALL_EFFECT).then(|| {
+    let few = small && pairs < PAIRS_MIN_SMALL_EFFECT;
+    (few && !has_ended_the_repetitions(evidence, comparison)).then(|| {
         let message = format!(
             "an effect below {:.0} % needs {PAIRS_MIN_SMALL_EFFECT} repetitions, {pairs} were \
              made; raise repeat.runs",
             SMALL_EFFECT * 100.0
         );
         RULE.warning(message)
+    })
+}
+
+/// Whether the stop rule of `until = "decided"` was met, which asks for more than five repetitions do.
+fn has_ended_the_repetitions(evidence: &Evidence<'_>, comparison: &Comparison) -> bool {
+    let result = evidence.result;
+    if result.plan.repeat.until != Some(RepeatUntil::DECIDED) {
+        return false;
+    }
+    let records: Vec<_> = result.runs.iter().map(|run| &run.record).collect();
+    let cells = (comparison.baseline_cell, comparison.level_cell);
+    let mut contrasts = evidence.design.contrasts.iter();
+    let of_it = contrasts.find(|one| (one.baseline_cell, one.level_cell) == cells);
+    of_it.is_some_and(|contrast| {
+        matches!(is_open(&records, contrast, RepeatUntil::DECIDED), Ok(false))
     })
 }
 
@@ -84,7 +101,11 @@ fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// Effects that are not known as well as the study wants; one without an interval is one of them.
 fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
     let result = evidence.result;
-    let until = result.plan.repeat.until?;
+    // Without a decision the verdict itself is that there is none.
+    let RepeatUntil::Narrow(half_width) = result.plan.repeat.until? else {
+        return None;
+    };
+    let until = RepeatUntil::Narrow(half_width);
     let records: Vec<_> = result.runs.iter().map(|run| &run.record).collect();
     let contrasts = evidence.design.contrasts.iter();
     let open = contrasts.filter(|contrast| is_open(&records, contrast, until).unwrap_or(true));
@@ -94,7 +115,7 @@ fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
         "{} effects have wider intervals than the +-{} % of repeat.until, such as that of {} {}; raise \
          repeat.at_most or repeat.budget",
         open.len(),
-        until * 100.0,
+        half_width * 100.0,
         first.factor,
         first.level
     )))

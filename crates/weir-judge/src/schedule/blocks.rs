@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Plan, PlannedRun, RunRecord};
-use weir_stats::{StatsError, is_settled};
+use weir_model::{Plan, PlannedRun, RepeatUntil, RunRecord};
+use weir_stats::{StatsError, is_decided, is_settled};
 
 use super::Next;
 use crate::compare::{Contrast, contrasts};
@@ -38,17 +38,25 @@ pub(super) fn next(
     Ok(Next::Done)
 }
 
-/// Whether the interval of `contrast` is not as narrow as the study wants, after `records`.
+/// Whether the effect of `contrast` is not known as well as the study wants, after `records`.
 pub(crate) fn is_open(
     records: &[&RunRecord],
     contrast: &Contrast,
-    until: f64,
+    until: RepeatUntil,
 ) -> Result<bool, StatsError> {
-    Ok(!is_settled(&pairs(records, contrast), until)?)
+    let pairs = pairs(records, contrast);
+    Ok(match until {
+        RepeatUntil::Narrow(half_width) => !is_settled(&pairs, half_width)?,
+        RepeatUntil::Word(_) => !is_decided(&pairs)?,
+    })
 }
 
 /// The cells of the open contrasts: the time goes where it decides something.
-fn open_cells(plan: &Plan, records: &[&RunRecord], until: f64) -> Result<Vec<usize>, JudgeError> {
+fn open_cells(
+    plan: &Plan,
+    records: &[&RunRecord],
+    until: RepeatUntil,
+) -> Result<Vec<usize>, JudgeError> {
     let mut cells = BTreeSet::new();
     for contrast in contrasts(plan) {
         if is_open(records, &contrast, until)? {

@@ -107,6 +107,29 @@ fn time_goes_where_the_interval_is_wide() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+/// Drive b is much slower, c as fast as a: b is decided after three blocks, c never.
+#[test]
+fn a_large_effect_is_decided_early_and_needs_no_five_repetitions() {
+    let mut plan = plan(&format!("{TWO_DRIVES}until = \"decided\"\nat_most = 7"));
+    let mut noise = noise(7);
+    let records = run(&mut plan, |cell| {
+        let is_slow = cell.spec.drive_name().as_deref() == Some("b");
+        let speed = if is_slow { 85.0 } else { 100.0 };
+        (speed * noise(0.004), 1.0)
+    });
+    let runs = |cell| records.iter().filter(|record| record.cell == cell).count();
+    assert_eq!([runs(0), runs(1), runs(2)], [7, 3, 7]);
+    let judged = crate::evaluate(result(plan, &records)).unwrap();
+    let of = |level: &str| {
+        let mut all = judged.comparisons.iter();
+        let found = all.find(|comparison| comparison.level == level).unwrap();
+        let told = found.findings.iter().any(|f| f.message.contains("needs 5"));
+        (found.verdict, told)
+    };
+    assert_eq!(of("b"), (weir_model::Verdict::Effect, false));
+    assert_eq!(of("c").0, weir_model::Verdict::Inconclusive);
+}
+
 #[test]
 fn a_budget_ends_the_repetitions_and_it_is_said() {
     // A run takes 18 s, a block of three 54 s: nine blocks fit.

@@ -1,6 +1,6 @@
 //! Repetitions: how many, until when.
 
-use weir_model::Repetition;
+use weir_model::{RepeatUntil, Repetition};
 
 use super::Resolver;
 use crate::StudyError;
@@ -13,15 +13,19 @@ const RUNS: u32 = 3;
 /// (see the simulation beside `weir_stats::is_settled`).
 const RUNS_UNTIL: u32 = weir_stats::SETTLED_PAIRS_MIN as u32;
 
-/// Default of the largest number of blocks.
+/// Blocks before a study may end with a decision.
+const RUNS_DECIDED: u32 = weir_stats::DECIDED_PAIRS_MIN as u32;
+
+/// Default of the largest number of blocks, and of those of a decision: what ten do not tell from none is small.
 const RUNS_AT_MOST: u32 = 30;
+const RUNS_AT_MOST_DECIDED: u32 = 10;
 
 impl Resolver<'_> {
     pub(super) fn repetition(&self) -> Result<Repetition, StudyError> {
         let repeat = &self.file.repeat;
         let until = match &repeat.until {
-            Some(text) => Some(half_width(text).ok_or_else(|| {
-                let why = "must be an interval of the effect, such as `effect +-5 %`";
+            Some(text) => Some(read_until(text).ok_or_else(|| {
+                let why = "must be `decided`, or an interval of the effect, such as `effect +-5 %`";
                 self.error("repeat.until", format!("`{text}`"), why)
             })?),
             None => None,
@@ -42,17 +46,18 @@ impl Resolver<'_> {
                 return Err(self.error(key, value, "means nothing without repeat.until"));
             }
         }
-        let fewest = if until.is_some() { RUNS_UNTIL } else { RUNS };
+        let (fewest, most) = match until {
+            None => (RUNS, None),
+            Some(RepeatUntil::Narrow(_)) => (RUNS_UNTIL, Some(RUNS_AT_MOST)),
+            Some(RepeatUntil::Word(_)) => (RUNS_DECIDED, Some(RUNS_AT_MOST_DECIDED)),
+        };
         let runs = repeat.runs.unwrap_or(fewest);
-        if until.is_some() && runs < RUNS_UNTIL {
-            let why = format!("with repeat.until there must be at least {RUNS_UNTIL}");
+        if until.is_some() && runs < fewest {
+            let why = format!("with this repeat.until there must be at least {fewest}");
             return Err(self.error("repeat.runs", runs, why));
         }
-        let at_most = if until.is_some() {
-            repeat.at_most.unwrap_or(RUNS_AT_MOST)
-        } else {
-            runs
-        };
+        let most = most.map(|most| repeat.at_most.unwrap_or(most.max(runs)));
+        let at_most = most.unwrap_or(runs);
         if at_most < runs {
             return Err(self.error("repeat.at_most", at_most, format!("less than {runs} runs")));
         }
@@ -64,6 +69,13 @@ impl Resolver<'_> {
             keeps_order_within: repeat.order_within == OrderWithin::AsWritten,
         })
     }
+}
+
+fn read_until(text: &str) -> Option<RepeatUntil> {
+    if text.trim() == "decided" {
+        return Some(RepeatUntil::DECIDED);
+    }
+    half_width(text).map(RepeatUntil::Narrow)
 }
 
 /// The 0.05 of `effect +-5 %`.

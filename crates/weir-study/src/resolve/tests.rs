@@ -505,9 +505,15 @@ fn a_warm_up_may_have_bounds_instead_of_a_length() {
 #[test]
 fn repetitions_until_an_interval_is_narrow() {
     let plan = with("runs = 3", "until = \"effect +-5 %\"\nbudget = \"2h\"");
-    assert_eq!(plan.repeat.until, Some(0.05));
+    assert_eq!(
+        plan.repeat.until,
+        Some(weir_model::RepeatUntil::Narrow(0.05))
+    );
     assert_eq!((plan.repeat.runs, plan.repeat.at_most), (6, 30));
     assert_eq!(plan.runs.len(), 24);
+    let plan = with("runs = 3", "until = \"decided\"");
+    assert_eq!(plan.repeat.until, Some(weir_model::RepeatUntil::DECIDED));
+    assert_eq!((plan.repeat.runs, plan.repeat.at_most), (3, 10));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::child;
 use crate::others;
 use crate::server::{Commits, Server};
+use crate::way::{Way, absolute};
 
 /// Tables and rows of the cases that load them.
 pub(crate) const TABLES: u32 = 2;
@@ -32,6 +33,8 @@ pub(crate) enum Tool {
     GoClient,
     /// `mysqlslap`: point selects as texts only.
     Slap,
+    /// `query_floor`: what the kernel takes for point selects.
+    Floor,
     /// Order entry only.
     GoTpc,
 }
@@ -44,6 +47,7 @@ pub(crate) struct Arm {
     pub(crate) program: PathBuf,
     pub(crate) options: Vec<String>,
     pub(crate) tool: Tool,
+    pub(crate) way: Way,
 }
 
 impl Arm {
@@ -51,9 +55,10 @@ impl Arm {
     pub(crate) fn of(tool: Tool, name: &str, program: &Path) -> Self {
         Self {
             name: name.to_owned(),
-            program: program.to_owned(),
+            program: absolute(program),
             options: Vec::new(),
             tool,
+            way: Way::Socket,
         }
     }
 
@@ -68,9 +73,25 @@ impl Arm {
     pub(crate) fn or_program(&self, program: &Path) -> Self {
         let mut arm = self.clone();
         if arm.program.as_os_str().is_empty() {
-            program.clone_into(&mut arm.program);
+            arm.program = absolute(program);
         }
         arm
+    }
+
+    /// The same on this way to the server.
+    fn on(&self, way: Way) -> Self {
+        Self {
+            way,
+            ..self.clone()
+        }
+    }
+
+    /// The same on this way, by a name that has it.
+    fn named_on(&self, way: Way) -> Self {
+        Self {
+            name: format!("{} {way}", self.name),
+            ..self.on(way)
+        }
     }
 
     /// The command line for `verb` of a workload.
@@ -86,7 +107,7 @@ impl Arm {
             command.arg("load");
         }
         command.arg(workload);
-        server.connect_options(&mut command);
+        self.way.for_sysbench(&mut command, server);
         command.args(options).args(&self.options).arg(verb);
         command
     }
@@ -142,14 +163,18 @@ pub(crate) fn in_turns(
 /// Something that both tools do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Case {
-    Run(&'static str, u32),
+    Run(&'static str, u32, Way),
+    /// Point selects with so many connections over TCP, in clear text beside encrypted; the first arm is Weir in clear text.
+    Encryption(u32),
     Prepare(Commits),
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Run(workload, connections) => write!(f, "{workload}/{connections}"),
+            Self::Run(workload, connections, Way::Socket) => write!(f, "{workload}/{connections}"),
+            Self::Run(workload, connections, way) => write!(f, "{workload}/{connections} {way}"),
+            Self::Encryption(connections) => write!(f, "encryption/{connections}"),
             Self::Prepare(Commits::Durable) => f.write_str("prepare"),
             Self::Prepare(Commits::Lazy) => f.write_str("prepare, lazy commits"),
             Self::Prepare(Commits::LazyNoBinaryLog) => {
@@ -162,30 +187,50 @@ impl fmt::Display for Case {
 impl Case {
     /// The load engine's numbers in docs/load.md, in their order.
     pub(crate) fn all() -> Vec<Self> {
-        let mut cases: Vec<_> = [8, 64, 512, 3_000]
-            .map(|connections| Self::Run("oltp_point_select", connections))
-            .into();
-        cases.push(Self::Run("oltp_read_write", 64));
-        cases.push(Self::Run("oltp_write_only", 64));
+        const CONNECTIONS: [u32; 4] = [8, 64, 512, 3_000];
+        let point_selects =
+            |way| CONNECTIONS.map(|connections| Self::Run("oltp_point_select", connections, way));
+        let mut cases: Vec<_> = point_selects(Way::Socket).into();
+        cases.extend(point_selects(Way::Tcp));
+        cases.extend([8, 64].map(Self::Encryption));
+        cases.push(Self::Run("oltp_read_write", 64, Way::Socket));
+        cases.push(Self::Run("oltp_write_only", 64, Way::Socket));
         cases.extend(Commits::ALL.map(Self::Prepare));
         cases
     }
 
-    /// Whether a tool can do this.
-    pub(crate) fn is_for(self, arm: &Arm) -> bool {
-        match arm.tool {
-            Tool::Sysbench | Tool::Weir => true,
-            Tool::GoClient | Tool::Slap => {
-                matches!(self, Self::Run("oltp_point_select", connections) if connections <= OTHERS_CONNECTIONS_MAX)
+    /// Those of `all` that can do this, on its way.
+    pub(crate) fn arms(self, all: &[Arm]) -> Vec<Arm> {
+        let able = all.iter().filter(|arm| self.is_for(arm));
+        match self {
+            Self::Run(_, _, way) => able.map(|arm| arm.on(way)).collect(),
+            Self::Prepare(_) => able.cloned().collect(),
+            Self::Encryption(_) => {
+                let (weir, others): (Vec<_>, Vec<_>) = able.partition(|arm| arm.tool == Tool::Weir);
+                let both = |arm: &Arm| [Way::Tcp, Way::Tls].map(|way| arm.named_on(way));
+                weir.into_iter().chain(others).flat_map(both).collect()
             }
-            Tool::GoTpc => false,
+        }
+    }
+
+    /// Whether a tool can do this.
+    fn is_for(self, arm: &Arm) -> bool {
+        let is_few = |connections: u32| connections <= OTHERS_CONNECTIONS_MAX;
+        match (arm.tool, self) {
+            (Tool::Sysbench | Tool::Weir, _) => true,
+            (Tool::GoClient, Self::Encryption(connections)) => is_few(connections),
+            (Tool::GoClient | Tool::Slap, Self::Run("oltp_point_select", connections, _)) => {
+                is_few(connections)
+            }
+            (Tool::Floor, Self::Run(workload, ..)) => workload == "oltp_point_select",
+            _ => false,
         }
     }
 
     /// What server it wants.
     pub(crate) fn commits(self) -> Commits {
         match self {
-            Self::Run(..) => Commits::Lazy,
+            Self::Run(..) | Self::Encryption(_) => Commits::Lazy,
             Self::Prepare(commits) => commits,
         }
     }
@@ -198,7 +243,7 @@ impl Case {
         turns: usize,
         time_s: u32,
     ) -> anyhow::Result<Vec<Sample>> {
-        if let Self::Run(..) = self {
+        if !matches!(self, Self::Prepare(_)) {
             let options = table_options(TABLES, ROWS, PREPARE_THREADS);
             prepare(&arms[0], server, &options)?;
             self.sample(&arms[0], server, 2)?;
@@ -210,31 +255,28 @@ impl Case {
     }
 
     fn sample(self, arm: &Arm, server: &Server, time_s: u32) -> anyhow::Result<Sample> {
-        match (arm.tool, self) {
-            (Tool::GoClient, Self::Run(_, connections)) => {
-                return others::go_client(arm, server, (ROWS, connections, time_s));
-            }
-            (Tool::Slap, Self::Run(_, connections)) => {
-                return others::slap(arm, server, (ROWS, connections, time_s));
-            }
-            _ => {}
-        }
-        let (done, count, seconds) = match self {
-            Self::Run(workload, connections) => {
-                let mut options = table_options(TABLES, ROWS, connections);
-                options.push(format!("--time={time_s}"));
-                let done = child::run(&mut arm.command(server, workload, "run", &options))?;
-                let count = number_after(&done.output, "queries:")?;
-                let seconds = number_after(&done.output, "total time:")?;
-                (done, count, seconds)
-            }
+        let (workload, connections) = match self {
+            Self::Run(workload, connections, _) => (workload, connections),
+            Self::Encryption(connections) => ("oltp_point_select", connections),
             Self::Prepare(_) => {
                 let options = table_options(PREPARED_TABLES, PREPARED_ROWS, PREPARE_THREADS);
                 let done = prepare(arm, server, &options)?;
-                let wall_s = done.wall_s;
-                (done, f64::from(PREPARED_TABLES * PREPARED_ROWS), wall_s)
+                let count = f64::from(PREPARED_TABLES * PREPARED_ROWS);
+                return Ok(Sample::new(arm, &done, count, done.wall_s));
             }
         };
+        let size = (ROWS, connections, time_s);
+        match arm.tool {
+            Tool::GoClient => return others::go_client(arm, server, size),
+            Tool::Slap => return others::slap(arm, server, size),
+            Tool::Floor => return others::floor(arm, server, size),
+            Tool::Sysbench | Tool::Weir | Tool::GoTpc => {}
+        }
+        let mut options = table_options(TABLES, ROWS, connections);
+        options.push(format!("--time={time_s}"));
+        let done = child::run(&mut arm.command(server, workload, "run", &options))?;
+        let count = number_after(&done.output, "queries:")?;
+        let seconds = number_after(&done.output, "total time:")?;
         Ok(Sample::new(arm, &done, count, seconds))
     }
 }

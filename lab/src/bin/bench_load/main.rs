@@ -3,7 +3,8 @@
 //! `make bench-load` runs it. Every case is run by each tool in turn, several times (A B A B), so
 //! that whatever else this machine does falls on both; ratios are those of neighbours in time, and
 //! their median and range are printed. CPU and memory are the whole process's, from start to end
-//! (`wait4(2)`), connecting included. A client in Go and `mysqlslap` come beside in the cases of point selects.
+//! (`wait4(2)`), connecting included. A client in Go, `mysqlslap` and the floor (`query_floor`) come beside in the cases of
+//! point selects.
 //! `make bench-order` compares order entry instead, with go-tpc beside.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program
@@ -16,6 +17,7 @@ mod processors;
 mod server;
 mod table;
 mod truth;
+mod way;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -57,6 +59,9 @@ struct Options {
     /// `mysqlslap`, for point selects
     #[arg(long, value_name = "PROGRAM")]
     slap: Option<PathBuf>,
+    /// The floor of point selects, made of `query_floor`
+    #[arg(long, value_name = "PROGRAM")]
+    floor: Option<PathBuf>,
     /// go-tpc, for order entry
     #[arg(long, value_name = "PROGRAM")]
     go_tpc: Option<PathBuf>,
@@ -93,28 +98,7 @@ fn main() -> anyhow::Result<()> {
         Arm::weir("weir", &options.weir, ""),
     ];
     arms.extend(options.arm.iter().map(|arm| arm.or_program(&options.weir)));
-    let is_order_entry = options.order_entry.is_some();
-    arms.extend(
-        [
-            (
-                Tool::GoClient,
-                "go",
-                options.go_client.as_deref().filter(|_| !is_order_entry),
-            ),
-            (
-                Tool::Slap,
-                "mysqlslap",
-                options.slap.as_deref().filter(|_| !is_order_entry),
-            ),
-            (
-                Tool::GoTpc,
-                "go-tpc",
-                options.go_tpc.as_deref().filter(|_| is_order_entry),
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(tool, name, program)| Some(Arm::of(tool, name, program?))),
-    );
+    arms.extend(others(&options));
     let cases: Vec<_> = Case::all()
         .into_iter()
         .filter(|case| {
@@ -151,6 +135,28 @@ fn main() -> anyhow::Result<()> {
         .with_context(|| format!("while writing {}", options.json.display()))
 }
 
+/// The tools that have command lines of their own.
+fn others(options: &Options) -> Vec<Arm> {
+    let given = match options.order_entry {
+        None => vec![
+            (Tool::GoClient, "go", &options.go_client),
+            (Tool::Slap, "mysqlslap", &options.slap),
+        ],
+        Some(_) => vec![(Tool::GoTpc, "go-tpc", &options.go_tpc)],
+    };
+    let given = given.into_iter();
+    let mut arms: Vec<_> = given
+        .filter_map(|(tool, name, program)| Some(Arm::of(tool, name, program.as_deref()?)))
+        .collect();
+    if let (None, Some(program)) = (&options.order_entry, &options.floor) {
+        arms.push(Arm::of(Tool::Floor, "floor", program));
+        let mut ring = Arm::of(Tool::Floor, "floor ring", program);
+        ring.options.push("--by=ring".to_owned());
+        arms.push(ring);
+    }
+    arms
+}
+
 /// Runs the cases in their order; the server's version, and what was measured on it.
 fn compare(
     arms: &[Arm],
@@ -169,11 +175,7 @@ fn compare(
         version = server.version();
         for case in cases {
             eprintln!("{case}");
-            let arms: Vec<_> = arms
-                .iter()
-                .filter(|arm| case.is_for(arm))
-                .cloned()
-                .collect();
+            let arms = case.arms(arms);
             let samples = case.measure(&arms, &server, options.turns, options.time)?;
             let is_first = results.is_empty();
             results.push(printed(case.to_string(), &arms, samples, is_first));

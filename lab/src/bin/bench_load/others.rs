@@ -25,10 +25,9 @@ pub(crate) fn go_client(
     server: &Server,
     (rows, connections, time_s): (u32, u32, u32),
 ) -> anyhow::Result<Sample> {
-    let (socket, schema) = server.place()?;
     let mut command = Command::new(&arm.program);
     command
-        .arg(format!("-dsn={ACCOUNT}@unix({socket})/{schema}"))
+        .arg(format!("-dsn={}", arm.way.for_go(server)))
         .arg(format!("-tables={TABLES}"))
         .arg(format!("-table-size={rows}"))
         .arg(format!("-threads={connections}"))
@@ -46,7 +45,6 @@ pub(crate) fn slap(
     server: &Server,
     (rows, connections, time_s): (u32, u32, u32),
 ) -> anyhow::Result<Sample> {
-    let (socket, schema) = server.place()?;
     let mut rng = seeded(1, 0);
     let mut texts = String::new();
     for _ in 0..SLAP_TEXTS {
@@ -66,19 +64,42 @@ pub(crate) fn slap(
             "--iterations=1",
             "--delimiter=;",
         ])
-        .arg(format!("--socket={socket}"))
         .arg(format!("--user={ACCOUNT}"))
-        .arg(format!("--create-schema={schema}"))
+        .arg(format!("--create-schema={}", server.schema()))
         .arg(format!("--concurrency={connections}"))
         .arg(format!("--number-of-queries={queries}"))
         .arg(format!("--query={}", file.path().display()))
         .args(&arm.options);
+    arm.way.for_slap(&mut command, server);
     let done = child::run(&mut command)?;
     let seconds = number_after(
         &done.output,
         "Average number of seconds to run all queries:",
     )?;
     Ok(Sample::new(arm, &done, f64::from(queries), seconds))
+}
+
+/// Point selects by the program that does nothing else, with as many threads as Weir has reactors.
+pub(crate) fn floor(
+    arm: &Arm,
+    server: &Server,
+    (rows, connections, time_s): (u32, u32, u32),
+) -> anyhow::Result<Sample> {
+    let mut command = Command::new(&arm.program);
+    command
+        .arg(format!("--user={ACCOUNT}"))
+        .arg(format!("--schema={}", server.schema()))
+        .arg(format!("--tables={TABLES}"))
+        .arg(format!("--table-size={rows}"))
+        .arg(format!("--threads={connections}"))
+        .arg(format!("--time={time_s}"))
+        .arg(format!("--loops={}", weir_load::reactors_for(connections)))
+        .args(&arm.options);
+    arm.way.for_floor(&mut command, server);
+    let done = child::run(&mut command)?;
+    let count = number_after(&done.output, "queries:")?;
+    let seconds = number_after(&done.output, "total time:")?;
+    Ok(Sample::new(arm, &done, count, seconds))
 }
 
 /// A command of go-tpc with TPC-C's tables, over TCP: it knows no sockets.

@@ -1,6 +1,6 @@
 //! The private server that both tools load.
 
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use tempfile::TempDir;
@@ -47,6 +47,8 @@ pub(crate) struct Server {
     server: PrivateServer,
     /// Of 127.0.0.1, for tools that know no sockets.
     port: u16,
+    socket: PathBuf,
+    certificates: TempDir,
     _directory: TempDir,
 }
 
@@ -61,7 +63,12 @@ impl Server {
         ];
         variables.extend(commits.variables());
         let (server, directory, port) = weir_testing::start_on_tcp(Flavor::Mysql, &variables);
+        let Address::Socket(socket) = server.endpoint().address else {
+            anyhow::bail!("the server has no socket")
+        };
         let started = Self {
+            certificates: certificates(server.data_dir())?,
+            socket,
             server,
             port,
             _directory: directory,
@@ -100,22 +107,32 @@ impl Server {
         self.port
     }
 
-    /// Its socket and the schema.
-    pub(crate) fn place(&self) -> anyhow::Result<(String, String)> {
-        let endpoint = self.server.endpoint();
-        let Address::Socket(path) = &endpoint.address else {
-            anyhow::bail!("the server has no socket")
-        };
-        Ok((path.display().to_string(), endpoint.database))
+    /// Its socket.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
     }
 
-    /// Tells a tool with sysbench's options where to connect.
-    pub(crate) fn connect_options(&self, command: &mut Command) {
-        let endpoint = self.server.endpoint();
-        if let Address::Socket(path) = &endpoint.address {
-            command.arg(format!("--mysql-socket={}", path.display()));
-        }
-        command.arg(format!("--mysql-user={ACCOUNT}"));
-        command.arg(format!("--mysql-db={}", endpoint.database));
+    /// The schema of the tables.
+    pub(crate) fn schema(&self) -> String {
+        self.server.endpoint().database
     }
+
+    /// A folder with what sysbench 1.0 wants of a client that encrypts.
+    pub(crate) fn certificates(&self) -> &Path {
+        self.certificates.path()
+    }
+}
+
+/// The certificates that the server has made for itself, by the names that sysbench looks for.
+fn certificates(data: &Path) -> anyhow::Result<TempDir> {
+    let folder = tempfile::tempdir()?;
+    for (own, wanted) in [
+        ("ca.pem", "cacert.pem"),
+        ("client-cert.pem", "client-cert.pem"),
+        ("client-key.pem", "client-key.pem"),
+    ] {
+        std::fs::copy(data.join(own), folder.path().join(wanted))
+            .with_context(|| format!("while copying the server's {own}"))?;
+    }
+    Ok(folder)
 }

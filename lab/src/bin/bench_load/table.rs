@@ -78,7 +78,7 @@ pub(crate) fn lines(case: &str, comparisons: &[Comparison], with_head: bool) -> 
     let mut text = String::new();
     if with_head {
         text.push_str(
-            "case                   arm         1000/s  ratio (range)      us each  ratio (range)      MiB    ratio\n",
+            "case                       arm           1000/s  ratio (range)      us each  ratio (range)      MiB    ratio\n",
         );
     }
     for comparison in comparisons {
@@ -86,7 +86,7 @@ pub(crate) fn lines(case: &str, comparisons: &[Comparison], with_head: bool) -> 
             |spread: Spread| format!("{:.2} ({:.2}-{:.2})", spread.median, spread.min, spread.max);
         writeln!(
             text,
-            "{case:<22} {:<10} {:>7.1}  {:<17} {:>8.2}  {:<17} {:>6.1} {:>7.3}",
+            "{case:<26} {:<12} {:>7.1}  {:<17} {:>8.2}  {:<17} {:>6.1} {:>7.3}",
             comparison.arm,
             comparison.per_s / 1e3,
             ratio(comparison.per_s_ratio),
