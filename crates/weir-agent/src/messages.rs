@@ -111,6 +111,8 @@ pub(crate) struct ServeOrder {
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
     pub(crate) step: ServerStep,
+    /// The process that loads the server, which is of the run if it is on the same host.
+    pub(crate) client: ProcessId,
     /// Of the load's account, where the step makes one.
     pub(crate) password: Option<Sealed>,
 }

@@ -142,6 +142,8 @@ pub struct ServerWork {
     pub step: ServerStep,
     /// The password of the load's account, with [`ServerStep::Begin`].
     pub password: Option<Secret>,
+    /// The process that loads the server, if it is on this host.
+    pub client: Option<u32>,
     /// How far it is.
     pub rows: RowsMade,
     answer: Mutex<Option<Answer>>,
@@ -156,13 +158,14 @@ impl fmt::Debug for ServerWork {
 impl ServerWork {
     pub(crate) fn new(
         step: ServerStep,
-        password: Option<Secret>,
+        (password, client): (Option<Secret>, Option<u32>),
         rows: RowsMade,
         answer: impl FnOnce(Result<ServerOutcome, String>) + Send + 'static,
     ) -> Self {
         Self {
             step,
             password,
+            client,
             rows,
             answer: Mutex::new(Some(Box::new(answer))),
         }

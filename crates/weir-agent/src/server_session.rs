@@ -191,6 +191,7 @@ impl ServerSession {
             number: *number,
             version: self.version.clone(),
             step,
+            client: own_process(),
             password,
         };
         let bytes = json(&order).len();

@@ -83,7 +83,7 @@ impl ServerHosting {
             stop,
         };
         for work in steps {
-            let done = study.step(&work.step, work.password.as_ref(), &work.rows);
+            let done = study.step(&work);
             work.answer(done.map_err(|error| error.to_string()));
         }
     }
@@ -123,17 +123,15 @@ struct HostedStudy<'a> {
 }
 
 impl HostedStudy<'_> {
-    fn step(
-        &mut self,
-        step: &ServerStep,
-        password: Option<&Secret>,
-        rows: &RowsMade,
-    ) -> Result<ServerOutcome, RunError> {
-        Ok(ServerOutcome::Reply(match step {
+    fn step(&mut self, work: &ServerWork) -> Result<ServerOutcome, RunError> {
+        Ok(ServerOutcome::Reply(match &work.step {
             ServerStep::Open { .. } => return Err(wrong("it has a study already")),
-            ServerStep::Prepare => self.prepare(rows)?,
-            ServerStep::Begin { cell } => self.begin(cell, password)?,
-            ServerStep::Watch => return Ok(ServerOutcome::Probes(self.running()?.own_probes())),
+            ServerStep::Prepare => self.prepare(&work.rows)?,
+            ServerStep::Begin { cell } => self.begin(cell, work.password.as_ref())?,
+            ServerStep::Watch => {
+                let probes = self.running()?.own_probes(work.client);
+                return Ok(ServerOutcome::Probes(probes));
+            }
             ServerStep::Variables => ServerReply::Variables(self.running()?.variables()?),
             ServerStep::DriveStatistics => {
                 let counted = self.running()?.drive_statistics();

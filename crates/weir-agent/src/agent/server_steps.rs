@@ -53,7 +53,8 @@ impl Agent<'_> {
         if serving.session != order.session {
             return Err(Answer::Busy);
         }
-        Ok(serving.take(order, password, reply, &self.events))
+        let client = order.client.seen_by(&self.facts.process);
+        Ok(serving.take(order, (password, client), reply, &self.events))
     }
 
     /// The conductor of a session gives a sign of life.

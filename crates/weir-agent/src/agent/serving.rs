@@ -100,7 +100,7 @@ impl Serving {
     pub(super) fn take(
         &mut self,
         order: ServeOrder,
-        password: Option<Secret>,
+        (password, client): (Option<Secret>, Option<u32>),
         reply: Option<Subject>,
         events: &UnboundedSender<Event>,
     ) -> Told {
@@ -125,13 +125,18 @@ impl Serving {
         let (number, session) = (order.number, self.session.clone());
         let events = events.clone();
         self.rows = RowsMade::default();
-        let work = ServerWork::new(order.step, password, self.rows.clone(), move |outcome| {
-            let _ = events.send(Event::Served {
-                session,
-                number,
-                outcome,
-            });
-        });
+        let work = ServerWork::new(
+            order.step,
+            (password, client),
+            self.rows.clone(),
+            move |outcome| {
+                let _ = events.send(Event::Served {
+                    session,
+                    number,
+                    outcome,
+                });
+            },
+        );
         if steps.send(work).is_err() {
             return refused("the server is being ended");
         }

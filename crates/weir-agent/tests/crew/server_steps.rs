@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use weir_agent::{
-    AgentError, Permission, ServerOutcome, ServerReply, ServerRole, ServerSession, ServerStep,
-    ServerWork,
+    AgentError, ServerOutcome, ServerReply, ServerRole, ServerSession, ServerStep, ServerWork,
 };
 use weir_bus::CONDUCTOR;
 use weir_model::{Cell, Plan, Repetition, Secret};

@@ -79,7 +79,8 @@ pub(super) fn check(cell: &Cell) -> Result<(), RunError> {
 
 fn is_owners(option: &str) -> bool {
     let variable = option_variable(option);
-    let name = variable.as_str();
+    // Some options keep the prefix in the variable's name.
+    let name = variable.strip_prefix("skip_").unwrap_or(&variable);
     NAMES.contains(&name)
         || ENDINGS.iter().any(|end| name.ends_with(end))
         || BEGINNINGS.iter().any(|begin| name.starts_with(begin))

@@ -127,11 +127,12 @@ impl PrivateTarget {
         self.listening.as_ref()
     }
 
-    /// Everything that can be looked at but its load generator.
-    pub(crate) fn own_probes(&self) -> Vec<Box<dyn Probe>> {
+    /// Everything that can be looked at but its load generator; `client`: the id of that, if it is neither this process
+    /// nor a child of it.
+    pub(crate) fn own_probes(&self, client: Option<u32>) -> Vec<Box<dyn Probe>> {
         let mut probes: Vec<Box<dyn Probe>> = vec![
             Box::new(ServerProbe::new(self.endpoint())),
-            Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
+            Box::new(HostProbe::of_run(Some(self.home.path().to_owned()), client)),
             Box::new(ProcessProbe::server_that_changes(self.server.pids())),
         ];
         for replica in &self.replicas {
@@ -189,7 +190,7 @@ impl Target for PrivateTarget {
     }
 
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {
-        let mut probes = self.own_probes();
+        let mut probes = self.own_probes(None);
         probes.insert(0, Box::new(ProcessProbe::client(client)));
         probes
     }

@@ -181,7 +181,7 @@ fn a_study_has_its_server_there(scene: &Scene) {
             "server.memory_bytes",
             "client.cpu_s",
             "drive.",
-            "innodb.",
+            "status.",
         ] {
             assert!(series.contains(metric), "{metric}: {}", run["gaps"]);
         }
