@@ -16,8 +16,9 @@ demo:
 	$(WEIR) run studies/first-look.toml || [ $$? -eq 3 ]
 
 # The program, target/release/weir. The packages' program is built apart from it, with optimisation across crates.
+# `--workspace`, here and below: all programs then take the same features of a library, which is compiled once.
 release: $(WEB)
-	cargo build --release --package weir
+	cargo build --release --workspace --bin weir
 
 # What CI runs: format, lints, unit and end-to-end tests on real servers and a real browser. A test that hangs is ended;
 # `.config/nextest.toml` says so, and names what is left to `make test-whole`. What this machine makes a test leave out is
@@ -38,7 +39,7 @@ test-whole: test
 # Further versions of the servers, as far as the registries have them: fetched into target/versions, started, loaded,
 # and measured in a study. Not part of `make test`; some minutes and 2 GB of disk.
 test-versions: setup $(WEB)
-	cargo build --package weir
+	cargo build --workspace --bin weir
 	scripts/test-versions.sh target/debug/weir $(CURDIR)/target/versions
 
 # Fifty kills of each flavour's studies and commands in place of four.
@@ -67,8 +68,7 @@ check: $(WEB)
 # should run.
 bench-load: $(WEB)
 	scripts/setup.sh --bench
-	cargo build --release --package weir
-	cargo build --release --package weir-lab --bin bench_load
+	cargo build --release --workspace --bin weir --bin bench_load
 	cd lab/go-client && go build -o $(CURDIR)/target/go/go-client .
 	target/release/bench_load --weir $(WEIR) --go-client target/go/go-client --slap mariadb-slap $(BENCH_LOAD)
 
@@ -76,8 +76,7 @@ bench-load: $(WEB)
 # native workloads, about 8 minutes; nothing else should run.
 bench-lua: $(WEB)
 	scripts/setup.sh --bench
-	cargo build --release --package weir
-	cargo build --release --package weir-lab --bin bench_load
+	cargo build --release --workspace --bin weir --bin bench_load
 	target/release/bench_load --weir $(WEIR) --only oltp_ --json target/bench-lua.json \
 		--arm os=--lua-threads=os --arm reactor=--lua-threads=reactor $(BENCH_LUA)
 
@@ -86,8 +85,7 @@ bench-lua: $(WEB)
 GO_TPC := github.com/pingcap/go-tpc/cmd/go-tpc@v1.0.7
 bench-order: $(WEB)
 	scripts/setup.sh --bench
-	cargo build --release --package weir
-	cargo build --release --package weir-lab --bin bench_load
+	cargo build --release --workspace --bin weir --bin bench_load
 	GOBIN=$(CURDIR)/target/go go install $(GO_TPC)
 	target/release/bench_load --weir $(WEIR) --order-entry lab/order-entry.lua --json target/bench-order.json \
 		--arm text=--db-ps-mode=disable --go-tpc target/go/go-tpc $(BENCH_ORDER)
@@ -95,7 +93,7 @@ bench-order: $(WEB)
 # The five published studies in their reduced versions, then one page on what became of their claims.
 STUDIES := scaleflux-csd2000 memory-or-ssd txsql-new-architecture optane-p4800x alibaba-write-optimisation
 studies: setup $(WEB)
-	cargo build --release --package weir
+	cargo build --release --workspace --bin weir
 	for study in $(STUDIES); do \
 		$(WEIR) run studies/$$study.toml --reduced --below-floor --out results/$$study || [ $$? -eq 3 ] || exit 1; \
 	done
@@ -130,71 +128,71 @@ setup-tests:
 # What the emulated drive costs and how accurate it is; fio is the client. Run it on a calm machine.
 bench-drive:
 	scripts/setup.sh --bench
-	cargo bench --package weir-drive --bench drive -- $(CURDIR)/target/bench-drive.json
+	cargo bench --workspace --bench drive -- $(CURDIR)/target/bench-drive.json
 
 # How fast logs are read for a flashback, beside programs that only receive them; two minutes.
 bench-flashback: setup
-	cargo bench --package weir-flashback --bench flashback -- $(CURDIR)/target/bench-flashback.json
+	cargo bench --workspace --bench flashback -- $(CURDIR)/target/bench-flashback.json
 
 # How late replays of 1,000 and 5,000 sessions are, memory, files left open, the load's profile beside the capture's,
 # what the capture proxy adds, and equal arms; about 7 minutes. BENCH_REPLAY="--only=lateness --seconds=600": ten minutes
 # of sessions that come and go.
 bench-replay: setup
-	cargo bench --package weir-replay --bench replay -- $(CURDIR)/target/bench-replay.json $(BENCH_REPLAY)
+	cargo bench --workspace --bench replay -- $(CURDIR)/target/bench-replay.json $(BENCH_REPLAY)
 
 # Fitted workloads beside the captures that they were fitted to: hit ratios with three pools, throughput; 5 minutes.
 bench-fit: setup
-	cargo build --release --package weir-lab --bin bench_fit
+	cargo build --release --workspace --bin bench_fit
 	target/release/bench_fit $(CURDIR)/target/bench-fit.json
 
 # What predictions cost, about a minute; nothing else should run.
 bench-predict:
-	cargo build --release --package weir-lab --bin bench_predict
+	cargo build --release --workspace --bin bench_predict
 	target/release/bench_predict
 
 # How far off predictions are: 80 places that were predicted before they were run, about an hour; nothing
 # else should run. It goes on where it stopped.
 bench-blind: setup $(WEB)
-	cargo build --release --package weir
+	cargo build --release --workspace --bin weir
 	lab/bench-blind.sh $(CURDIR)/target/bench-blind $(WEIR)
 
 # How far off the predicted misses of pools are: 60 pools of live servers, about 20 minutes. It goes on where it
 # stopped.
 bench-misses: setup $(WEB)
-	cargo build --release --package weir
+	cargo build --release --workspace --bin weir
 	lab/bench-misses.sh $(CURDIR)/target/bench-misses $(WEIR)
 
 # How long a data set of 1 GB takes to be made and to be restored, with and without reflinks; root for the
 # former. Some minutes.
 bench-restore:
 	scripts/setup.sh --bench
-	cargo build --release --package weir-lab --bin bench_restore
+	cargo build --release --workspace --bin bench_restore
 	lab/bench-restore.sh $(CURDIR)/target/bench-restore target/release/bench_restore
 
 # What the probes cost the processors and the throughput, on both flavours; 7 minutes.
 bench-probes:
-	cargo build --release --package weir-lab --bin bench_probes
+	cargo build --release --workspace --bin bench_probes
 	target/release/bench_probes mysql
 	target/release/bench_probes mariadb
 
 # Crash states a minute from one recording, beside rerunning the workload for each, and the memory it takes;
 # about 10 minutes on a calm machine.
 bench-crash: setup $(WEB)
-	cargo build --release --package weir
+	cargo build --release --workspace --bin weir
 	lab/bench-crash.sh $(CURDIR)/target/bench-crash $(WEIR)
 
 # How long a reader waits for a report of 100 runs, and for `weir serve` over 2,000 runs and 10 million
 # samples, in a real browser; about 10 minutes and 2 GB of disk.
 bench-web: setup-tests $(WEB)
-	cargo build --release --package weir --package weir-lab --bin weir --bin make_store
+	cargo build --release --workspace --bin weir --bin make_store
 	cd web && npm ci --no-audit --no-fund --loglevel=error
 	lab/bench-web.sh $(CURDIR)/target/bench-web $(WEIR)
 
 # The crash lab's table of docs/crash-lab.md: hours. It goes on where it was stopped.
 crash-table: setup $(WEB)
-	cargo build --release --package weir
+	cargo build --release --workspace --bin weir --bin crash_table
 	lab/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
-	cargo run --release --package weir-lab --bin crash_table -- $(CURDIR)/target/crash-table
+	target/release/crash_table $(CURDIR)/target/crash-table
 
 # .deb, .rpm, .tar.xz, an OCI image, a list of the crates (CycloneDX) and checksums, in target/packages; some minutes.
 packages: $(WEB)

@@ -9,13 +9,14 @@ mod row_log;
 mod row_versions;
 mod space;
 mod table;
+mod tablespace;
 mod user_server;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use weir_model::{Endpoint, Flavor, ServerVersion};
+use weir_model::{Bytes, Endpoint, Flavor, ServerVersion};
 use weir_mysql::{Connection, Gate, text_literal};
 use weir_server::{ServerBinary, find_like};
 
@@ -116,7 +117,7 @@ impl Advisor {
     pub fn advise(&self, sql: &str) -> Result<Advice, DdlError> {
         let alter = AlterStatement::read(sql, self.user.schema())?;
         let mut connection = self.user.connect()?;
-        let copy = TableCopy::read(&mut connection, &alter)?;
+        let copy = TableCopy::read(&mut connection, self.user.flavor, &alter)?;
         let tables = copy.with_relatives(&mut connection, &alter)?;
         let mut trial = self.trial.try_out(&tables, &alter, &[])?;
         let mut obstacles = Vec::new();
@@ -182,12 +183,28 @@ impl Advisor {
         found.extend(space.look());
         found.extend(replicas::look(connection, way, &self.user)?);
         found.extend(triggers(connection, alter)?);
-        if space.new_bytes > 0 && copy.rows == 0 && copy.data_bytes > 1 << 20 {
-            let text = "the server has no statistics of the table, so the space is not known; run ANALYZE TABLE";
-            found.push(Obstacle::note("statistics", text.to_owned()));
+        if space.new_bytes > 0 {
+            found.extend(statistics(copy));
         }
         Ok(found)
     }
+}
+
+/// Statistics that do not know the rows: space by them would be too low.
+fn statistics(copy: &TableCopy) -> Option<Obstacle> {
+    let text = if let Some(bytes) = copy.newer_bytes {
+        format!(
+            "the server's statistics of the table have {}, its files {}; the space is that of the files",
+            Bytes(copy.data_bytes + copy.index_bytes),
+            Bytes(bytes)
+        )
+    } else if copy.rows == 0 && copy.data_bytes > 1 << 20 {
+        "the server has no statistics of the table, so the space is not known; run ANALYZE TABLE"
+            .to_owned()
+    } else {
+        return None;
+    };
+    Some(Obstacle::note("statistics", text))
 }
 
 /// A lock that keeps writers out for the whole time.

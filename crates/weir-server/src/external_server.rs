@@ -1,18 +1,15 @@
 //! A server that the user gives: asked and loaded. Only [`crate::ConfigChanges`] changes its settings.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr as _;
 
 use weir_model::{Bytes, Endpoint, Flavor, ServerUrl, ServerVersion};
 
 use weir_mysql::{ChangeLog, Gate, Permissions, text_literal};
 
+use crate::server_process::is_server;
 use crate::{ServerError, Session};
-
-/// What stands in the command line of a server's process.
-pub(crate) const PROGRAMS: [&str; 2] = ["mysqld", "mariadbd"];
 
 /// A server that the user gives, once it has let us in.
 #[derive(Debug, Clone)]
@@ -154,10 +151,5 @@ impl ExternalServer {
 fn process(session: &mut Session) -> Option<u32> {
     let pid = session.peer()?;
     // A socket may be forwarded: then this is the program that forwards it.
-    let command = Path::new("/proc").join(pid.to_string()).join("cmdline");
-    let command = fs::read_to_string(command).ok()?;
-    PROGRAMS
-        .iter()
-        .any(|program| command.contains(program))
-        .then_some(pid)
+    is_server(pid).then_some(pid)
 }

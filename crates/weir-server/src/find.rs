@@ -14,7 +14,7 @@ use crate::ServerError;
 use crate::helper_process::run_within;
 
 /// Names under which servers are installed.
-const NAMES: [&str; 2] = ["mysqld", "mariadbd"];
+pub(crate) const NAMES: [&str; 2] = ["mysqld", "mariadbd"];
 
 /// Where distributions and vendors put servers, beside what PATH names. `sbin` is not in every
 /// user's PATH.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use weir_process::ProcessIdentity;
 
-use crate::external_server::PROGRAMS;
+use crate::find::NAMES;
 use crate::hidden_states::wants_direct_pages;
 use crate::{ServerError, Session};
 
@@ -97,9 +97,7 @@ impl ServerIdentity {
     }
 
     fn candidate(&self, pid: u32, host: &str) -> Option<Candidate> {
-        let program = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        let program = String::from_utf8_lossy(&program).into_owned();
-        if !is_server(&program) {
+        if !is_server(pid) {
             return None;
         }
         let age_s = age_s(pid)?;
@@ -166,14 +164,20 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// Whether a process of this host is a server.
+pub(crate) fn is_server(pid: u32) -> bool {
+    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    is_of_server(&String::from_utf8_lossy(&command))
+}
+
 /// Whether a command line is a server's, which may be started through a dynamic linker.
-fn is_server(command: &str) -> bool {
+fn is_of_server(command: &str) -> bool {
     let mut words = command
         .split('\0')
         .take_while(|word| !word.starts_with("--defaults"));
     words.any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default();
-        PROGRAMS.iter().any(|program| name == *program)
+        NAMES.iter().any(|program| name == *program)
     })
 }
 
@@ -214,8 +218,9 @@ mod tests {
             ),
             ("vi\0/etc/mysqld.conf\0", false),
             ("/usr/bin/mysqld_safe\0", false),
+            ("socat\0UNIX-LISTEN:/run/mysqld/mysqld.sock\0", false),
         ] {
-            assert_eq!(is_server(command), is_one, "{command}");
+            assert_eq!(is_of_server(command), is_one, "{command}");
         }
         let age_s = age_s(std::process::id()).unwrap();
         assert!((0.0..3_600.0).contains(&age_s), "{age_s}");

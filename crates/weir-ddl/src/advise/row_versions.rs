@@ -3,9 +3,10 @@
 //!
 //! MySQL manual, "Online DDL Operations", column operations.
 
-use weir_mysql::{Connection, text_literal};
+use weir_mysql::Connection;
 
 use super::obstacle::Obstacle;
+use super::tablespace;
 use crate::{AlterStatement, DdlError, Trial, TrialServer};
 
 /// Fewer versions are far from any server's limit (64 or more), which need not be asked for then.
@@ -28,14 +29,9 @@ pub(super) fn look(
     if trial.way.row_versions == 0 {
         return Ok(None);
     }
-    let name = format!("{}/{}", file_name(&alter.schema), file_name(&alter.table));
-    let partitions = format!("{name}#p#");
     let query = format!(
-        "SELECT CAST(MAX(TOTAL_ROW_VERSIONS) AS UNSIGNED) FROM information_schema.INNODB_TABLES \
-         WHERE NAME = {} OR LEFT(NAME, {}) = {}",
-        text_literal(&name),
-        partitions.len(),
-        text_literal(&partitions)
+        "SELECT CAST(MAX(TOTAL_ROW_VERSIONS) AS UNSIGNED) FROM information_schema.INNODB_TABLES WHERE {}",
+        tablespace::is_table(alter)
     );
     let used = match connection.first::<Option<u64>>(query) {
         Ok(used) => used.flatten().unwrap_or_default(),
@@ -71,24 +67,4 @@ pub(super) fn look(
         is_refused,
         obstacle,
     }))
-}
-
-/// A name as InnoDB's dictionary has it (MySQL manual, "Mapping of Identifiers to File Names").
-fn file_name(name: &str) -> String {
-    let encoded = |c: char| match c {
-        c if c.is_ascii_alphanumeric() || c == '_' => c.to_string(),
-        c => format!("@{:04x}", c as u32),
-    };
-    name.chars().map(encoded).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::file_name;
-
-    #[test]
-    fn names_are_those_of_files() {
-        assert_eq!(file_name("order_1"), "order_1");
-        assert_eq!(file_name("my-table"), "my@002dtable");
-    }
 }

@@ -37,10 +37,10 @@ pub struct Space {
 impl Space {
     pub(super) fn of(copy: &TableCopy, trial: &Trial, user: &UserServer) -> Self {
         let way = &trial.way;
-        let whole = copy.data_bytes + copy.index_bytes;
+        let whole = copy.bytes_now();
         // An entry holds columns of its row: all of them at most.
-        let entry = copy.row_bytes + ENTRY_BYTES;
-        let index = (copy.rows as f64 * entry as f64 / FILL) as u64;
+        let entries = copy.column_bytes() + copy.rows * ENTRY_BYTES;
+        let index = (entries as f64 / FILL) as u64;
         let indexes = index * way.indexes_built as u64;
         let (new_bytes, sort_bytes) = match (way.work, way.algorithm) {
             (Work::Metadata, _) => (0, 0),

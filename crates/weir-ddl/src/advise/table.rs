@@ -1,13 +1,16 @@
 //! A table of the user's, as a statement that makes it, with the tables that foreign keys bind it to.
 
+use weir_model::Flavor;
 use weir_mysql::{Connection, Row, SqlWord, identifier, is_system_schema, sql_words, text_literal};
 
+use super::tablespace;
 use crate::{AlterStatement, DdlError, EmptyTable, EmptyTables};
 
 /// Engine and sizes of a table as `information_schema.TABLES` has them.
 type Sizes = (
     String,
     Option<String>,
+    Option<u64>,
     Option<u64>,
     Option<u64>,
     Option<u64>,
@@ -24,6 +27,8 @@ pub(super) struct TableCopy {
     pub(super) row_bytes: u64,
     pub(super) data_bytes: u64,
     pub(super) index_bytes: u64,
+    /// Rows and indexes by the size of its files, where the statistics are older than its rows.
+    pub(super) newer_bytes: Option<u64>,
     /// Tables that its foreign keys refer to: `SCHEMA.TABLE`.
     pub(super) parents: Vec<(String, String)>,
     /// Tables whose foreign keys refer to it.
@@ -33,6 +38,7 @@ pub(super) struct TableCopy {
 impl TableCopy {
     pub(super) fn read(
         connection: &mut Connection,
+        flavor: Flavor,
         alter: &AlterStatement,
     ) -> Result<Self, DdlError> {
         let AlterStatement { schema, table, .. } = alter;
@@ -53,11 +59,11 @@ impl TableCopy {
             text_literal(table)
         );
         let found: Option<Sizes> = connection.first(format!(
-            "SELECT TABLE_TYPE, ENGINE, TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, INDEX_LENGTH \
+            "SELECT TABLE_TYPE, ENGINE, TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, INDEX_LENGTH, DATA_FREE \
              FROM information_schema.TABLES WHERE {of_table}"
         ))?;
         let missing = "it is not there, or the account has no privilege on it";
-        let (kind, engine, rows, row_bytes, data, indexes) = found.ok_or_else(|| {
+        let (kind, engine, rows, row_bytes, data, indexes, free) = found.ok_or_else(|| {
             refused(
                 missing,
                 "write SCHEMA.TABLE, or put the schema into the URL",
@@ -68,14 +74,17 @@ impl TableCopy {
                 engine.map_or_else(|| kind.to_lowercase(), |engine| format!("engine {engine}"));
             return Err(refused(&what, "only InnoDB's tables are tried"));
         }
+        let [data_bytes, index_bytes, free] = [data, indexes, free].map(Option::unwrap_or_default);
+        let files = tablespace::file_bytes(connection, flavor, alter);
         Ok(Self {
             schema: schema.clone(),
             table: table.clone(),
             create: create(connection, schema, table)?,
             rows: rows.unwrap_or_default(),
             row_bytes: row_bytes.unwrap_or_default(),
-            data_bytes: data.unwrap_or_default(),
-            index_bytes: indexes.unwrap_or_default(),
+            data_bytes,
+            index_bytes,
+            newer_bytes: tablespace::newer_bytes(files, free, data_bytes + index_bytes),
             parents: connection.rows(format!(
                 "SELECT DISTINCT REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
                  WHERE {of_table} AND REFERENCED_TABLE_NAME IS NOT NULL"
@@ -86,6 +95,20 @@ impl TableCopy {
                 of_table.replace("AND TABLE_NAME", "AND REFERENCED_TABLE_NAME")
             ))?,
         })
+    }
+
+    /// Rows and indexes now, bytes: by the statistics, or by the files if those are newer.
+    pub(super) fn bytes_now(&self) -> u64 {
+        self.newer_bytes
+            .unwrap_or(self.data_bytes + self.index_bytes)
+    }
+
+    /// Entries of an index of all columns, bytes, without what they have beside the columns.
+    pub(super) fn column_bytes(&self) -> u64 {
+        self.newer_bytes
+            .map_or(self.rows * self.row_bytes, |bytes| {
+                bytes - self.index_bytes.min(bytes)
+            })
     }
 
     /// The table and those that foreign keys bind it to, also those of the statement.

@@ -154,6 +154,20 @@ fn obstacles_of_a_table_are_told(flavor: Flavor) {
         "{space}, {pages} pages"
     );
 
+    // A table whose statistics are older than its rows.
+    for statement in [
+        "CREATE TABLE loaded (id INT NOT NULL PRIMARY KEY, note CHAR(200)) ENGINE = InnoDB STATS_AUTO_RECALC = 0",
+        "INSERT INTO loaded SELECT 1000 * a.id + b.id, REPEAT('x', 200) FROM `order-s` a, `order-s` b WHERE a.id <= 20",
+    ] {
+        users.run(statement).unwrap();
+    }
+    let loaded = advisor
+        .advise("ALTER TABLE shop.loaded ADD INDEX k (note)")
+        .unwrap();
+    assert!(loaded.space.new_bytes > 4_000_000, "{loaded:#?}");
+    let note = about(&loaded, "statistics").unwrap_or_else(|| panic!("{loaded:#?}"));
+    assert!(note.text.contains("its files"), "{note:?}");
+
     // An open transaction that has read the table.
     let mut other = connect(&server.endpoint());
     other.run("START TRANSACTION").unwrap();

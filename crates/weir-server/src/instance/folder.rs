@@ -9,7 +9,7 @@ use weir_model::{Address, Endpoint, Secret, Tls};
 use weir_mysql::{Gate, text_literal};
 use weir_process::{PathError, ProcessIdentity, Signal, runtime_directory};
 
-use crate::data_directory::{DATABASE, DataNote, USER, write_private};
+use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use, write_private};
 use crate::private_server::SOCKET_PATH_BYTES_MAX;
 use crate::{ServerBinary, ServerError, Session};
 
@@ -86,7 +86,8 @@ impl Folder {
         };
         process.signal(if now { Signal::KILL } else { Signal::TERM })?;
         let deadline = Instant::now() + STOP_LIMIT;
-        while process.is_alive() {
+        // A killed process may be gone while its threads still hold the data.
+        while process.is_alive() || check_not_in_use(&self.data()).is_err() {
             if Instant::now() >= deadline {
                 return Err(ServerError::StillStopping {
                     pid: process.pid,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use weir_model::{Endpoint, Flavor};
-use weir_mysql::Gate;
+use weir_mysql::{Gate, Value};
 
 use super::Words;
 use crate::{ServerBinary, ServerError, Session};
@@ -38,6 +38,9 @@ pub fn promote(
     session.run(PROMOTE, &format!("STOP {replica} IO_THREAD"))?;
     apply_received(binary.flavor, &mut session, words, limit)?;
     let applied = began.elapsed();
+    if binary.flavor == Flavor::Mysql {
+        end_coordinator(&mut session)?;
+    }
     let statements = [
         format!("STOP {replica}"),
         format!("RESET {replica} ALL"),
@@ -50,6 +53,30 @@ pub fn promote(
         applied,
         promoted: began.elapsed().saturating_sub(applied),
     })
+}
+
+/// Ends the thread that gives transactions to `MySQL`'s parallel appliers. All that were received whole are applied. If a
+/// part of one more was received when the primary died, `STOP REPLICA` would wait a minute for the rest of it, which
+/// never comes (bug #96400), and its locks would stay. Ended, the server rolls that part back.
+fn end_coordinator(session: &mut Session) -> Result<(), ServerError> {
+    type Process = (
+        u64,
+        String,
+        Value,
+        Value,
+        Value,
+        Value,
+        Option<String>,
+        Value,
+    );
+    let processes: Vec<Process> = session.rows(PROMOTE, "SHOW PROCESSLIST")?;
+    for (id, user, .., state, _) in processes {
+        let state = state.unwrap_or_default();
+        if user == "system user" && state.contains("relay log") {
+            session.run(PROMOTE, &format!("KILL {id}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Waits until all that was received is applied.
