@@ -43,6 +43,13 @@ pub struct Facts {
     pub sealing_key: String,
 }
 
+impl Facts {
+    /// Whether the agent called `name` is meant by `wanted`: its name, its host's, or a label of it.
+    pub(crate) fn is_called(&self, name: &str, wanted: &str) -> bool {
+        wanted == name || wanted == self.host || self.labels.iter().any(|label| label == wanted)
+    }
+}
+
 /// A process as another host can know it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {

@@ -190,7 +190,7 @@ impl Crew {
         let (mut found, mut refusals) = (Vec::new(), Vec::new());
         for name in self.present().await?.into_keys() {
             let facts = self.facts(&name).await?;
-            let is_meant = wanted == AGENT_AUTO || wanted == name || wanted == facts.host;
+            let is_meant = wanted == AGENT_AUTO || facts.is_called(&name, wanted);
             let may = facts.allows.contains(&Permission::Probe);
             // One that is named says itself why it does not.
             if !is_meant || (wanted == AGENT_AUTO && !may) {

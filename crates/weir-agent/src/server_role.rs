@@ -28,8 +28,8 @@ pub enum ServerStep {
     },
     /// Make the data of the plan's cells that are missing.
     Prepare,
-    /// Restore the data of this cell, mount its drive and start its server. What ran before is ended first. The
-    /// password of the load's account comes with the step.
+    /// Restore the data of this cell, mount its drive and start its server. A server of an earlier step ends
+    /// first. The password of the load's account comes with the step.
     Begin {
         /// The cell.
         cell: Box<Cell>,
@@ -101,7 +101,7 @@ pub struct BegunServer {
 
 /// What a role makes of a step.
 pub enum ServerOutcome {
-    /// This is told.
+    /// An answer to the conductor.
     Reply(ServerReply),
     /// These are asked once a second.
     Probes(Vec<Box<dyn Probe>>),

@@ -3,31 +3,29 @@
 //! One thread keeps the connection: it passes steps on, and gives a sign of life each second. Without one for 10 s
 //! the agent ends whatever it started.
 
+mod choice;
+mod line;
+mod probe;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use weir_model::{AGENT_AUTO, Secret, ServerHost};
-use weir_probe::{Probe, ProbeError, Readings};
+use weir_model::{Secret, ServerHost};
 
-use crate::allowance::Permission;
+use self::line::Line;
+pub use self::probe::RemoteProbe;
 use crate::clock::now_ns;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
-use crate::messages::{Answer, Facts, Order, Sample, ServeOrder, json};
+use crate::messages::{Answer, Facts, Order, ServeOrder, json};
 use crate::own_process::own_process;
 use crate::sealing::seal;
-use crate::server_host::{SAMPLE_PATIENCE, host, read};
+use crate::server_host::host;
 use crate::server_role::{ServerReply, ServerStep};
 
-/// Time between two signs of life.
-const BEAT: Duration = Duration::from_secs(1);
 /// So long an order is repeated to an agent that does not answer: the bus may be started again.
 const SILENCE: Duration = Duration::from_secs(10);
 /// So long the end of an earlier conductor's server is waited for.
@@ -49,55 +47,14 @@ pub struct ServerSession {
     session: String,
     /// Of the latest step.
     number: Mutex<u64>,
+    /// It gave no answer for [`SILENCE`]: it is not waited for again.
+    is_lost: AtomicBool,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The way to the agent, for several threads.
-#[derive(Debug)]
-struct Line(Mutex<Option<UnboundedSender<Request>>>);
-
-/// An order, and where its answer goes.
-struct Request {
-    order: Order,
-    what: &'static str,
-    patience: Duration,
-    answer: Sender<Result<Answer, AgentError>>,
-}
-
-impl Line {
-    fn ask(
-        &self,
-        order: Order,
-        what: &'static str,
-        patience: Duration,
-    ) -> Result<Answer, AgentError> {
-        let gone = || AgentError::Host {
-            what: "talk to the server's host",
-            why: "the connection was ended".to_owned(),
-        };
-        let (answer, answered) = channel();
-        let request = Request {
-            order,
-            what,
-            patience,
-            answer,
-        };
-        {
-            let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let sent = line.as_ref().map(|line| line.send(request));
-            sent.and_then(Result::ok).ok_or_else(gone)?;
-        }
-        answered.recv().map_err(|_| gone())?
-    }
-
-    fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
 impl ServerSession {
-    /// Takes the agent that `wanted` names: the agent's name, its host's, or `auto` for the only one that may start
-    /// servers.
+    /// Takes the agent that `wanted` names: the agent's name, its host's, a label of it, or `auto` for the only one that
+    /// may start servers.
     ///
     /// # Errors
     ///
@@ -106,22 +63,15 @@ impl ServerSession {
         let crew = Crew::join(join_file, version)?;
         let (agent, facts) = crew.runtime.block_on(crew.server_agent(wanted))?;
         let session = format!("{}-{:x}", std::process::id(), now_ns());
-        let (line, requests) = unbounded_channel();
-        let (to, of) = (agent.clone(), session.clone());
-        let thread = std::thread::Builder::new()
-            .name("weir-server-session".to_owned())
-            .spawn(move || keep_line(&crew, &to, &of, requests))
-            .map_err(|error| AgentError::Host {
-                what: "start a thread",
-                why: error.to_string(),
-            })?;
+        let (line, thread) = Line::open(crew, agent.clone(), session.clone())?;
         Ok(Self {
-            line: Arc::new(Line(Mutex::new(Some(line)))),
+            line: Arc::new(line),
             agent,
             facts,
             version: version.to_owned(),
             session,
             number: Mutex::new(0),
+            is_lost: AtomicBool::new(false),
             thread: Some(thread),
         })
     }
@@ -216,8 +166,12 @@ impl ServerSession {
                 Ok(Answer::Busy) if *number == 1 && began.elapsed() < BUSY => {
                     std::thread::sleep(PAUSE);
                 }
-                Err(AgentError::Silent { .. }) if heard.elapsed() < SILENCE => {
+                Err(AgentError::Silent { .. }) if heard.elapsed() < self.patience() => {
                     std::thread::sleep(PAUSE);
+                }
+                Err(error @ AgentError::Silent { .. }) => {
+                    self.is_lost.store(true, Ordering::Relaxed);
+                    return Err(error);
                 }
                 answer => return answer,
             }
@@ -227,19 +181,30 @@ impl ServerSession {
         }
     }
 
+    /// For so long an agent that gives no answer is asked again.
+    fn patience(&self) -> Duration {
+        if self.is_lost.load(Ordering::Relaxed) {
+            Duration::ZERO
+        } else {
+            SILENCE
+        }
+    }
+
     /// Ends all that was started there; whether the agent has said so.
     fn end(&self) -> bool {
         let until = Instant::now() + END;
         let mut heard = Instant::now();
-        while Instant::now() < until && heard.elapsed() < SILENCE {
+        loop {
             let session = self.session.clone();
             match self.line.ask(Order::ServeEnd { session }, "end", PROMPT) {
                 Ok(Answer::Working { .. }) => heard = Instant::now(),
                 Ok(_) => return true,
                 Err(_) => std::thread::sleep(PAUSE),
             }
+            if Instant::now() >= until || heard.elapsed() >= self.patience() {
+                return false;
+            }
         }
-        false
     }
 }
 
@@ -251,112 +216,5 @@ impl Drop for ServerSession {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-/// Passes orders on and gives signs of life, until there are no more orders.
-fn keep_line(crew: &Crew, agent: &str, session: &str, mut requests: UnboundedReceiver<Request>) {
-    let subject = crew.subjects.orders(agent);
-    let beat = json(&Order::ServeBeat {
-        session: session.to_owned(),
-    });
-    crew.runtime.block_on(async {
-        let mut beats = tokio::time::interval(BEAT);
-        let mut asked = FuturesUnordered::new();
-        loop {
-            tokio::select! {
-                request = requests.recv() => match request {
-                    Some(request) => asked.push(pass_on(crew, agent, request)),
-                    None => return,
-                },
-                Some(()) = asked.next(), if !asked.is_empty() => {}
-                _ = beats.tick() => {
-                    let _ = crew.client.publish(subject.clone(), beat.clone().into()).await;
-                }
-            }
-        }
-    });
-}
-
-async fn pass_on(crew: &Crew, agent: &str, request: Request) {
-    let answer = crew.ask(agent, request.what, &request.order, request.patience);
-    let answer = answer.await;
-    // Who asked may be gone.
-    let _ = request.answer.send(answer);
-}
-
-/// Asks for the samples of one source on the server's host.
-#[derive(Debug)]
-pub struct RemoteProbe {
-    line: Arc<Line>,
-    agent: String,
-    /// Agent, host and source.
-    name: String,
-    watch: String,
-}
-
-impl RemoteProbe {
-    fn ask(&self) -> Result<Sample, AgentError> {
-        let watch = self.watch.clone();
-        match self
-            .line
-            .ask(Order::Sample { watch }, "sample", SAMPLE_PATIENCE)?
-        {
-            Answer::Sample(sample) => Ok(sample),
-            answer => Err(unexpected(&self.agent, &answer)),
-        }
-    }
-}
-
-impl Probe for RemoteProbe {
-    fn name(&self) -> &'static str {
-        ServerHost::SOURCE
-    }
-
-    fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
-        read(readings, &self.name, self.ask())
-    }
-}
-
-impl Crew {
-    /// The agent that `wanted` means and that may start servers.
-    async fn server_agent(&self, wanted: &str) -> Result<(String, Facts), AgentError> {
-        let none = |why: String| AgentError::NoServerRole {
-            wanted: wanted.to_owned(),
-            why,
-        };
-        let (mut found, mut refused) = (Vec::new(), Vec::new());
-        for name in self.present().await?.into_keys() {
-            let facts = self.facts(&name).await?;
-            if wanted != AGENT_AUTO && wanted != name && wanted != facts.host {
-                continue;
-            }
-            if facts.allows.contains(&Permission::Server) {
-                found.push((name, facts));
-            } else {
-                refused.push(name);
-            }
-        }
-        if found.len() > 1 {
-            let names: Vec<_> = found.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(none(format!(
-                "{} may start it; name one of them",
-                names.join(" and ")
-            )));
-        }
-        let Some((agent, facts)) = found.pop() else {
-            return Err(none(match refused.as_slice() {
-                [] => "no such agent is there".to_owned(),
-                names => format!("the owner of {} does not allow `server`", names.join(", ")),
-            }));
-        };
-        if facts.version != self.version {
-            return Err(AgentError::Version {
-                agent,
-                theirs: facts.version,
-                ours: self.version.clone(),
-            });
-        }
-        Ok((agent, facts))
     }
 }

@@ -79,7 +79,7 @@ impl Agent<'_> {
             .filter(|serving| serving.session == session)
     }
 
-    /// A step is done; what is told to whom.
+    /// A step is done: its answer, and who waits for it.
     pub(super) fn step_is_done(
         &mut self,
         session: &str,

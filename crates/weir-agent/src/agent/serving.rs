@@ -165,7 +165,7 @@ impl Serving {
         self.steps.is_none()
     }
 
-    /// Who waits, and what is told to keep the wait alive.
+    /// Who waits, and an answer that keeps the wait alive.
     pub(super) fn still_working(&mut self) -> Option<(Subject, Answer)> {
         let (rows, rows_total) = self.rows.get();
         let waiting = self.waiting.take()?;

@@ -43,8 +43,8 @@ pub(crate) struct AgentArguments {
     /// Labels, by which a load chooses its hosts
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
-    /// What it lets a conductor do: `load` takes a share of a load; `probe` reads the figures of this host and of a
-    /// server's process; `server` starts servers of studies on restored data and emulated drives
+    /// What a conductor may do: `load`: a share of a load; `probe`: figures of this host and of a server's process;
+    /// `server`: start servers of studies
     #[arg(
         long,
         value_name = "LIST",

@@ -31,6 +31,7 @@ rows = 2_000
 
 [load]
 threads = [4]
+agents = LOADERS
 warmup = "1s"
 measure = "SECONDSs"
 
@@ -94,12 +95,18 @@ impl Scene {
         Process::start(&mut command)
     }
 
+    /// The load comes from an agent on one flavour, from the conductor on the other.
+    fn loaders(&self) -> usize {
+        usize::from(self.flavor == Flavor::Mariadb)
+    }
+
     /// Runs the study; `changed`: a text of it and what stands there instead.
     fn run(&self, agent: &str, seconds: u32, out: &str, changed: (&str, &str)) -> Process {
         let study = self.world.path("study.toml");
         let text = STUDY
             .replace("FLAVOR", &self.flavor.to_string())
             .replace("AGENT", agent)
+            .replace("LOADERS", &self.loaders().to_string())
             .replace("SECONDS", &seconds.to_string());
         fs::write(&study, text.replace(changed.0, changed.1)).unwrap();
         let out = self.world.path(out).display().to_string();
@@ -175,6 +182,8 @@ fn a_study_has_its_server_there(scene: &Scene) {
         assert_eq!(run["server_host"]["host"], HOST);
         assert_eq!(run["server_host"]["agent"], "agent-1");
         assert!(run["drive"].is_object(), "counters of the drive");
+        let loaders = run["hosts"].as_array().map_or(0, Vec::len);
+        assert_eq!(loaders, scene.loaders());
         let series = run["series"].to_string();
         for metric in [
             "host.core_cpu_user_s",
