@@ -5,8 +5,11 @@ mod facts;
 mod job;
 mod orders;
 mod preparing;
+mod server_steps;
+mod serving;
 mod watch;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,11 +22,13 @@ use weir_bus::{JoinFile, Subjects};
 
 use self::job::{Event, Job, StartOrder};
 use self::preparing::Preparing;
+use self::serving::Serving;
 use self::watch::Watch;
 use crate::allowance::Allowance;
 use crate::clock::now_ns;
 use crate::error::AgentError;
 use crate::messages::{Answer, Beat, Call, Facts, Order, json};
+use crate::server_role::ServerRole;
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_millis(500);
@@ -41,6 +46,8 @@ pub struct AgentOptions {
     pub labels: Vec<String>,
     /// Version and commit of the program.
     pub version: String,
+    /// What starts servers of studies here, if its owner allows it.
+    pub server_role: Option<Arc<dyn ServerRole>>,
 }
 
 /// Serves until `stop`, or until the conductor ends it. Calls `on_event` with a line for each event.
@@ -88,6 +95,7 @@ struct Agent<'a> {
     preparing: Option<Preparing>,
     /// The latest last.
     watches: Vec<Watch>,
+    serving: Option<Serving>,
     conductor_heard: Instant,
     goes_home: bool,
 }
@@ -125,6 +133,7 @@ impl<'a> Agent<'a> {
             job: None,
             preparing: None,
             watches: Vec::new(),
+            serving: None,
             conductor_heard: Instant::now(),
             goes_home: false,
         };
@@ -155,6 +164,8 @@ impl<'a> Agent<'a> {
         if let Some(preparing) = self.preparing.take() {
             preparing.end();
         }
+        // Waits until its server is gone.
+        drop(self.serving.take());
     }
 
     /// The time at which the question came, and at which the answer leaves.
@@ -168,11 +179,12 @@ impl<'a> Agent<'a> {
     }
 
     async fn answer(&self, to: Option<&async_nats::Subject>, answer: &Answer) {
+        self.answer_bytes(to, json(answer)).await;
+    }
+
+    async fn answer_bytes(&self, to: Option<&async_nats::Subject>, answer: Vec<u8>) {
         if let Some(reply) = to {
-            let _ = self
-                .client
-                .publish(reply.clone(), json(answer).into())
-                .await;
+            let _ = self.client.publish(reply.clone(), answer.into()).await;
         }
     }
 
@@ -214,7 +226,7 @@ impl<'a> Agent<'a> {
             Ok(Order::Watch(order)) => self.watch(&order),
             Ok(Order::Sample { watch }) => {
                 if let Some(watch) = self.watches.iter_mut().find(|one| one.is(&watch)) {
-                    if !watch.is_read() {
+                    if !watch.is_read() && !watch.is_of_own_server {
                         on_event("a conductor reads this host's figures");
                     }
                     if watch.ask(reply.cloned()) {
@@ -223,6 +235,15 @@ impl<'a> Agent<'a> {
                 }
                 refused("it was started again since the run began".to_owned())
             }
+            Ok(Order::Serve(order)) => match self.serve_step(*order, reply.cloned(), on_event) {
+                Some(answer) => return self.answer_bytes(reply, answer).await,
+                None => return,
+            },
+            Ok(Order::ServeBeat { session }) => return self.hear_session(&session),
+            Ok(Order::ServeEnd { session }) => match self.end_session(&session, reply.cloned()) {
+                Some(answer) => answer,
+                None => return,
+            },
             Ok(Order::Down) => {
                 on_event("the conductor ends this agent");
                 self.goes_home = true;
@@ -275,11 +296,26 @@ impl<'a> Agent<'a> {
             Event::Sampled { reply, answer } => self.answer(reply.as_ref(), &answer).await,
             Event::WatchEnded { id } => {
                 // Of those that made room for others nothing is said.
-                let mut watches = self.watches.iter();
+                let mut watches = self.watches.iter().filter(|one| !one.is_of_own_server);
                 if watches.any(|watch| watch.is(&id) && watch.is_read()) {
                     on_event("no conductor reads this host's figures any more");
                 }
                 self.watches.retain(|watch| !watch.is(&id));
+            }
+            Event::Served {
+                session,
+                number,
+                outcome,
+            } => {
+                let told = self.step_is_done(&session, number, outcome, on_event);
+                if let Some((reply, answer)) = told {
+                    self.answer_bytes(Some(&reply), answer).await;
+                }
+            }
+            Event::ServingEnded { session } => {
+                if let Some(reply) = self.session_has_ended(&session, on_event) {
+                    self.answer(Some(&reply), &Answer::Done).await;
+                }
             }
         }
     }
@@ -291,7 +327,9 @@ impl<'a> Agent<'a> {
             run: self.job.as_ref().map(|job| job.run.clone()),
             done: self.job.as_ref().map_or(0, Job::done),
         };
-        if self.client.connection_state() != State::Connected {
+        let has_bus = self.client.connection_state() == State::Connected;
+        self.keep_session(has_bus).await;
+        if !has_bus {
             // Without the bus the load goes on to its planned end.
             self.conductor_heard = Instant::now();
             return;
@@ -308,7 +346,13 @@ impl<'a> Agent<'a> {
 fn is_of_a_run(order: &Order) -> bool {
     !matches!(
         order,
-        Order::Probe | Order::Watch(_) | Order::Sample { .. } | Order::Down
+        Order::Probe
+            | Order::Watch(_)
+            | Order::Sample { .. }
+            | Order::Serve(_)
+            | Order::ServeBeat { .. }
+            | Order::ServeEnd { .. }
+            | Order::Down
     )
 }
 

@@ -93,6 +93,8 @@ pub enum Permission {
     Load,
     /// Read the figures of the host and of a server's process; nothing is changed.
     Probe,
+    /// Start servers of studies, on restored data and emulated drives, and end them.
+    Server,
 }
 
 impl fmt::Display for Permission {
@@ -100,6 +102,7 @@ impl fmt::Display for Permission {
         f.write_str(match self {
             Self::Load => "load",
             Self::Probe => "probe",
+            Self::Server => "server",
         })
     }
 }
@@ -108,9 +111,9 @@ impl FromStr for Permission {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::Load, Self::Probe];
+        let all = [Self::Load, Self::Probe, Self::Server];
         let found = all.into_iter().find(|one| one.to_string() == text);
-        found.ok_or_else(|| format!("{text}: must be load or probe"))
+        found.ok_or_else(|| format!("{text}: must be load, probe or server"))
     }
 }
 

@@ -15,6 +15,7 @@ use weir_model::WorkloadSpec;
 use self::collecting::Collecting;
 use self::part::Part;
 use self::results::Results;
+use crate::authority_message::AuthorityMessage;
 use crate::clock::{Offset, instant_at, now_ns};
 use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
@@ -147,6 +148,7 @@ impl Crew {
             version: self.version.clone(),
             plan: PlanMessage::new(plan, part.share.clone(), writes_replicas),
             password,
+            authority: AuthorityMessage::new(&plan.endpoint.tls),
         }));
         let patience = plan.init_timeout + GRACE;
         let until = Instant::now() + BUSY_PATIENCE;

@@ -78,6 +78,25 @@ pub enum AgentError {
         /// What was found.
         why: String,
     },
+    /// No agent starts the server of a study.
+    #[error(
+        "agent for the server: {wanted} ({why}); start one with `weir agent --join FILE --allow server --work DIR \
+         --listen ADDRESS`"
+    )]
+    NoServerRole {
+        /// As the user named it.
+        wanted: String,
+        /// What was found.
+        why: String,
+    },
+    /// An order is larger than the bus takes.
+    #[error("study: {bytes} bytes are more than one message takes ({max}); use fewer cells")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The most.
+        max: usize,
+    },
     /// Not all agents said in time that they would begin.
     #[error(
         "start: {agents} did not confirm it in time, twice; look at the network between the hosts"

@@ -4,9 +4,13 @@
 //! (`weir load`, `weir run`) leads them by. In a run each agent makes its connections and says that it is ready. The
 //! conductor compares clocks, names a start in each agent's own monotonic clock, and merges the frames that come back,
 //! as those of reactors of one process. A load that was not complete is an error, not a result.
+//!
+//! The server of a study may be on the host of an agent, too: a [`ServerSession`] orders the steps of its life, and the
+//! [`ServerRole`] that the agent was given does them.
 
 mod agent;
 mod allowance;
+mod authority_message;
 mod clock;
 mod conductor;
 mod crew;
@@ -18,6 +22,8 @@ mod plan_message;
 mod prepare_message;
 mod sealing;
 mod server_host;
+mod server_role;
+mod server_session;
 mod shared_prepare;
 
 pub use agent::{AgentOptions, serve};
@@ -27,6 +33,10 @@ pub use crew::{Crew, Member};
 pub use error::AgentError;
 pub use messages::{Facts, ProcessId};
 pub use server_host::{RemoteHost, RemoteHostProbe};
+pub use server_role::{
+    BegunServer, RowsMade, ServerOutcome, ServerReply, ServerRole, ServerStep, ServerWork,
+};
+pub use server_session::{RemoteProbe, ServerSession};
 pub use shared_prepare::Wanted;
 
 /// What runs the tasks of an agent or a conductor: this thread.

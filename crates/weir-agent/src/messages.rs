@@ -7,8 +7,10 @@ use weir_load::Frame;
 use weir_server::ServerIdentity;
 
 use crate::allowance::Permission;
+use crate::authority_message::AuthorityMessage;
 use crate::plan_message::PlanMessage;
 use crate::prepare_message::PrepareMessage;
+use crate::server_role::{ServerReply, ServerStep};
 
 /// What an agent is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,13 @@ pub struct Facts {
     pub targets: String,
     /// The key that passwords are sealed for.
     pub sealing_key: String,
+}
+
+impl Facts {
+    /// Whether the agent called `name` is meant by `wanted`: its name, its host's, or a label of it.
+    pub(crate) fn is_called(&self, name: &str, wanted: &str) -> bool {
+        wanted == name || wanted == self.host || self.labels.iter().any(|label| label == wanted)
+    }
 }
 
 /// A process as another host can know it.
@@ -89,8 +98,30 @@ pub(crate) enum Order {
     Watch(Box<WatchOrder>),
     /// Tell the figures of this moment.
     Sample { watch: String },
+    /// Do this step of a study's server; who asks again gets the same answer.
+    Serve(Box<ServeOrder>),
+    /// The conductor of this session is alive; there is no answer.
+    ServeBeat { session: String },
+    /// End the session and whatever it started.
+    ServeEnd { session: String },
     /// End the process.
     Down,
+}
+
+/// A step of a study's server.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ServeOrder {
+    /// Of the conductor: one at a time.
+    pub(crate) session: String,
+    /// Which step, from 1.
+    pub(crate) number: u64,
+    /// Version and commit of the conductor's program.
+    pub(crate) version: String,
+    pub(crate) step: ServerStep,
+    /// The process that loads the server, which is of the run if it is on the same host.
+    pub(crate) client: ProcessId,
+    /// Of the load's account, where the step makes one.
+    pub(crate) password: Option<Sealed>,
 }
 
 /// A share of a run, or a part of the tables.
@@ -101,10 +132,11 @@ pub(crate) struct Assignment<P> {
     pub(crate) version: String,
     pub(crate) plan: P,
     pub(crate) password: Sealed,
+    pub(crate) authority: AuthorityMessage,
 }
 
 /// A password, sealed for one agent.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Sealed {
     pub(crate) bytes: Vec<u8>,
     /// The key that it was sealed with.
@@ -159,6 +191,15 @@ pub(crate) enum Answer {
     },
     Watching(Watched),
     Sample(Sample),
+    /// A step of a study's server is done.
+    Served(ServerReply),
+    /// Sources that are sampled from now on: name and watch.
+    WatchingServer(Vec<(String, String)>),
+    /// A step is not done yet; ask again.
+    Working {
+        rows: u64,
+        rows_total: u64,
+    },
     /// Done as ordered.
     Done,
     /// Another run is not over yet.

@@ -11,11 +11,11 @@ use weir_server::ServerIdentity;
 use crate::allowance::Permission;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
-use crate::messages::{Answer, Facts, Order, Sample, WatchOrder, Watched};
+use crate::messages::{Answer, Facts, Order, ProcessId, Sample, WatchOrder, Watched};
 use crate::own_process::own_process;
 
 /// Longest wait for figures; a sample that is a second old is none.
-const SAMPLE_PATIENCE: Duration = Duration::from_millis(1_500);
+pub(crate) const SAMPLE_PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// A server's host with an agent that may read its figures.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl RemoteHost {
         let said_at = Instant::now();
         let (agent, facts, watched) = crew.runtime.block_on(crew.find_server(wanted, &order))?;
         Ok(Self {
-            host: host(agent, facts, &watched, &order),
+            host: host(agent, facts, watched.device.clone(), &order.client),
             states: watched.states,
             join_file: join_file.to_owned(),
             order,
@@ -89,7 +89,13 @@ impl RemoteHost {
     }
 }
 
-fn host(agent: String, facts: Facts, watched: &Watched, order: &WatchOrder) -> ServerHost {
+/// What a result says of the host of an agent; `client`: the process that loads the server.
+pub(crate) fn host(
+    agent: String,
+    facts: Facts,
+    device: Option<String>,
+    client: &ProcessId,
+) -> ServerHost {
     ServerHost {
         agent,
         host: facts.host,
@@ -97,8 +103,8 @@ fn host(agent: String, facts: Facts, watched: &Watched, order: &WatchOrder) -> S
         cores: facts.cores,
         memory: Bytes(facts.memory_bytes),
         kernel: facts.kernel,
-        device: watched.device.clone(),
-        is_apart: !facts.process.shares_kernel_with(&order.client),
+        device,
+        is_apart: !facts.process.shares_kernel_with(client),
     }
 }
 
@@ -145,19 +151,29 @@ impl Probe for RemoteHostProbe {
 
     fn sample(&mut self, readings: &mut Readings) -> Result<(), ProbeError> {
         let name = self.host.host.name();
-        let failed = |why: String| ProbeError::Agent {
-            agent: name.clone(),
-            why,
-        };
-        let sample = self.ask().map_err(|error| failed(error.to_string()))?;
-        let values = sample.values.iter();
-        readings.add_named(values.map(|(metric, of, value)| (&**metric, &**of, *value)));
-        for (source, why) in sample.lost {
-            let source = format!("{}: {source}", ServerHost::SOURCE);
-            readings.lose(&source, failed(why));
-        }
-        Ok(())
+        let sample = self.ask();
+        read(readings, &name, sample)
     }
+}
+
+/// Adds a sample of the agent called `name` to the readings.
+pub(crate) fn read(
+    readings: &mut Readings,
+    name: &str,
+    sample: Result<Sample, AgentError>,
+) -> Result<(), ProbeError> {
+    let failed = |why: String| ProbeError::Agent {
+        agent: name.to_owned(),
+        why,
+    };
+    let sample = sample.map_err(|error| failed(error.to_string()))?;
+    let values = sample.values.iter();
+    readings.add_named(values.map(|(metric, of, value)| (&**metric, &**of, *value)));
+    for (source, why) in sample.lost {
+        let source = format!("{}: {source}", ServerHost::SOURCE);
+        readings.lose(&source, failed(why));
+    }
+    Ok(())
 }
 
 impl Crew {
@@ -174,7 +190,7 @@ impl Crew {
         let (mut found, mut refusals) = (Vec::new(), Vec::new());
         for name in self.present().await?.into_keys() {
             let facts = self.facts(&name).await?;
-            let is_meant = wanted == AGENT_AUTO || wanted == name || wanted == facts.host;
+            let is_meant = wanted == AGENT_AUTO || facts.is_called(&name, wanted);
             let may = facts.allows.contains(&Permission::Probe);
             // One that is named says itself why it does not.
             if !is_meant || (wanted == AGENT_AUTO && !may) {

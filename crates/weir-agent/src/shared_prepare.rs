@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use weir_load::{LoadError, PreparePlan};
 
+use crate::authority_message::AuthorityMessage;
 use crate::clock::now_ns;
 use crate::conductor::BUSY_PATIENCE;
 use crate::crew::{Crew, PROMPT, unexpected};
@@ -78,6 +79,7 @@ impl Crew {
                 version: self.version.clone(),
                 plan: PrepareMessage::new(plan, writes_replicas),
                 password: seal(&plan.endpoint.password, name, &facts.sealing_key)?,
+                authority: AuthorityMessage::new(&plan.endpoint.tls),
             }));
             match self.ask(name, "prepare", &order, PROMPT).await? {
                 Answer::Done => return Ok(()),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use nkeys::KeyPair;
 use weir_process::PathError;
 
-use crate::authority;
+use crate::authority::{Certificates, SERVER_NAME};
 use crate::configuration::{Configuration, Member};
 use crate::join_file::write_private;
 use crate::subjects::Subjects;
@@ -118,7 +118,7 @@ impl Folder {
         if let Ok(existing) = fs::read_to_string(&path) {
             return Ok(existing);
         }
-        let made = authority::make()?;
+        let made = Certificates::make(SERVER_NAME)?;
         write_private(&self.path.join("certificate.pem"), &made.certificate)?;
         write_private(&self.path.join("key.pem"), &made.key)?;
         write_private(&path, &made.authority)?;

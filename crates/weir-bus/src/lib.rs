@@ -14,6 +14,7 @@ mod program;
 mod server;
 mod subjects;
 
+pub use authority::Certificates;
 pub use connection::connect;
 pub use error::BusError;
 pub use folder::{CONDUCTOR, Folder};

@@ -1,4 +1,4 @@
-//! The host of a server that the user gives, as an agent there saw it.
+//! The host of a server, as an agent there saw it.
 
 use serde::{Deserialize, Serialize};
 

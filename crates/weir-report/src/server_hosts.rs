@@ -107,7 +107,8 @@ fn others(used: &Utilization) -> String {
     format!("{cores} ({})", names.join(", "))
 }
 
-/// Seconds of the measurement without figures: a gap of one sample is one second.
+/// Seconds of the measurement without some of the figures: a gap of one sample is one second. Sources of one host that
+/// are lost together count once.
 fn missing_s(run: &RunResult) -> f64 {
     let gaps = run
         .gaps
@@ -115,9 +116,16 @@ fn missing_s(run: &RunResult) -> f64 {
         .filter(|gap| gap.source == ServerHost::SOURCE);
     let within = gaps.filter_map(|gap| {
         let (from_s, to_s) = (gap.from_s.max(0.0), gap.to_s.min(run.record.measured_s));
-        (to_s >= from_s).then_some(to_s - from_s + 1.0)
+        (to_s >= from_s).then_some((from_s, to_s + 1.0))
     });
-    within.sum::<f64>().min(run.record.measured_s)
+    let mut within: Vec<_> = within.collect();
+    within.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut missing_s, mut counted_to_s) = (0.0, 0.0_f64);
+    for (from_s, to_s) in within {
+        missing_s += (to_s - counted_to_s.max(from_s)).max(0.0);
+        counted_to_s = counted_to_s.max(to_s);
+    }
+    missing_s.min(run.record.measured_s)
 }
 
 /// The host of every run that has one.

@@ -42,6 +42,21 @@ impl<'a> StudyContext<'a> {
         &self.servers[&cell.spec.primary().server]
     }
 
+    /// Whether Weir has the program that serves `cell`, and its drive, on this host.
+    pub(crate) fn can_start(&self, cell: &Cell) -> bool {
+        let node = cell.spec.primary();
+        let has_drive = node.drive.is_none() || self.drives.of_node(node).is_some();
+        self.servers.contains_key(&node.server) && has_drive
+    }
+
+    /// The programs that serve on this host.
+    pub(crate) fn versions(&self) -> Vec<(ServerChoice, ServerVersion)> {
+        let servers = self.servers.iter();
+        servers
+            .map(|(choice, binary)| (choice.clone(), binary.version))
+            .collect()
+    }
+
     /// The server of `cell`, where the user gives it.
     pub(crate) fn external_of(&self, cell: &Cell) -> Option<&ExternalServer> {
         let url = cell.spec.primary().server.given.as_ref()?;

@@ -96,7 +96,8 @@ impl DataSets {
         context.check_capacity(cell, self.of(cell).directory)
     }
 
-    fn find(&self, spec: &RunSpec) -> Option<&PreparedData> {
+    /// The data of a run, if they were prepared.
+    pub(crate) fn find(&self, spec: &RunSpec) -> Option<&PreparedData> {
         let mut runs = self.runs.iter();
         let found = runs.find(|(known, _)| have_same_data(known, spec));
         found.map(|(_, number)| &self.prepared[*number])

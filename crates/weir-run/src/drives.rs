@@ -13,10 +13,14 @@ pub(crate) struct Drives {
 }
 
 impl Drives {
+    /// Those of the servers that are started on this host.
     pub(crate) fn of(plan: &Plan, options: &RunOptions) -> Result<Self, RunError> {
         weir_study::check_drives(plan)?;
         let mut drives = Self::default();
-        for profile in weir_study::drive_profiles(plan) {
+        let mut here = plan.clone();
+        here.cells
+            .retain(|cell| cell.spec.primary().hosting_agent().is_none());
+        for profile in weir_study::drive_profiles(&here) {
             if !options.below_floor {
                 weir_drive::check_floor(&profile)?;
             }

@@ -86,6 +86,29 @@ pub enum RunError {
         /// Why not, and what would do.
         why: String,
     },
+    /// A server cannot listen where it is to.
+    #[error("cannot listen on {address}, port {port} ({why}); name another with --listen")]
+    Listening {
+        /// The address.
+        address: std::net::IpAddr,
+        /// The port; 0: a free one.
+        port: u16,
+        /// The system's words.
+        why: String,
+    },
+    /// A server on the host of an agent.
+    #[error("server on another host: {0}")]
+    OnAgent(weir_agent::AgentError),
+    /// The host of an agent does not do what a study's server wants.
+    #[error("{what}: {value} ({why})")]
+    NotOnAgent {
+        /// What is wanted.
+        what: String,
+        /// Its value.
+        value: String,
+        /// Why not, and what to do.
+        why: &'static str,
+    },
     /// A snapshot of the other flavour's data.
     #[error(
         "the snapshot `{name}` has data of {of}, and the server is {flavor}; take one of the same flavour"
@@ -131,6 +154,26 @@ pub enum RunError {
     /// What the study file or installed servers say of the plan.
     #[error(transparent)]
     Study(#[from] weir_study::StudyError),
+}
+
+impl RunError {
+    /// What an agent of the same version does not give.
+    pub(crate) fn wrong_answer() -> Self {
+        Self::NotOnAgent {
+            what: "answer".to_owned(),
+            value: "of another step".to_owned(),
+            why: "install the same version on both hosts",
+        }
+    }
+}
+
+impl From<weir_agent::AgentError> for RunError {
+    fn from(error: weir_agent::AgentError) -> Self {
+        match error {
+            weir_agent::AgentError::Interrupted => Self::Interrupted,
+            error => Self::OnAgent(error),
+        }
+    }
 }
 
 impl From<ServerError> for RunError {

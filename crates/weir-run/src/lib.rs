@@ -3,7 +3,8 @@
 //! Every run starts from nothing but the snapshot: data restored, drive mounted, server started
 //! cold, loaded, and all of it thrown away. What remains is the stored result. Where a study varies
 //! the load within one server, the runs of a block that differ in nothing else share one. A server that
-//! the user gives is loaded as it is, and gets back what was set on it.
+//! the user gives is loaded as it is, and gets back what was set on it. A server may be on the host of an agent: that does
+//! there what is done here ([`ServerHosting`]), and the load comes from here.
 
 mod bottleneck;
 mod cancel;
@@ -17,11 +18,13 @@ mod error;
 mod events;
 mod external_servers;
 mod host;
+mod hosting;
 mod live;
 mod loader;
 mod options;
 mod query_plans;
 mod rehearsal;
+mod remote_servers;
 mod runner;
 mod server_hosts;
 mod session;
@@ -34,6 +37,7 @@ mod watch;
 mod working_directory;
 
 pub use error::RunError;
+pub use hosting::ServerHosting;
 pub use options::{Allowed, RunOptions};
 pub use rehearsal::rehearse;
 pub use runner::{RunOutcome, run};

@@ -49,7 +49,7 @@ pub fn run(
 ) -> Result<RunOutcome, RunError> {
     // What a killed study left behind would take memory and space from this one.
     sweep(&Registry::open()?)?;
-    let open = || StudyTargets::open(plan, options);
+    let open = || StudyTargets::open(plan, options, Cancel::on(stop));
     run_on(open, plan, options, Control::new(stop, on_event))
 }
 

@@ -1,35 +1,58 @@
-//! The targets of a study on real servers: private ones on restored data, and those that the user gives.
+//! The targets of a study on real servers: private ones on restored data, here or on the host of an agent, and those
+//! that the user gives.
 
 use weir_model::{Cell, Plan};
 
 use crate::cancel::{Cancel, Control};
 use crate::context::StudyContext;
 use crate::data::DataSets;
+use crate::remote_servers::RemoteServers;
 use crate::target::{Description, ExternalTarget, PrivateTarget, Target, Targets};
 use crate::{RunError, RunOptions};
 
 pub(crate) struct StudyTargets<'a> {
     context: StudyContext<'a>,
     data: DataSets,
+    /// The agent that starts servers, if cells name one.
+    remote: Option<RemoteServers>,
 }
 
 impl<'a> StudyTargets<'a> {
     /// Finds what can be found wrong without starting a server.
-    pub(crate) fn open(plan: &Plan, options: &'a RunOptions) -> Result<Self, RunError> {
+    pub(crate) fn open(
+        plan: &Plan,
+        options: &'a RunOptions,
+        cancel: Cancel<'_>,
+    ) -> Result<Self, RunError> {
         Ok(Self {
             context: StudyContext::new(plan, options)?,
             data: DataSets::default(),
+            remote: RemoteServers::open(plan, options, cancel)?,
         })
+    }
+
+    /// The agent that starts the server of `cell`.
+    fn remote_of(&self, cell: &Cell) -> Option<&RemoteServers> {
+        let remote = self.remote.as_ref();
+        remote.filter(|_| cell.spec.primary().hosting_agent().is_some())
     }
 }
 
 impl Targets for StudyTargets<'_> {
     fn prepare(&mut self, cells: &[Cell], control: &mut Control<'_>) -> Result<(), RunError> {
-        self.data = DataSets::prepare(&self.context, cells, control)?;
+        if let Some(remote) = &mut self.remote {
+            remote.prepare(control)?;
+        }
+        let is_here = |cell: &&Cell| cell.spec.primary().hosting_agent().is_none();
+        let here: Vec<Cell> = cells.iter().filter(is_here).cloned().collect();
+        self.data = DataSets::prepare(&self.context, &here, control)?;
         Ok(())
     }
 
     fn begin(&mut self, cell: &Cell, cancel: Cancel<'_>) -> Result<Box<dyn Target>, RunError> {
+        if let Some(remote) = self.remote_of(cell) {
+            return Ok(Box::new(remote.begin(cell, cancel)?));
+        }
         let context = &self.context;
         if let Some(server) = context.external_of(cell) {
             let allowed = context.options.allowed.config;
@@ -38,16 +61,30 @@ impl Targets for StudyTargets<'_> {
             return Ok(Box::new(taken));
         }
         let data = self.data.of(cell);
-        Ok(Box::new(PrivateTarget::start(context, cell, data, cancel)?))
+        Ok(Box::new(PrivateTarget::start(
+            context, cell, data, None, cancel,
+        )?))
     }
 
     fn describe(&self, first: &Cell) -> Description {
-        let (flavor, version) = self.context.version_of(first);
+        let remote = self.remote_of(first);
+        let on_agent = remote.and_then(|remote| {
+            let version = remote.version_of(first)?;
+            Some((first.spec.primary().server.flavor, version, remote.tables()))
+        });
+        let (flavor, version, tables) = on_agent.unwrap_or_else(|| {
+            let (flavor, version) = self.context.version_of(first);
+            (flavor, version, self.data.tables(&self.context, first))
+        });
+        let mut drives = self.context.drives.profiles();
+        if let Some(remote) = &self.remote {
+            drives.extend_from_slice(remote.drives());
+        }
         Description {
             flavor,
             version,
-            drives: self.context.drives.profiles(),
-            tables: self.data.tables(&self.context, first),
+            drives,
+            tables,
         }
     }
 

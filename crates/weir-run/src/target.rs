@@ -2,6 +2,7 @@
 
 mod external;
 mod private;
+mod remote;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,10 @@ use crate::RunError;
 use crate::cancel::{Cancel, Control};
 
 pub(crate) use self::external::ExternalTarget;
-pub(crate) use self::private::{Ending, PrivateTarget, ServerHandle, Successor};
+pub(crate) use self::private::{
+    Ending, ListenAddress, LoadAccount, PrivateTarget, ServerHandle, Successor,
+};
+pub(crate) use self::remote::RemoteTarget;
 
 /// What events may do to a server of Weir's own beside statements.
 #[derive(Clone)]

@@ -39,6 +39,11 @@ pub(crate) struct DataNote {
     pub(crate) password: Secret,
 }
 
+/// A new password: 24 letters and digits, which are 142 bits, and no character that SQL would have to quote.
+pub fn random_password() -> Secret {
+    Secret::new(Alphanumeric.sample_string(&mut rand::rng(), 24))
+}
+
 #[derive(Serialize, Deserialize)]
 struct RawNote {
     flavor: Flavor,
@@ -49,12 +54,10 @@ struct RawNote {
 impl DataNote {
     /// A note for `server` with a new password.
     pub(crate) fn generate(server: &ServerBinary) -> Self {
-        // 24 letters and digits: 142 bits, and no character that SQL would have to quote.
-        let password = Alphanumeric.sample_string(&mut rand::rng(), 24);
         Self {
             flavor: server.flavor,
             version: server.version,
-            password: Secret::new(password),
+            password: random_password(),
         }
     }
 

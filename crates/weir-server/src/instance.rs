@@ -26,7 +26,7 @@ use crate::{
 };
 
 use folder::Folder;
-pub use folder::let_in_from_loopback;
+pub use folder::{let_in_from_loopback, let_in_load};
 pub use record::{Instance, InstanceState};
 
 /// Crash recovery of a large redo log takes minutes.

@@ -41,7 +41,7 @@ pub use config_changes::{
     ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, literal,
     native_config, permit_config, put_back_left, set_statements,
 };
-pub use data_directory::{DATABASE, forget_identity};
+pub use data_directory::{DATABASE, forget_identity, random_password};
 pub use data_files::data_elsewhere;
 pub use doublewrite::{
     DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch, log_switch,
@@ -56,7 +56,7 @@ pub use hidden_states::{unsaid, unsaid_of_host};
 pub use initialise::initialise;
 pub use instance::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, let_in_from_loopback,
-    loopback_variables,
+    let_in_load, loopback_variables,
 };
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};

@@ -19,7 +19,7 @@ pub enum BackToSpeed {
 }
 
 /// When `series` is as fast as before `began_s`: the first of five intervals in sequence that are fast. They complete at
-/// least 95 % of the rate before. The median of their 99th percentiles is at most 1.25 times that before. `None` with
+/// least 95 % of the rate before, and so does the first of them alone: it may still be cold where a mean is not. The median of their 99th percentiles is at most 1.25 times that before. `None` with
 /// fewer than five intervals before.
 pub fn back_to_speed(series: &[SeriesInterval], began_s: f64) -> Option<BackToSpeed> {
     let before: Vec<_> = series.iter().filter(|one| one.end_s <= began_s).collect();
@@ -38,7 +38,9 @@ pub fn back_to_speed(series: &[SeriesInterval], began_s: f64) -> Option<BackToSp
             (Some(now), Some(before)) => now > before * LATENCY_TIMES,
             _ => false,
         };
-        rate(sequence).is_some_and(|now| now >= rate_before * RATE_SHARE) && !is_late
+        let is_full =
+            |intervals| rate(intervals).is_some_and(|now| now >= rate_before * RATE_SHARE);
+        is_full(sequence) && is_full(&sequence[..1]) && !is_late
     };
     let found = rest.windows(IN_SEQUENCE).find(is_fast);
     Some(match found {
@@ -80,6 +82,10 @@ mod tests {
         ];
         let found = back_to_speed(&seconds(&counts), 5.0);
         assert_eq!(found, Some(BackToSpeed::After(5.0)));
+        // A second that is cold itself is none of them, whatever the mean.
+        let after = [100, 100, 100, 100, 100, 0, 0, 60, 110, 110, 110, 110, 110];
+        let found = back_to_speed(&seconds(&after), 5.0);
+        assert_eq!(found, Some(BackToSpeed::After(3.0)));
         // What begins within a second is no whole second of what follows.
         let found = back_to_speed(&seconds(&counts), 5.5);
         assert_eq!(found, Some(BackToSpeed::After(4.5)));

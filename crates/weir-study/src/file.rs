@@ -108,7 +108,8 @@ pub(crate) struct ServerSection {
     pub(crate) replica_drive: Option<String>,
     #[serde(default)]
     pub(crate) heartbeat: bool,
-    /// The agent that samples the host of a server given by its URL: its name, its host's, or `auto`.
+    /// The agent on the server's host: its name, its host's, or `auto`. It starts the server there, or samples the
+    /// host of a server given by its URL.
     pub(crate) agent: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::resolve::probe_cell;
 use crate::settings_preview::preview_settings;
 use crate::{StudyError, target};
 
-/// The programs of all cells, without those of servers that the user gives. Each takes what its cells set.
+/// The programs of all cells whose servers Weir starts on this host. Each takes what its cells set.
 ///
 /// # Errors
 ///
@@ -21,10 +21,11 @@ pub fn server_programs(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinar
     Ok(servers)
 }
 
-/// The programs of all cells, without those of servers that the user gives.
+/// The programs of all cells whose servers Weir starts on this host.
 fn of_plan(plan: &Plan) -> Result<BTreeMap<ServerChoice, ServerBinary>, StudyError> {
-    let choices = plan.cells.iter().map(|cell| &cell.spec.primary().server);
-    let choices: BTreeSet<_> = choices.filter(|choice| choice.given.is_none()).collect();
+    let nodes = plan.cells.iter().map(|cell| cell.spec.primary());
+    let nodes = nodes.filter(|node| node.server.given.is_none() && node.agent.is_none());
+    let choices: BTreeSet<_> = nodes.map(|node| &node.server).collect();
     if choices.is_empty() {
         return Ok(BTreeMap::new());
     }

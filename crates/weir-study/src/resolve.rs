@@ -21,6 +21,7 @@ use weir_model::{
 use crate::declared::{ClaimSection, NegativeControlSection, texts};
 use crate::draft::Draft;
 use crate::file::{StudyFile, Warmup};
+use crate::hosting::refused_on_agent;
 use crate::setting::Setting;
 use crate::target::{self, Context, FlavorOf, Target};
 use crate::{StudyError, server_defaults};
@@ -163,17 +164,16 @@ impl Resolver<'_> {
         }
     }
 
-    /// Weir sees the host of a server that it starts by itself.
+    /// The server of a run can be on the host of an agent only as far as the agent can make the run's server.
     fn check_agent(&self, plan: &Plan) -> Result<(), StudyError> {
-        let is_external = |cell: &Cell| cell.spec.primary().server.given.is_some();
-        match &self.file.server.agent {
-            Some(agent) if !plan.cells.iter().any(is_external) => {
-                let why = "no server of the study is given by its URL, and Weir sees its own host by itself; leave it \
-                           out";
-                Err(self.error("server.agent", format!("`{agent}`"), why))
+        for cell in &plan.cells {
+            if let Some(agent) = cell.spec.primary().hosting_agent()
+                && let Some(why) = refused_on_agent(&cell.spec)
+            {
+                return Err(self.error("server.agent", format!("`{agent}`"), why));
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Everything but factors, cells, repetitions and runs.

@@ -36,6 +36,12 @@ pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
     };
     let cells = plan.cells.iter().map(|cell| {
         let node = cell.spec.primary();
+        if node.hosting_agent().is_some() {
+            asking.notes.insert(as_written(
+                &"a server on another host is not asked before the study runs",
+            ));
+            return Ok(None);
+        }
         asking.of(node.server.clone(), node.variables.clone())
     });
     let cells = cells.collect::<Result<_, StudyError>>()?;

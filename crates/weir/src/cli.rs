@@ -116,7 +116,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: BusCommand,
     },
-    /// Take a share of the load of runs on other hosts, until Ctrl-C
+    /// Take a share of the load of runs, or start servers of studies, until Ctrl-C
     Agent(AgentArguments),
     /// Start, list, check and end agents on load hosts
     Agents {

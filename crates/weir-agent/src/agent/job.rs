@@ -10,7 +10,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use weir_load::{LoadError, LoadPlan, PartEnd, PartReady, PartStart, run_part};
 use weir_mysql::{ChangeLog, Gate, Permissions};
 
+use crate::authority_message::AuthorityFile;
 use crate::messages::{Answer, Report};
+use crate::server_role::ServerOutcome;
 
 /// Until so long before its start a run can be called back.
 const REVOCABLE: Duration = Duration::from_millis(20);
@@ -24,7 +26,7 @@ pub(super) enum StartOrder {
     Disarm,
 }
 
-/// What a job or a watch tells the agent.
+/// What a job, a watch or the server of a study tells the agent.
 pub(super) enum Event {
     /// Its connections are there, or why not.
     Ready {
@@ -40,6 +42,14 @@ pub(super) enum Event {
     },
     /// No conductor asks for them any more.
     WatchEnded { id: String },
+    /// A step of a study's server is done.
+    Served {
+        session: String,
+        number: u64,
+        outcome: Result<ServerOutcome, String>,
+    },
+    /// Whatever the session started is gone.
+    ServingEnded { session: String },
 }
 
 /// A share of a run under way.
@@ -54,7 +64,7 @@ impl Job {
     /// Begins to connect; `reply`: who wants to know when that is done.
     pub(super) fn start(
         run: String,
-        plan: LoadPlan,
+        (plan, authority): (LoadPlan, Option<AuthorityFile>),
         writes_replicas: bool,
         reply: Option<Subject>,
         events: UnboundedSender<Event>,
@@ -79,6 +89,7 @@ impl Job {
             .name("weir-share".to_owned())
             .spawn(move || {
                 let how = work.run(reply, &events);
+                drop(authority);
                 let _ = events.send(Event::Ended { run, how });
             })
             .map_err(|error| error.to_string())?;

@@ -28,8 +28,10 @@ impl Agent<'_> {
     ) -> Result<(), Answer> {
         let password = self.accept(&assignment)?;
         let writes_replicas = assignment.plan.writes_replicas;
-        let plan = assignment.plan.plan(password).map_err(refused)?;
+        let mut plan = assignment.plan.plan(password).map_err(refused)?;
         self.options.allowance.check(&plan).map_err(refused)?;
+        let authority = assignment.authority.arrive(&mut plan.endpoint.tls);
+        let authority = authority.map_err(refused)?;
         let reports = delivery::start(
             &self.client,
             self.subjects
@@ -39,7 +41,7 @@ impl Agent<'_> {
         );
         let job = Job::start(
             assignment.run,
-            plan,
+            (plan, authority),
             writes_replicas,
             reply,
             self.events.clone(),
@@ -58,11 +60,13 @@ impl Agent<'_> {
     ) -> Result<(), Answer> {
         let password = self.accept(&assignment)?;
         let writes_replicas = assignment.plan.writes_replicas;
-        let plan = assignment.plan.plan(password).map_err(refused)?;
+        let mut plan = assignment.plan.plan(password).map_err(refused)?;
         let allowed = self.options.allowance.check_tables(&plan);
         allowed.map_err(refused)?;
+        let authority = assignment.authority.arrive(&mut plan.endpoint.tls);
+        let authority = authority.map_err(refused)?;
         on_event(&format!("run {}: making tables", assignment.run));
-        let preparing = Preparing::start(assignment.run, plan, writes_replicas);
+        let preparing = Preparing::start(assignment.run, (plan, authority), writes_replicas);
         self.preparing = Some(preparing.map_err(refused)?);
         Ok(())
     }
@@ -105,8 +109,12 @@ impl Agent<'_> {
         }
         match Watch::start(order, &self.facts.process, self.events.clone()) {
             Ok((watch, watched)) => {
-                let surplus = (self.watches.len() + 1).saturating_sub(WATCHES_MAX);
-                self.watches.drain(..surplus);
+                let of_others = |watch: &&Watch| !watch.is_of_own_server;
+                if self.watches.iter().filter(of_others).count() >= WATCHES_MAX
+                    && let Some(oldest) = self.watches.iter().position(|one| !one.is_of_own_server)
+                {
+                    self.watches.remove(oldest);
+                }
                 self.watches.push(watch);
                 Answer::Watching(watched)
             }
@@ -114,14 +122,14 @@ impl Agent<'_> {
         }
     }
 
-    fn other_version(&self, theirs: &str) -> Answer {
+    pub(super) fn other_version(&self, theirs: &str) -> Answer {
         refused(format!(
             "its version is {}, the conductor's is {theirs}; install the same on both hosts",
             self.options.version
         ))
     }
 
-    fn open(&self, password: &Sealed) -> Result<Secret, String> {
+    pub(super) fn open(&self, password: &Sealed) -> Result<Secret, String> {
         let failed =
             |error: nkeys::error::Error| format!("the password cannot be opened ({error})");
         let sender = XKey::from_public_key(&password.sealed_by).map_err(failed)?;

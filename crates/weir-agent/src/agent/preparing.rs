@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weir_load::{BinaryLog, PreparePlan};
 
 use super::job::gate;
+use crate::authority_message::AuthorityFile;
 use crate::messages::Answer;
 
 /// Tables that are being made.
@@ -26,7 +27,7 @@ struct Shared {
 impl Preparing {
     pub(super) fn start(
         run: String,
-        plan: PreparePlan,
+        (plan, authority): (PreparePlan, Option<AuthorityFile>),
         writes_replicas: bool,
     ) -> Result<Self, String> {
         let shared = Arc::new(Shared::default());
@@ -41,6 +42,7 @@ impl Preparing {
                     own.rows_total.store(total, Ordering::Relaxed);
                 });
                 let done = done.map_err(|error| error.to_string());
+                drop(authority);
                 *own.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
             })
             .map_err(|error| error.to_string())?;

@@ -1,11 +1,12 @@
-//! Watching the host of a server: it reads, in a thread of its own, and changes nothing.
+//! Watching a server and its host: it reads, in a thread of its own, and changes nothing.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use async_nats::Subject;
 use tokio::sync::mpsc::UnboundedSender;
-use weir_probe::{HostProbe, Probe as _, ProcessProbe, Readings};
+use weir_probe::{HostProbe, Probe, ProcessProbe, Readings};
 use weir_server::FoundServer;
 
 use super::job::Event;
@@ -15,12 +16,14 @@ use crate::messages::{Answer, ProcessId, Sample, WatchOrder, Watched};
 /// A watch without a question for so long is over: its conductor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A server whose host is watched.
+/// A source that is watched: the host of a server, or one of the sources of a server that this agent started.
 pub(super) struct Watch {
     id: String,
     questions: Sender<Option<Subject>>,
     /// Whether it was asked: one that only found the server is not worth a word.
     is_read: bool,
+    /// Whether this agent started the server, which it tells by itself.
+    pub(super) is_of_own_server: bool,
 }
 
 impl Watch {
@@ -31,19 +34,45 @@ impl Watch {
         events: UnboundedSender<Event>,
     ) -> Result<(Self, Watched), String> {
         let FoundServer { pid, data_dir } = order.server.find()?;
-        let id = format!("{:x}", now_ns());
         let data = data_dir.as_deref();
-        let watched = Watched {
-            watch: id.clone(),
-            device: data.and_then(weir_probe::block_device),
-            states: weir_server::unsaid_of_host(order.server.writes_directly, Some(pid), data),
-        };
+        let device = data.and_then(weir_probe::block_device);
+        let states = weir_server::unsaid_of_host(order.server.writes_directly, Some(pid), data);
         let of_run = order.client.seen_by(own).into_iter().chain([pid]);
         let figures = Figures {
-            host: HostProbe::of_run(data_dir, of_run),
-            server: Some(ProcessProbe::server(pid)),
+            first: Box::new(HostProbe::of_run(data_dir, of_run)),
+            second: Some(ProcessProbe::server(pid)),
             readings: Readings::default(),
         };
+        let watch = Self::spawn(figures, false, events)?;
+        let watched = Watched {
+            watch: watch.id.clone(),
+            device,
+            states,
+        };
+        Ok((watch, watched))
+    }
+
+    /// Asks `probe` of a server that this agent started.
+    pub(super) fn of_own_server(
+        probe: Box<dyn Probe>,
+        events: UnboundedSender<Event>,
+    ) -> Result<Self, String> {
+        let figures = Figures {
+            first: probe,
+            second: None,
+            readings: Readings::default(),
+        };
+        Self::spawn(figures, true, events)
+    }
+
+    fn spawn(
+        figures: Figures,
+        is_of_own_server: bool,
+        events: UnboundedSender<Event>,
+    ) -> Result<Self, String> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{:x}-{number}", now_ns());
         let (questions, receiver) = channel();
         let ended = id.clone();
         std::thread::Builder::new()
@@ -53,12 +82,16 @@ impl Watch {
                 let _ = events.send(Event::WatchEnded { id: ended });
             })
             .map_err(|error| error.to_string())?;
-        let watch = Self {
+        Ok(Self {
             id,
             questions,
             is_read: false,
-        };
-        Ok((watch, watched))
+            is_of_own_server,
+        })
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
     }
 
     pub(super) fn is(&self, id: &str) -> bool {
@@ -95,26 +128,27 @@ fn answer(
 
 /// What is read.
 struct Figures {
-    host: HostProbe,
+    /// Without it there is no sample.
+    first: Box<dyn Probe>,
     /// Until it ends.
-    server: Option<ProcessProbe>,
+    second: Option<ProcessProbe>,
     readings: Readings,
 }
 
 impl Figures {
     fn now(&mut self) -> Answer {
         let readings = &mut self.readings;
-        if let Err(error) = self.host.sample(readings) {
+        if let Err(error) = self.first.sample(readings) {
             readings.discard();
             return Answer::Refused {
                 why: error.to_string(),
             };
         }
-        if let Some(server) = &mut self.server
+        if let Some(server) = &mut self.second
             && let Err(error) = server.sample(readings)
         {
             readings.lose(server.name(), error);
-            self.server = None;
+            self.second = None;
         }
         let values = readings.pending();
         let values = values.map(|(metric, of, value)| (metric.to_owned(), of.to_owned(), value));

@@ -98,7 +98,7 @@ fn joins(join: &weir_bus::JoinFile) -> String {
 }
 
 /// Files below `folder` that hold these bytes.
-fn search(folder: &Path, wanted: &[u8], found: &mut Vec<std::path::PathBuf>) {
+pub(super) fn search(folder: &Path, wanted: &[u8], found: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -6,6 +6,7 @@
 
 mod keys;
 mod runs;
+mod server_steps;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use weir_agent::{AgentOptions, Allowance, Crew, serve};
+use weir_agent::{AgentOptions, Allowance, Crew, Permission, ServerRole, serve};
 use weir_bus::{Bus, BusOptions, CONDUCTOR, Folder, JoinFile};
 use weir_load::{LoadPlan, NullServer, NullServerBehavior};
 use weir_model::WorkloadName;
@@ -59,9 +60,22 @@ impl World {
     }
 
     fn start_agent(&mut self, name: &str, version: &str) {
+        self.start(name, version, None);
+    }
+
+    /// One that may start servers, by `role`.
+    fn start_server_agent(&mut self, name: &str, role: Arc<dyn ServerRole>) {
+        self.start(name, VERSION, Some(role));
+    }
+
+    fn start(&mut self, name: &str, version: &str, server_role: Option<Arc<dyn ServerRole>>) {
+        let allowance = Allowance::new(&[], 100);
         let options = AgentOptions {
             join: self.join_file(name),
-            allowance: Allowance::new(&[], 100),
+            allowance: match &server_role {
+                Some(_) => allowance.with(&[Permission::Server]),
+                None => allowance,
+            },
             // Agents with odd names are in one zone.
             labels: if name.ends_with(['1', '3']) {
                 vec!["zone=a".to_owned()]
@@ -69,6 +83,7 @@ impl World {
                 Vec::new()
             },
             version: version.to_owned(),
+            server_role,
         };
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
@@ -79,6 +94,15 @@ impl World {
             stop,
             thread: Some(thread),
         });
+    }
+
+    fn stop_agents(&mut self) {
+        for agent in &mut self.agents {
+            agent.stop.store(true, Ordering::Relaxed);
+            let done = agent.thread.take().unwrap().join();
+            assert!(std::thread::panicking() || done.is_ok());
+        }
+        self.agents.clear();
     }
 
     fn crew(&self) -> Crew {
@@ -98,11 +122,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        for agent in &mut self.agents {
-            agent.stop.store(true, Ordering::Relaxed);
-            let done = agent.thread.take().unwrap().join();
-            assert!(std::thread::panicking() || done.is_ok());
-        }
+        self.stop_agents();
         drop(self.bus.take());
     }
 }

@@ -68,13 +68,13 @@ pub struct Node {
     pub limits: Limits,
     /// What its buffer pool holds when the load begins.
     pub pool: PoolStart,
-    /// The agent on the host of a server that the user gives, whose figures it samples; [`AGENT_AUTO`]: the one that
-    /// finds the server there.
+    /// The agent on the server's host. It samples the host of a server that the user gives; else it starts the server
+    /// there. [`AGENT_AUTO`]: the one that finds the server, or the only one that may start it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
-/// In place of an agent's name: the agent that finds the server on its host.
+/// In place of an agent's name: the agent that finds the server on its host, or the only one that may start one.
 pub const AGENT_AUTO: &str = "auto";
 
 /// What a server does in a topology.
@@ -172,6 +172,12 @@ impl Node {
             pool: PoolStart::Cold,
             agent: None,
         }
+    }
+
+    /// The agent whose host Weir starts the server on; `None`: this host, or the server is the user's.
+    pub fn hosting_agent(&self) -> Option<&str> {
+        let agent = self.agent.as_deref();
+        agent.filter(|_| self.server.given.is_none())
     }
 
     /// The replica `number` (from 1) of this primary: the same server with the same variables, but on

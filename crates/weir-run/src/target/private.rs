@@ -2,6 +2,7 @@
 
 mod handle;
 mod heartbeat;
+mod listening;
 mod replicas;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ use crate::data::PreparedData;
 use crate::{RunError, commands, working_directory};
 pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
+use listening::Listening;
+pub(crate) use listening::{ListenAddress, LoadAccount};
 use replicas::Replica;
 pub(crate) use replicas::Successor;
 
@@ -40,16 +43,19 @@ pub(crate) struct PrivateTarget {
     drive: Option<DriveProcess>,
     home: WorkDirectory,
     commands: Vec<String>,
+    /// Where other hosts reach it.
+    listening: Option<Listening>,
     /// Its socket's, where the server is to be found at the same one after an event has started it again.
     _socket_dir: Option<WorkDirectory>,
 }
 
 impl PrivateTarget {
-    /// Restores `data`, mounts the drive and starts the server.
+    /// Restores `data`, mounts the drive and starts the server. `account`: the one of a load from other hosts.
     pub(crate) fn start(
         context: &StudyContext<'_>,
         cell: &Cell,
         data: &PreparedData,
+        account: Option<&LoadAccount>,
         cancel: Cancel<'_>,
     ) -> Result<Self, RunError> {
         let primary = cell.spec.primary();
@@ -84,9 +90,15 @@ impl PrivateTarget {
             .transpose()?;
         options.socket = socket_dir.as_ref().map(|dir| dir.path().join("mysql.sock"));
         let port = replicas::prepare_primary(context, cell, &mut options)?;
+        let tls = home.path().join("tls");
+        let listening = account.map(|account| Listening::prepare(account, &tls, &mut options));
+        let listening = listening.transpose()?;
         let binary = context.server_of(cell);
         commands.push(commands::server(binary, &options)?);
         let server = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
+        if let Some(account) = account {
+            account.make(&server.endpoint())?;
+        }
         settle(binary.flavor, cell, cancel)?;
         if primary.pool == PoolStart::Warm {
             server.session()?.load_pool()?;
@@ -98,6 +110,7 @@ impl PrivateTarget {
             drive,
             home,
             commands,
+            listening,
             _socket_dir: socket_dir,
         };
         if let Some(port) = port {
@@ -107,6 +120,32 @@ impl PrivateTarget {
             target.heartbeat = Some(Heartbeat::start(target.endpoint())?);
         }
         Ok(target)
+    }
+
+    /// Where other hosts reach it, if they do.
+    pub(crate) fn listening(&self) -> Option<&Listening> {
+        self.listening.as_ref()
+    }
+
+    /// Everything that can be looked at but its load generator; `client`: the id of that, if it is neither this process
+    /// nor a child of it.
+    pub(crate) fn own_probes(&self, client: Option<u32>) -> Vec<Box<dyn Probe>> {
+        let mut probes: Vec<Box<dyn Probe>> = vec![
+            Box::new(ServerProbe::new(self.endpoint())),
+            Box::new(HostProbe::of_run(Some(self.home.path().to_owned()), client)),
+            Box::new(ProcessProbe::server_that_changes(self.server.pids())),
+        ];
+        for replica in &self.replicas {
+            probes.extend(replica.probes(self.heartbeat.is_some()));
+        }
+        if let Some(drive) = &self.drive {
+            let mountpoint = drive.mountpoint().to_owned();
+            probes.push(Box::new(ProcessProbe::drive(drive.pid())));
+            probes.push(Box::new(DriveProbe::new(move || {
+                weir_drive::statistics(&mountpoint).ok()
+            })));
+        }
+        probes
     }
 
     /// The run's directory as the server names it.
@@ -151,22 +190,8 @@ impl Target for PrivateTarget {
     }
 
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>> {
-        let mut probes: Vec<Box<dyn Probe>> = vec![
-            Box::new(ProcessProbe::client(client)),
-            Box::new(ServerProbe::new(self.endpoint())),
-            Box::new(HostProbe::new(Some(self.home.path().to_owned()))),
-            Box::new(ProcessProbe::server_that_changes(self.server.pids())),
-        ];
-        for replica in &self.replicas {
-            probes.extend(replica.probes(self.heartbeat.is_some()));
-        }
-        if let Some(drive) = &self.drive {
-            let mountpoint = drive.mountpoint().to_owned();
-            probes.push(Box::new(ProcessProbe::drive(drive.pid())));
-            probes.push(Box::new(DriveProbe::new(move || {
-                weir_drive::statistics(&mountpoint).ok()
-            })));
-        }
+        let mut probes = self.own_probes(None);
+        probes.insert(0, Box::new(ProcessProbe::client(client)));
         probes
     }
 

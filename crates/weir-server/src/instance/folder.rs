@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_model::{Address, Endpoint, Tls};
-use weir_mysql::Gate;
+use weir_model::{Address, Endpoint, Secret, Tls};
+use weir_mysql::{Gate, text_literal};
 use weir_process::{PathError, ProcessIdentity, Signal, runtime_directory};
 
 use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use, write_private};
@@ -152,6 +152,27 @@ pub fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
     let statements = [
         format!("CREATE USER IF NOT EXISTS {account} IDENTIFIED BY '{password}'"),
         format!("GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION"),
+    ];
+    statements
+        .iter()
+        .try_for_each(|statement| session.run(action, statement))
+}
+
+/// The account `user` for a load from other hosts, which must encrypt: all of the schema [`DATABASE`], nothing else.
+///
+/// # Errors
+///
+/// A server that refuses or is gone.
+pub fn let_in_load(endpoint: &Endpoint, user: &str, password: &Secret) -> Result<(), ServerError> {
+    let action = "make the account of the load";
+    let mut session = Session::open(endpoint, &Gate::own())?;
+    let (account, password) = (format!("'{user}'@'%'"), text_literal(password.reveal()));
+    let statements = [
+        // Neither log may have the password.
+        "SET SESSION sql_log_bin = 0".to_owned(),
+        "SET SESSION sql_log_off = 1".to_owned(),
+        format!("CREATE USER {account} IDENTIFIED BY {password} REQUIRE SSL"),
+        format!("GRANT ALL PRIVILEGES ON {DATABASE}.* TO {account}"),
     ];
     statements
         .iter()

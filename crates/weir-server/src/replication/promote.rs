@@ -1,5 +1,6 @@
 //! A replica whose primary is gone, made a primary: it applies all that it has received, and takes writes.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use weir_model::{Endpoint, Flavor};
@@ -8,6 +9,8 @@ use weir_mysql::{Gate, Value};
 use super::Words;
 use crate::{ServerBinary, ServerError, Session};
 
+/// Afterwards `STOP REPLICA` waits for it.
+const COORDINATOR_LIMIT: Duration = Duration::from_secs(10);
 const PROMOTE: &str = "make the replica a primary";
 
 /// How long the steps of a promotion took.
@@ -39,7 +42,7 @@ pub fn promote(
     apply_received(binary.flavor, &mut session, words, limit)?;
     let applied = began.elapsed();
     if binary.flavor == Flavor::Mysql {
-        end_coordinator(&mut session)?;
+        end_coordinator(&mut session, words)?;
     }
     let statements = [
         format!("STOP {replica}"),
@@ -58,7 +61,7 @@ pub fn promote(
 /// Ends the thread that gives transactions to `MySQL`'s parallel appliers. All that were received whole are applied. If a
 /// part of one more was received when the primary died, `STOP REPLICA` would wait a minute for the rest of it, which
 /// never comes (bug #96400), and its locks would stay. Ended, the server rolls that part back.
-fn end_coordinator(session: &mut Session) -> Result<(), ServerError> {
+fn end_coordinator(session: &mut Session, words: Words) -> Result<(), ServerError> {
     type Process = (
         u64,
         String,
@@ -69,14 +72,28 @@ fn end_coordinator(session: &mut Session) -> Result<(), ServerError> {
         Option<String>,
         Value,
     );
-    let processes: Vec<Process> = session.rows(PROMOTE, "SHOW PROCESSLIST")?;
-    for (id, user, .., state, _) in processes {
-        let state = state.unwrap_or_default();
-        if user == "system user" && state.contains("relay log") {
-            session.run(PROMOTE, &format!("KILL {id}"))?;
+    let deadline = Instant::now() + COORDINATOR_LIMIT;
+    while applies(session, words)? && Instant::now() < deadline {
+        let processes: Vec<Process> = session.rows(PROMOTE, "SHOW PROCESSLIST")?;
+        for (id, user, .., state, _) in processes {
+            // It has that state while it waits for the rest; at other moments it is not to be told from the appliers.
+            if user == "system user" && state.unwrap_or_default().contains("relay log") {
+                session.run(PROMOTE, &format!("KILL {id}"))?;
+            }
         }
+        thread::sleep(Duration::from_millis(20));
     }
     Ok(())
+}
+
+/// Whether the replica still applies.
+fn applies(session: &mut Session, words: Words) -> Result<bool, ServerError> {
+    let query = format!("SHOW {} STATUS", words.replica);
+    let status = session.row(PROMOTE, &query)?.unwrap_or_default();
+    let mut running = status
+        .iter()
+        .filter(|(name, _)| name.ends_with("_SQL_Running"));
+    Ok(running.any(|(_, value)| value == "Yes"))
 }
 
 /// Waits until all that was received is applied.

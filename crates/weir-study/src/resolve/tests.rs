@@ -610,3 +610,39 @@ fn whole_studies_of_other_pages_are_studies() {
         assert!(found.is_ok(), "{}\n{example}", found.unwrap_err());
     }
 }
+
+#[test]
+fn a_server_on_another_host_has_what_an_agent_can_make() {
+    let study = STUDY.replace("[server]", "[server]\n    agent = \"db1\"");
+    let plan = resolved(&study).unwrap();
+    let node = plan.cells[0].spec.primary();
+    assert_eq!(node.hosting_agent(), Some("db1"));
+    // Of a server that its owner runs the agent tells the host's figures.
+    let url = "[server]\n    flavor = \"mysql://app@db1/sbtest\"";
+    let external = study
+        .replace("[server]", url)
+        .replace("drive = [\"a\", \"b\"]", "");
+    let plan = resolved(&external.replace(", drive = \"1/25\"", "")).unwrap();
+    assert_eq!(plan.cells[0].spec.primary().hosting_agent(), None);
+    for (wanted, why) in [
+        (
+            ("[server]", "[server]\n    replicas = 1"),
+            "no replicas yet",
+        ),
+        (
+            ("[server]", "[server]\n    flavor = \"/opt/mysqld\""),
+            "a program's path",
+        ),
+        (("\"b\"]", "\"b.toml\"]"), "a drive profile's file"),
+        (
+            ("oltp_write_only", "oltp_text_read_only"),
+            "the text file is on this host",
+        ),
+    ] {
+        let refused = message(&study.replacen(wanted.0, wanted.1, 1));
+        assert!(
+            refused.contains("`server.agent` = `db1`") && refused.contains(why),
+            "{refused}"
+        );
+    }
+}

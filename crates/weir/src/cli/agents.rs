@@ -1,5 +1,6 @@
 //! Options of `weir bus`, `weir agent` and `weir agents`.
 
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -42,8 +43,8 @@ pub(crate) struct AgentArguments {
     /// Labels, by which a load chooses its hosts
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
-    /// What it lets a conductor do: `load` takes a share of a load; `probe` reads the figures of this host and of a
-    /// server's process
+    /// What a conductor may do: `load`: a share of a load; `probe`: figures of this host and of a server's process;
+    /// `server`: start servers of studies
     #[arg(
         long,
         value_name = "LIST",
@@ -51,6 +52,12 @@ pub(crate) struct AgentArguments {
         default_value = "load"
     )]
     pub(crate) allow: Vec<Permission>,
+    /// Folder for the data and drives of servers that it starts; with --allow server
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
+    /// Address of this host that these servers listen on, with TLS; a port, if one is to be the same for all of them
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = listen_address)]
+    pub(crate) listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -98,7 +105,7 @@ pub(crate) struct AgentsUpArguments {
     /// Labels, by which a load chooses its hosts
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
-    /// What they let a conductor do: `load`, `probe`
+    /// What they let a conductor do: `load`, `probe`, `server`
     #[arg(
         long,
         value_name = "LIST",
@@ -106,6 +113,12 @@ pub(crate) struct AgentsUpArguments {
         default_value = "load"
     )]
     pub(crate) allow: Vec<Permission>,
+    /// Folder for the data and drives of servers that it starts; with --allow server
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
+    /// Address of the host that these servers listen on, with TLS; a port, if one is to be the same for all of them
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = listen_address)]
+    pub(crate) listen: Option<SocketAddr>,
     /// Join file of the conductor [default: `$WEIR_BUS`, else the one of `weir bus up` on this host]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
@@ -135,4 +148,21 @@ fn label(text: &str) -> Result<String, String> {
     is_label
         .then(|| text.to_owned())
         .ok_or_else(|| "must be KEY=VALUE, of letters, digits, `.`, `-` and `_`".to_owned())
+}
+
+/// An address, and 0 where no port is given.
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let alone = text
+        .parse::<IpAddr>()
+        .map(|address| SocketAddr::new(address, 0));
+    let address = alone.or_else(|_| text.parse::<SocketAddr>());
+    match address {
+        Ok(address) if address.ip().is_unspecified() => {
+            Err("must be one address of this host".to_owned())
+        }
+        Ok(address) => Ok(address),
+        Err(_) => {
+            Err("must be an IP address of this host, such as 10.0.0.9 or 10.0.0.9:3307".to_owned())
+        }
+    }
 }

@@ -1,12 +1,16 @@
-//! `weir agent`: this host takes shares of runs.
+//! `weir agent`: this host takes shares of runs, and starts servers of studies.
 
+use std::fs::DirBuilder;
 use std::io::{self, BufRead as _, Read as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
-use weir_agent::{AgentOptions, Allowance, serve};
+use anyhow::{Context as _, bail};
+use weir_agent::{AgentOptions, Allowance, Permission, ServerRole, serve};
 use weir_bus::JoinFile;
+use weir_run::ServerHosting;
 
 use crate::cli::AgentArguments;
 use crate::{Outcome, interrupt};
@@ -27,9 +31,33 @@ pub(crate) fn execute(arguments: &AgentArguments) -> anyhow::Result<Outcome> {
             .with(&arguments.allow),
         labels: arguments.label.clone(),
         version: env!("WEIR_COMMIT").to_owned(),
+        server_role: server_role(arguments)?,
     };
     serve(&options, &ENDED, &mut |line| eprintln!("{line}"))?;
     Ok(Outcome::Done)
+}
+
+/// What starts servers here, with the folder and the address that its owner named.
+fn server_role(arguments: &AgentArguments) -> anyhow::Result<Option<Arc<dyn ServerRole>>> {
+    let allows = arguments.allow.contains(&Permission::Server);
+    let (work, listen) = match (&arguments.work, arguments.listen) {
+        (None, None) if !allows => return Ok(None),
+        (Some(work), Some(listen)) if allows => (work, listen),
+        _ if allows => bail!("--allow server needs --work DIR and --listen ADDRESS of this host"),
+        _ => bail!("--work and --listen are for servers; add --allow server"),
+    };
+    // Its user's alone, as all that will be in it.
+    let made = DirBuilder::new().mode(0o700).recursive(true).create(work);
+    made.with_context(|| format!("cannot create folder `{}` for --work", work.display()))?;
+    let work = work
+        .canonicalize()
+        .context("cannot find the folder of --work")?;
+    Ok(Some(Arc::new(ServerHosting {
+        work,
+        listen: listen.ip(),
+        port: listen.port(),
+        weir: std::env::current_exe().context("cannot find the weir program itself")?,
+    })))
 }
 
 /// A join file in one line; the agent ends with the input.

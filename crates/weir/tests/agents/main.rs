@@ -9,6 +9,7 @@
 mod faults;
 mod hosts;
 mod prepare;
+mod remote_server;
 mod server_host;
 mod ssh;
 mod study;

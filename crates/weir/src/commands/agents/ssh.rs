@@ -37,6 +37,10 @@ pub(super) fn up(arguments: &AgentsUpArguments) -> anyhow::Result<Outcome> {
         arguments.hosts.len(),
         files.len()
     );
+    anyhow::ensure!(
+        arguments.listen.is_none() || arguments.hosts.len() == 1,
+        "--listen is an address of one host; call the command once for each host"
+    );
     let mut links = Vec::new();
     for (host, file) in arguments.hosts.iter().zip(&files) {
         links.push((host, Link::open(arguments, host, file)?));
@@ -114,6 +118,13 @@ impl Link {
         }
         let allowed: Vec<_> = arguments.allow.iter().map(ToString::to_string).collect();
         remote.extend([" --allow ", &allowed.join(",")]);
+        if let Some(work) = &arguments.work {
+            let work = work.display().to_string();
+            remote.extend([" --work ", &weir_sysbench::shell_word(&work)]);
+        }
+        if let Some(listen) = arguments.listen {
+            remote.extend([" --listen ", &listen.to_string()]);
+        }
         if !arguments.label.is_empty() {
             let labels = arguments.label.join(",");
             remote.extend([" --label ", &weir_sysbench::shell_word(&labels)]);

@@ -1,0 +1,51 @@
+//! Which agent starts the servers of a study.
+
+use weir_model::AGENT_AUTO;
+
+use crate::allowance::Permission;
+use crate::crew::Crew;
+use crate::error::AgentError;
+use crate::messages::Facts;
+
+impl Crew {
+    /// The agent that `wanted` means and that may start servers.
+    pub(super) async fn server_agent(&self, wanted: &str) -> Result<(String, Facts), AgentError> {
+        let none = |why: String| AgentError::NoServerRole {
+            wanted: wanted.to_owned(),
+            why,
+        };
+        let (mut found, mut refused) = (Vec::new(), Vec::new());
+        for name in self.present().await?.into_keys() {
+            let facts = self.facts(&name).await?;
+            if wanted != AGENT_AUTO && !facts.is_called(&name, wanted) {
+                continue;
+            }
+            if facts.allows.contains(&Permission::Server) {
+                found.push((name, facts));
+            } else {
+                refused.push(name);
+            }
+        }
+        if found.len() > 1 {
+            let names: Vec<_> = found.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(none(format!(
+                "{} may start it; name one of them",
+                names.join(" and ")
+            )));
+        }
+        let Some((agent, facts)) = found.pop() else {
+            return Err(none(match refused.as_slice() {
+                [] => "no such agent is there".to_owned(),
+                names => format!("the owner of {} does not allow `server`", names.join(", ")),
+            }));
+        };
+        if facts.version != self.version {
+            return Err(AgentError::Version {
+                agent,
+                theirs: facts.version,
+                ours: self.version.clone(),
+            });
+        }
+        Ok((agent, facts))
+    }
+}

@@ -1,0 +1,49 @@
+//! What a run cannot have whose server is on the host of an agent.
+
+use weir_model::{DataSource, Node, RunSpec, WorkloadSpec};
+use weir_workload::Workload;
+
+/// Why the server of `spec` cannot be on another host, with what to do; `None`: it can.
+pub fn refused_on_agent(spec: &RunSpec) -> Option<&'static str> {
+    let node = spec.primary();
+    if !spec.topology.replicas().is_empty() {
+        return Some("a server on another host has no replicas yet; leave out replicas");
+    }
+    if !spec.timeline.is_empty() {
+        return Some("a server on another host has no events yet; leave out [[events]]");
+    }
+    if spec.load.replay.is_some() {
+        return Some("a capture is not sent to a server on another host yet; leave out replay");
+    }
+    if matches!(spec.workload, WorkloadSpec::Lua(_)) {
+        return Some("scripts run on this host only; name another workload");
+    }
+    if reads_lines(&spec.workload) {
+        return Some("the text file is on this host; name a workload without one");
+    }
+    if matches!(spec.data.source, DataSource::Snapshot { .. }) {
+        return Some(
+            "snapshots by name are on this host; name a workload, whose tables the agent makes",
+        );
+    }
+    if node.server.binary.is_some() {
+        return Some(
+            "a program's path is of this host; name a flavour or a version, such as `mysql 8.4`",
+        );
+    }
+    if is_file(node) {
+        return Some("a drive profile's file is on this host; name a drive of `weir drive list`");
+    }
+    None
+}
+
+fn reads_lines(workload: &WorkloadSpec) -> bool {
+    let takes_book = || Workload::try_from(workload).is_ok_and(|named| named.book().is_some());
+    workload.has_text() || takes_book()
+}
+
+/// Whether its drive is given by the path of a profile.
+fn is_file(node: &Node) -> bool {
+    let drive = node.drive.as_ref();
+    drive.is_some_and(|drive| drive.profile.contains('/') || drive.profile.ends_with(".toml"))
+}
