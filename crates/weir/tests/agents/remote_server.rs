@@ -219,7 +219,7 @@ fn what_cannot_be_there_is_refused(scene: &Scene) {
         (
             "auto",
             ("innodb_flush_method =", "plugin_load_add ="),
-            "its owner's; leave it out",
+            "decides on files, code and access",
         ),
         (
             "auto",
