@@ -5,7 +5,6 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
-use std::rc::Rc;
 
 use crate::core::{Core, current};
 use crate::wait::{self, in_place};
@@ -350,7 +349,7 @@ pub(crate) unsafe fn bytes(text: *const c_char, length: usize) -> Vec<u8> {
 /// As the file asks of its callers.
 pub(crate) unsafe fn on(
     connection: *mut SqlConnection,
-    act: impl FnOnce(&Rc<Core>, u32) -> Result<(), in_place::Refused>,
+    act: impl FnOnce(&Core, u32) -> Result<(), in_place::Refused>,
 ) -> c_int {
     let (Some(core), false) = (current(), connection.is_null()) else {
         return 1;

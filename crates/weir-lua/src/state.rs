@@ -17,8 +17,8 @@ use crate::core::{Core, enter};
 use crate::host::Host;
 use crate::ignored_errors::Errors;
 use crate::options::{OptionKind, OptionValue, ScriptOption, option_list};
-use crate::prelude::CHUNKS;
-use crate::{ScriptError, c_database, c_histogram, c_statement, c_surface, crash, output};
+use crate::wait::Waits;
+use crate::{ScriptError, c_database, c_histogram, c_statement, c_surface, crash, output, prelude};
 
 /// What a state tells its script about itself.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,9 @@ pub enum CommandKind {
 /// An interpreter; it stays on the thread that made it.
 #[derive(Debug)]
 pub struct State {
+    /// Dropped first: its functions and finalisers use what follows.
     lua: Lua,
+    waits: Rc<Waits>,
     core: Rc<Core>,
 }
 
@@ -77,22 +79,23 @@ impl State {
         output::by_lines();
         crash::tell_crashes();
         // SAFETY: a script with FFI is trusted as a program is; the documentation says so.
-        let lua = unsafe { Lua::unsafe_new() };
+        // The first handle collects all garbage when it is dropped: now, when there is none, not at the end beside `Drop`
+        // below. Thousands of states end at once.
+        let lua = unsafe { Lua::unsafe_new() }.clone();
         let core = Rc::new(Core::new(
             host,
             identity.errors.clone(),
             identity.sends_text,
         ));
         note_running(&lua, &core)?;
-        let functions = functions::table(&lua, &core, identity)?;
+        let waits = Waits::new(&core, identity.is_coroutine);
+        let functions = functions::table(&lua, &core, &waits, identity)?;
         lua.set_named_registry_value(coroutine::CORE, &functions)?;
-        for (name, text) in CHUNKS {
-            lua.load(text).set_name(name).call::<()>(&functions)?;
-        }
+        prelude::run(&lua, &functions)?;
         if let Some(command) = &identity.luajit_command {
             luajit(&lua, command)?;
         }
-        Ok(Self { lua, core })
+        Ok(Self { lua, waits, core })
     }
 
     /// The text of a module, as a script would find it: a file of the usual places, or one of Weir's own.
@@ -218,6 +221,22 @@ impl State {
         let function = self.lua.globals().get::<Function>(name)?;
         let called = self.protected(function, arguments);
         called.map(drop).map_err(|why| failed(name, why))
+    }
+
+    /// Calls the thread's loop of events: `thread_run`.
+    ///
+    /// # Errors
+    ///
+    /// What an event raises.
+    pub fn run_events(&self, thread: u32) -> Result<(), ScriptError> {
+        const LOOP: &str = "thread_run";
+        let core: Table = self.lua.named_registry_value(coroutine::CORE)?;
+        // In a profile, the loop is watched.
+        let Ok(function) = core.get::<Function>("run_events") else {
+            return self.call(LOOP, thread);
+        };
+        let ran = self.protected(function, thread);
+        ran.map(drop).map_err(|why| failed(LOOP, why))
     }
 
     /// Whether the script has a hook of this name.

@@ -1,14 +1,14 @@
 //! The world of one interpreter whose thread waits by blocking.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weir_load::{Counts, StatementKind, ThreadMeter};
-use weir_lua::{Counter, Failure, Host, Level, RandomKind, Reply, Request};
+use weir_lua::{Counter, Failure, Host, Level, RandomKind, Refusal, Reply, Request};
 use weir_model::DistributionName;
 use weir_mysql::ServerError;
 use weir_workload::{Keys, Rng, seeded};
@@ -20,6 +20,8 @@ use crate::world::{ScriptPlan, World};
 
 /// Pause between two tries to connect again, as in sysbench.
 const PAUSE: Duration = Duration::from_millis(1);
+/// How long a server may be away outside of a run, which has an end.
+const AWAY_MAX: Duration = Duration::from_mins(2);
 /// Streams of random numbers of scripts: apart from those of native workloads and their tables.
 const STREAM: u64 = 1 << 62;
 /// Distributions over ranges of numbers that are kept.
@@ -52,7 +54,7 @@ pub(crate) struct Share {
     /// Errors of connections that the engine does not drive.
     pub(crate) failed: Vec<ServerError>,
     /// Connections by their numbers.
-    pub(crate) links: HashMap<u32, Link>,
+    pub(crate) links: BTreeMap<u32, Link>,
 }
 
 impl Share {
@@ -145,6 +147,27 @@ impl ThreadHost {
     /// Whether the engine sends this connection's requests itself.
     fn is_driven(&self, connection: u32) -> bool {
         self.part.borrow().driven == Some(connection)
+    }
+
+    /// Tries once to open a connection under its number.
+    fn opened_again(&self, connection: u32) -> Result<(), Refusal> {
+        let mut share = self.part.borrow_mut();
+        if let Some(link) = share.links.get_mut(&connection) {
+            return link.reopen();
+        }
+        let link = Link::open(self.world.next_server(), self.world.is_driven())?;
+        share.links.insert(connection, link);
+        Ok(())
+    }
+
+    /// Whether a server that has been away since then is waited for no more: not beyond the end of the run.
+    fn gives_up(&self, since: Instant) -> bool {
+        let share = self.part.borrow();
+        let is_in_run = share.is_running || share.meter.is_some();
+        if is_in_run {
+            return self.world.is_ending();
+        }
+        since.elapsed() > AWAY_MAX
     }
 
     fn has_twin(&self, connection: u32) -> bool {
@@ -241,16 +264,14 @@ impl Host for ThreadHost {
             // One that the script makes again is no longer the engine's.
             share.driven = None;
         }
-        if let Some(link) = self.part.borrow_mut().links.get_mut(&connection) {
-            while link.reopen().is_err() {
-                std::thread::sleep(PAUSE);
-            }
-            return Ok(());
-        }
+        let began = Instant::now();
         loop {
-            if let Ok(link) = Link::open(self.world.next_server(), self.world.is_driven()) {
-                self.part.borrow_mut().links.insert(connection, link);
+            let Err(refusal) = self.opened_again(connection) else {
                 return Ok(());
+            };
+            if self.gives_up(began) {
+                self.world.tell_away(&refusal, began.elapsed());
+                return Err(Failure::Stopped);
             }
             std::thread::sleep(PAUSE);
         }
@@ -270,9 +291,9 @@ impl Host for ThreadHost {
             return Err(gone());
         };
         let kind = self.kinds.of_request(&request);
-        let began = Instant::now();
+        let began = kind.map(|kind| (kind, Instant::now()));
         let answer = link.ask(request);
-        if let (Some(kind), Some(meter), Ok(_)) = (kind, &share.meter, &answer) {
+        if let (Some((kind, began)), Some(meter), Ok(_)) = (began, &share.meter, &answer) {
             meter.answered(kind, began.elapsed());
         }
         share.note_error(&answer);

@@ -144,13 +144,19 @@ impl End {
 
     /// Whether nothing should run any more, and that is new.
     fn is_long_ago(&mut self, has_begun: bool, is_stopped: bool) -> bool {
+        let is_late = self
+            .moment(has_begun, is_stopped)
+            .is_some_and(|end| Instant::now() > end + PATIENCE);
+        is_late && !std::mem::replace(&mut self.is_told, true)
+    }
+
+    /// When everything ends, as far as that is known.
+    fn moment(&mut self, has_begun: bool, is_stopped: bool) -> Option<Instant> {
         let now = Instant::now();
         let begun = has_begun.then(|| *self.begun.get_or_insert(now));
         let stopped = is_stopped.then(|| *self.stopped.get_or_insert(now));
         let planned = begun.zip(self.length).map(|(begun, length)| begun + length);
-        let end = [planned, stopped].into_iter().flatten().min();
-        let is_late = end.is_some_and(|end| now > end + PATIENCE);
-        is_late && !std::mem::replace(&mut self.is_told, true)
+        [planned, stopped].into_iter().flatten().min()
     }
 }
 
@@ -177,7 +183,12 @@ pub(crate) fn run(
                     engine.stops().store(true, Ordering::Relaxed);
                 }
                 let is_stopped = engine.stops().load(Ordering::Relaxed);
-                if end.is_long_ago(engine.has_begun(), is_stopped) {
+                let has_begun = engine.has_begun();
+                let moment = end.moment(has_begun, is_stopped);
+                if moment.is_some_and(|moment| Instant::now() > moment) {
+                    world.set_ending();
+                }
+                if end.is_long_ago(has_begun, is_stopped) {
                     not_ended(world, "threads are");
                 }
                 std::thread::sleep(LOOK);

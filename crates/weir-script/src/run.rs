@@ -50,6 +50,7 @@ pub(crate) fn run(
             (world.plan.abandon)();
         }
         ThreadProgress::NotEnded(threads) => {
+            world.set_ending();
             not_ended(world, &format!("{threads} threads are"));
         }
     };
@@ -132,7 +133,7 @@ fn thread(
         return Ok(());
     };
     part.borrow_mut().meter = Some(meter);
-    let ran = state.call("thread_run", number);
+    let ran = state.run_events(number);
     if let Err(error) = &ran {
         failed(error);
     }

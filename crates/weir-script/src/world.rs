@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_load::{FoundStatements, Interval, LoadError, LoadOutcome, LoadPlan, Totals};
-use weir_lua::{Errors, Identity};
+use weir_lua::{Errors, Identity, Refusal};
 use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
 
@@ -113,6 +113,10 @@ pub(crate) struct World {
     pub(crate) profile: Option<Profile>,
     /// The run has ended, and all that was in it.
     is_over: AtomicBool,
+    /// The time of the run is over, or it is to stop: lost connections are made again no more.
+    is_ending: AtomicBool,
+    /// A server that stays away has been told.
+    is_away_told: AtomicBool,
     /// Statements that have turned up.
     pub(crate) found: Arc<FoundStatements>,
 }
@@ -146,6 +150,8 @@ impl World {
             is_driven: AtomicBool::new(false),
             profile: is_profiled.then(Profile::new),
             is_over: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+            is_away_told: AtomicBool::new(false),
             found: Arc::default(),
             unknown: unknown.to_vec(),
             plan,
@@ -190,6 +196,27 @@ impl World {
 
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// The time of the run is over, or it is to stop: lost connections are made again no more.
+    pub(crate) fn set_ending(&self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
+    }
+
+    /// Says once that a server stays away: all threads notice.
+    pub(crate) fn tell_away(&self, refusal: &Refusal, away: Duration) {
+        if self.is_away_told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (place, code, message) = (&refusal.place, refusal.code, &refusal.message);
+        self.log.fatal(&format!(
+            "no connection to MySQL server {place} for {} s (error {code}: {message}); start the server, and run again",
+            away.as_secs()
+        ));
     }
 
     /// Whether states are made for an engine.

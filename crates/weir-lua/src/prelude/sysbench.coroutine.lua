@@ -3,19 +3,18 @@
 local core = ...
 if not core.yields then return end
 
-local engine = {} -- the mark of what is the engine's
+local engine = core.mark -- the first value of what the engine's yields give
 local yield, resume, create, can_yield = coroutine.yield, coroutine.resume, coroutine.create, coroutine.isyieldable
-local wait_in_place = core.wait
+local settle, sleep = core.settle, core.sleep
 
-local function wait(...)
-  if can_yield() then return yield(engine, ...) end
-  return wait_in_place(...)
+-- Hands on, from a coroutine of the script's, what is the engine's.
+local function up(word, seconds)
+  if can_yield() then return yield(engine, word, seconds) end
+  if not word then return settle() end
+  sleep(seconds)
 end
-core.wait = wait
-
--- A script's own coroutines hand the engine's yields on.
 local function pass(co, ok, mark, ...)
-  if ok and mark == engine then return pass(co, resume(co, wait(...))) end
+  if ok and mark == engine then return pass(co, resume(co, up(...))) end
   return ok, mark, ...
 end
 function coroutine.resume(co, ...) return pass(co, resume(co, ...)) end

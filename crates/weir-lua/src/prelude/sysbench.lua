@@ -100,7 +100,8 @@ sysbench = {
 -- The loop of a thread; a script may replace it.
 function thread_run(tid)
   local restart, protected = sysbench.error.RESTART_EVENT, core.protected or pcall
-  while core.wait(core.operation.MORE_EVENTS) do
+  local wait, more_events = core.wait, core.operation.MORE_EVENTS
+  while wait(more_events) do
     C.sb_event_start(tid)
     local ok, result
     repeat

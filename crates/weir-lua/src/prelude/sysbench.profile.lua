@@ -4,7 +4,7 @@ local core = ...
 if not core.profiles then return end
 
 local wait, clock, getinfo, protected = core.wait, core.clock, debug.getinfo, pcall
-local names = {}
+local own_loop, names = thread_run, {}
 for name, number in pairs(core.operation) do names[number] = name:lower():gsub("_", " ") end
 local in_event = false
 
@@ -40,6 +40,13 @@ function core.protected(...)
   return ended(clock(), protected(...))
 end
 
+-- A loop of the script's own has no events that could be told apart: it is one, with all that it does.
+function core.run_events(tid)
+  if thread_run == own_loop then return thread_run(tid) end
+  in_event = true
+  return ended(clock(), thread_run(tid))
+end
+
 local function timed(call, run)
   return function(...)
     if not in_event then return run(...) end
@@ -50,7 +57,7 @@ end
 -- What waits beside the server.
 os.execute, io.popen = timed("os.execute", os.execute), timed("io.popen", io.popen)
 local C, real = {}, ffi.C
-for _, name in ipairs{ "usleep", "sleep", "nanosleep", "poll" } do
+for _, name in ipairs{ "usleep", "sleep", "nanosleep", "poll", "sb_more_events" } do
   C[name] = timed(name, function(...) return real[name](...) end)
 end
 setmetatable(C, {

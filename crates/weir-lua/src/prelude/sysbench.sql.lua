@@ -1,6 +1,8 @@
 -- Drivers, connections, statements, parameters and results.
 local core = ...
 local wait, operation = core.wait, core.operation
+local fetch, row = core.fetch, core.row
+local QUERY, EXECUTE = operation.QUERY, operation.EXECUTE
 
 sysbench.sql = { type = {}, error = { NONE = 0, IGNORABLE = 1, FATAL = 2 } }
 local names = { [0] = "NONE", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "TIME", "DATE",
@@ -44,10 +46,13 @@ ffi.metatype("no_result", {
 })
 local none = ffi.new("no_result *")
 
+-- A connection has one result; the object of the one before becomes it, so that no statement leaves garbage.
 local function result_of(con, number, rows, fields)
   con.error = 0
-  if number == nil then return none end
-  return setmetatable({ con_ = con.id_, number_ = number, nrows = rows, nfields = fields }, result_meta)
+  if not number then return none end
+  local result = con.result_
+  result.number_, result.nrows, result.nfields, result.is_free_ = number, rows, fields, false
+  return result
 end
 
 function sysbench.sql.driver(name)
@@ -65,27 +70,28 @@ function Driver:name() return self.name_ end
 function Driver:connect()
   local id = wait(operation.CONNECT)
   if not id then error("connection creation failed", 2) end
-  return setmetatable({ id_ = id, driver = self, error = 0, sql_errno = 0, sql_state = "", sql_errmsg = "" },
-    connection_meta)
+  local result = setmetatable({ con_ = id, number_ = 0, nrows = 0, nfields = 0, is_free_ = false }, result_meta)
+  return setmetatable({ id_ = id, driver = self, error = 0, sql_errno = 0, sql_state = "", sql_errmsg = "",
+    result_ = result }, connection_meta)
 end
 
 function Connection:query(text)
-  local number, rows, fields, state, message = wait(operation.QUERY, self.id_, text)
+  local number, rows, fields, state, message = wait(QUERY, self.id_, text)
   if number == false then raise(self, text, rows, fields, state, message) end
   return result_of(self, number, rows, fields)
 end
 
 function Connection:query_row(text)
-  local number, rows, fields, state, message = wait(operation.QUERY, self.id_, text)
+  local number, rows, fields, state, message = wait(QUERY, self.id_, text)
   if number == false then raise(self, text, rows, fields, state, message) end
   if not number or rows == 0 then return nil end
-  return unpack(core.fetch(self.id_, number), 1, fields)
+  return row(self.id_, number)
 end
 
 function Connection:prepare(text)
   local number, parameters = wait(operation.PREPARE, self.id_, text)
   if not number then error("SQL API error", 2) end
-  return setmetatable({ con_ = self, id_ = number, marks_ = parameters, bound_ = {}, values_ = {} }, statement_meta)
+  return setmetatable({ con_ = self, id_ = number, marks_ = parameters, bound_ = {} }, statement_meta)
 end
 
 function Connection:bulk_insert_init(text)
@@ -103,6 +109,13 @@ end
 function Connection:bulk_insert_done()
   if wait(operation.BULK_DONE, self.id_) == false then error("db_bulk_insert_done() failed", 2) end
   return true
+end
+
+-- Raises the connection's last error, if a call has given no result.
+function Connection:check_error(result, text)
+  if self.error == 0 or (result ~= nil and result ~= none) then return result end
+  local severity = self.sql_errno == 0 and 3 or self.error
+  raise(self, text, severity, self.sql_errno, self.sql_state, self.sql_errmsg)
 end
 
 function Connection:more_results() return core.has_more(self.id_) end
@@ -124,7 +137,7 @@ function Statement:bind_create(kind, length)
   if not name then error("Unsupported argument type: " .. tostring(kind), 2) end
   local empty = 0
   if name == "text" then empty = "" end
-  return setmetatable({ kind_ = name, length_ = length, value_ = empty }, parameter_meta)
+  return setmetatable({ empty, kind_ = name, length_ = length }, parameter_meta)
 end
 
 function Statement:bind_param(...)
@@ -142,37 +155,34 @@ function Statement:bind_param(...)
 end
 
 function Statement:execute()
-  local values, count = self.values_, #self.bound_
-  for index = 1, count do values[index] = self.bound_[index].value_ end
-  local number, rows, fields, state, message =
-    wait(operation.EXECUTE, self.con_.id_, self.id_, unpack(values, 1, count))
-  if number == false then
-    raise(self.con_, "<prepared statement>", rows, fields, state, message)
-  end
-  return result_of(self.con_, number, rows, fields)
+  local con = self.con_
+  local number, rows, fields, state, message = wait(EXECUTE, con.id_, self.id_, self.bound_)
+  if number == false then raise(con, "<prepared statement>", rows, fields, state, message) end
+  return result_of(con, number, rows, fields)
 end
 
 function Statement:next_result() return self.con_:next_result() end
 
 function Statement:close() wait(operation.CLOSE_STATEMENT, self.con_.id_, self.id_) end
 
-local function whole(value)
-  -- Tells 64-bit numbers by their digits: a double has 53 bits.
-  if type(value) == "cdata" then return (tostring(value):gsub("U?LL$", "")) end
-  if type(value) ~= "number" then error("a number is needed, not a " .. type(value), 3) end
-  return value < 0 and math.ceil(value) or math.floor(value)
-end
-
+-- A parameter has its value at 1, where each execution reads it: numbers are made whole there.
 function Parameter:set(value)
   if value == nil then
-    self.value_ = nil
+    self[1] = nil
   elseif self.kind_ == "integer" then
-    self.value_ = whole(value)
+    if type(value) == "number" then
+      self[1] = value
+    elseif type(value) == "cdata" then
+      -- Tells 64-bit numbers by their digits: a double has 53 bits.
+      self[1] = tostring(value):gsub("U?LL$", "")
+    else
+      error("a number is needed, not a " .. type(value), 2)
+    end
   elseif self.kind_ == "real" then
-    self.value_ = tonumber(value)
+    self[1] = tonumber(value)
   else
     local text = tostring(value)
-    self.value_ = self.length_ and text:sub(1, self.length_) or text
+    self[1] = self.length_ and text:sub(1, self.length_) or text
   end
 end
 
@@ -184,7 +194,7 @@ function Result:fetch_row()
     core.log("alert", "attempt to fetch row from an empty result set")
     return nil
   end
-  return core.fetch(self.con_, self.number_)
+  return fetch(self.con_, self.number_)
 end
 
 function Result:free()

@@ -1,12 +1,17 @@
 //! The events of a thread as a coroutine, for an engine that drives many.
 
-use mlua::{Function, IntoLuaMulti as _, MultiValue, Table, Thread, Value};
+#![allow(unsafe_code)] // a coroutine's stack
+
+use std::ffi::c_int;
+
+use mlua::ffi::{self, lua_State};
+use mlua::{Function, Table, Thread, Value};
 
 use super::{State, first_words};
 use crate::ScriptError;
 use crate::core::enter;
 use crate::host::{Failure, Reply};
-use crate::wait::{self, Begun, Pending};
+use crate::wait::{self, Pending};
 
 /// Where the registry keeps what the prelude was given.
 pub(super) const CORE: &str = "weir.core";
@@ -117,10 +122,16 @@ impl State {
 
     /// Goes on: from the beginning of an event, or from a sleep.
     pub fn go_on(&self, events: &mut Events) -> Turned {
-        let first = events.first.take();
-        match first.into_lua_multi(&self.lua) {
-            Ok(values) => self.run(events, values),
-            Err(error) => Turned::Failed(error.into()),
+        let _entered = enter(&self.core);
+        let thread = events.coroutine.state();
+        // SAFETY: the coroutine is one of this state's that waits, with room for a number.
+        unsafe {
+            let first = events.first.take();
+            let count = first.map_or(0, |thread_number| {
+                ffi::lua_pushnumber(thread, thread_number.into());
+                1
+            });
+            self.resume(events, count)
         }
     }
 
@@ -132,63 +143,89 @@ impl State {
         reply: Result<Reply, Failure>,
     ) -> Turned {
         let _entered = enter(&self.core);
-        match wait::finish(&self.lua, &self.core, pending, reply) {
-            Ok(values) => self.run(events, values),
-            Err(error) => Turned::Failed(error.into()),
+        let given = wait::finish(&self.core, pending, reply);
+        // SAFETY: as above; room for five values is there, as in any function of C.
+        unsafe {
+            let count = given.push(events.coroutine.state());
+            self.resume(events, count)
         }
     }
 
-    fn run(&self, events: &mut Events, values: MultiValue) -> Turned {
-        let _entered = enter(&self.core);
-        let mut values = values;
-        loop {
-            let resumed = events.coroutine.resume::<MultiValue>(values);
-            let mut yielded = match resumed {
-                Ok(yielded) => yielded,
-                Err(error) => {
-                    return Turned::Failed(ScriptError::Function {
-                        function: events.function.to_owned(),
-                        why: first_words(&error),
-                    });
-                }
-            };
-            // The engine's mark.
-            yielded.pop_front();
-            if let Some(Value::String(word)) = yielded.front() {
-                let word = word.as_bytes().to_vec();
-                return Self::word(events, &word, yielded.get(1));
-            }
-            let next = match wait::begin(&self.lua, &self.core, yielded) {
-                Ok(Begun::Done(values)) => Ok(values),
-                Ok(Begun::Asks(pending)) => return Turned::Asks(pending),
-                Err(error) => Err(error),
-            };
-            match next {
-                Ok(next) => values = next,
-                Err(error) => return Turned::Failed(error.into()),
-            }
+    /// Lets the coroutine go on with the `count` values on its stack, and says what it has come to.
+    ///
+    /// # Safety
+    ///
+    /// The coroutine waits, and the values are there.
+    unsafe fn resume(&self, events: &Events, count: c_int) -> Turned {
+        let thread = events.coroutine.state();
+        // SAFETY: as the function asks of its caller.
+        let status = unsafe { ffi::lua_resume_(thread, count) };
+        if status == ffi::LUA_YIELD {
+            // SAFETY: what was yielded is on the stack.
+            let turned = unsafe { self.yielded(events, thread) };
+            // SAFETY: these values are not wanted any more.
+            unsafe { ffi::lua_settop(thread, 0) };
+            return turned;
         }
-    }
-
-    fn word(events: &Events, word: &[u8], value: Option<&Value>) -> Turned {
-        let text = || match value {
-            Some(Value::String(text)) => text.to_string_lossy(),
-            _ => String::new(),
+        if status == ffi::LUA_OK {
+            return Turned::Ended;
+        }
+        // SAFETY: an error is on the coroutine's stack; it goes to the state's own, where the binding takes it.
+        let error = unsafe {
+            self.lua.exec_raw::<Value>((), |state| {
+                ffi::lua_xmove(thread, state, 1);
+            })
         };
-        match word {
-            b"sleep" => Turned::Sleeps(match value {
-                Some(Value::Number(seconds)) => *seconds,
-                Some(Value::Integer(seconds)) => *seconds as f64,
-                _ => 0.0,
-            }),
-            b"done" => Turned::Event {
-                ends_loop: value == Some(&Value::Boolean(true)),
+        Turned::Failed(ScriptError::Function {
+            function: events.function.to_owned(),
+            why: match error {
+                Ok(Value::String(why)) => why.to_string_lossy(),
+                Ok(Value::Error(error)) => first_words(&error),
+                Err(error) => first_words(&error),
+                Ok(_) => "(not a string)".to_owned(),
             },
-            b"ended" => Turned::Ended,
-            _ => Turned::Failed(ScriptError::Function {
+        })
+    }
+
+    /// What the coroutine has yielded: the engine's mark, and a word unless it waits for a reply.
+    ///
+    /// # Safety
+    ///
+    /// The coroutine has yielded.
+    unsafe fn yielded(&self, events: &Events, thread: *mut lua_State) -> Turned {
+        let failed = |why: String| {
+            Turned::Failed(ScriptError::Function {
                 function: events.function.to_owned(),
-                why: text(),
-            }),
+                why,
+            })
+        };
+        // SAFETY: as the function asks of its caller; indexes behind the last value have no type.
+        unsafe {
+            if ffi::lua_touserdata(thread, 1) != self.waits.mark() {
+                return failed("attempt to yield outside of a coroutine".to_owned());
+            }
+            let text = |index| {
+                let mut length = 0;
+                let bytes = ffi::lua_tolstring(thread, index, &raw mut length);
+                if bytes.is_null() {
+                    return Vec::new();
+                }
+                std::slice::from_raw_parts(bytes.cast::<u8>(), length).to_vec()
+            };
+            if ffi::lua_type(thread, 2) != ffi::LUA_TSTRING {
+                return match self.waits.pending() {
+                    Some(pending) => Turned::Asks(pending),
+                    None => failed("attempt to yield outside of a coroutine".to_owned()),
+                };
+            }
+            match text(2).as_slice() {
+                b"sleep" => Turned::Sleeps(ffi::lua_tonumber(thread, 3)),
+                b"done" => Turned::Event {
+                    ends_loop: ffi::lua_toboolean(thread, 3) != 0,
+                },
+                b"ended" => Turned::Ended,
+                _ => failed(String::from_utf8_lossy(&text(3)).into_owned()),
+            }
         }
     }
 }
@@ -197,7 +234,6 @@ impl State {
 #[derive(Debug)]
 pub struct Moved<T>(T);
 
-#[allow(unsafe_code)]
 // SAFETY: a state and what hangs on it have no ties to the thread that made them: LuaJIT's states have none,
 // and all reference counts into them lie in `T` itself, which moves as a whole.
 unsafe impl<T> Send for Moved<T> {}

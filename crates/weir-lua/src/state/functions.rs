@@ -1,8 +1,11 @@
 //! The functions that the prelude is given: everything that Lua does not do by itself.
 
-use std::rc::Rc;
+#![allow(unsafe_code)] // functions of C
 
-use mlua::{Function, IntoLua as _, Lua, LuaString, Table, Value};
+use std::rc::Rc;
+use std::time::Duration;
+
+use mlua::{Function, Lua, LuaString, Table};
 
 use super::{Identity, modules};
 use crate::c_surface::{random_string, variable_string};
@@ -10,18 +13,23 @@ use crate::core::Core;
 use crate::host::Level;
 use crate::options::option_list;
 use crate::statement::ParameterKind;
-use crate::wait;
+use crate::wait::{self, Waits};
 
 /// Under which the registry keeps Lua's own `pcall`: a script may replace the global one.
 pub(super) const PCALL: &str = "weir.pcall";
 
 /// A table of them.
-pub(super) fn table(lua: &Lua, core: &Rc<Core>, identity: &Identity) -> mlua::Result<Table> {
+pub(super) fn table(
+    lua: &Lua,
+    core: &Rc<Core>,
+    waits: &Rc<Waits>,
+    identity: &Identity,
+) -> mlua::Result<Table> {
     let pcall: Function = lua.globals().get("pcall")?;
     lua.set_named_registry_value(PCALL, pcall)?;
     let table = lua.create_table()?;
     describe(lua, &table, identity)?;
-    waiting(lua, &table, core)?;
+    waiting(lua, &table, waits)?;
     results(lua, &table, core)?;
     others(lua, &table, core)?;
     modules(lua, &table, identity)?;
@@ -68,15 +76,14 @@ fn modules(lua: &Lua, table: &Table, identity: &Identity) -> mlua::Result<()> {
     table.set("option_list", list)
 }
 
-fn waiting(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
+fn waiting(lua: &Lua, table: &Table, waits: &Rc<Waits>) -> mlua::Result<()> {
     let numbers = lua.create_table()?;
     for (number, name) in wait::names().enumerate() {
         numbers.set(name, number)?;
     }
     table.set("operation", numbers)?;
-    let shared = Rc::clone(core);
-    let wait = lua.create_function(move |lua, arguments| wait::call(lua, &shared, arguments))?;
-    table.set("wait", wait)
+    // SAFETY: the state drops its interpreter before them.
+    unsafe { waits.give(lua, table) }
 }
 
 /// What a profile needs.
@@ -94,11 +101,6 @@ fn clock(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
 }
 
 fn results(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
-    let shared = Rc::clone(core);
-    let fetch = lua.create_function(move |lua, (connection, number): (u32, u32)| {
-        fetch(lua, &shared, connection, number)
-    })?;
-    table.set("fetch", fetch)?;
     let shared = Rc::clone(core);
     let free = lua.create_function(move |_, (connection, number): (u32, u32)| {
         let mut connections = shared.connections.borrow_mut();
@@ -119,26 +121,6 @@ fn results(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
             .is_some_and(|connection| connection.has_more))
     })?;
     table.set("has_more", has_more)
-}
-
-/// The next row of a result set: a table with holes where fields are NULL.
-fn fetch(lua: &Lua, core: &Core, connection: u32, number: u32) -> mlua::Result<Value> {
-    let mut connections = core.connections.borrow_mut();
-    let open = connections
-        .get_mut(&connection)
-        .and_then(|connection| connection.result.as_mut())
-        .filter(|open| open.number == number && open.next < open.rows.len());
-    let Some(open) = open else {
-        return Ok(Value::Nil);
-    };
-    let row = lua.create_table_with_capacity(open.rows.fields, 0)?;
-    for (index, field) in (1..).zip(open.rows.row(open.next)) {
-        if let Some(text) = field {
-            row.raw_set(index, lua.create_string(text)?)?;
-        }
-    }
-    open.next += 1;
-    row.into_lua(lua)
 }
 
 fn others(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
@@ -180,6 +162,11 @@ fn others(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
     let shared = Rc::clone(core);
     let running = lua.create_function(move |lua, ()| super::note_running(lua, &shared))?;
     table.set("note_running", running)?;
+    let sleep = lua.create_function(|_, seconds: f64| {
+        std::thread::sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        Ok(())
+    })?;
+    table.set("sleep", sleep)?;
     let shared = Rc::clone(core);
     let string = lua.create_function(move |lua, template: LuaString| {
         let mut host = shared.host.borrow_mut();

@@ -120,7 +120,7 @@ impl From<Option<Ask>> for First {
 }
 
 /// What a call gives.
-pub(super) enum Answered {
+pub(crate) enum Answered {
     Nothing,
     /// Number, rows and fields of a result set.
     Set(u32, usize, usize),

@@ -1,16 +1,20 @@
 //! Calls from C: each is asked and waited for in place.
 
-use std::rc::Rc;
-
 use super::asked::{Answered, Ask, Failed, First, Operation, Pending, Severity};
 use super::on_connection::{CLOSED, Call};
-use super::{answer, conclude};
+use super::{Given, answer, conclude};
 use crate::core::Core;
 use crate::host::{Level, Parameter, Refusal};
 use crate::statement::{ParameterKind, Prepared};
 
 /// Why a call from C failed: with an error that is ignored, another, or none of the server's.
 pub(crate) type Refused = Option<(bool, Refusal)>;
+
+/// Waits for what a call asks.
+pub(super) fn done(core: &Core, pending: Pending) -> Given {
+    let reply = answer(core, &pending);
+    conclude(core, pending, reply).into()
+}
 
 fn refused(failed: Failed) -> Refused {
     let is_ignored = failed.severity == Severity::Ignorable;
@@ -19,7 +23,7 @@ fn refused(failed: Failed) -> Refused {
 
 /// Does one call on a connection, and waits for its answer.
 fn in_place(
-    core: &Rc<Core>,
+    core: &Core,
     number: u32,
     operation: Operation,
     first: impl FnOnce(&mut Call<'_>) -> Result<First, Failed>,
@@ -49,7 +53,7 @@ fn in_place(
 
 /// Runs a text; number, rows and fields of its result set, if it has one.
 pub(crate) fn query(
-    core: &Rc<Core>,
+    core: &Core,
     number: u32,
     text: Vec<u8>,
 ) -> Result<Option<(u32, usize, usize)>, Refused> {
@@ -62,11 +66,7 @@ pub(crate) fn query(
 }
 
 /// Prepares a text; number and parameters of the statement.
-pub(crate) fn prepare(
-    core: &Rc<Core>,
-    number: u32,
-    text: Vec<u8>,
-) -> Result<(u32, usize), Refused> {
+pub(crate) fn prepare(core: &Core, number: u32, text: Vec<u8>) -> Result<(u32, usize), Refused> {
     let first = |call: &mut Call<'_>| {
         if call.core.sends_text {
             return Ok(First::Now(call.keep(Prepared::of_text(&text))));
@@ -92,7 +92,7 @@ pub(crate) fn bind(core: &Core, number: u32, statement: u32, kinds: Vec<Paramete
 
 /// Executes a statement with these values; number, rows and fields of its result set, if it has one.
 pub(crate) fn execute(
-    core: &Rc<Core>,
+    core: &Core,
     number: u32,
     statement: u32,
     values: Vec<Parameter>,
@@ -109,7 +109,7 @@ pub(crate) fn execute(
 }
 
 /// Forgets a statement.
-pub(crate) fn close_statement(core: &Rc<Core>, number: u32, statement: u32) -> Result<(), Refused> {
+pub(crate) fn close_statement(core: &Core, number: u32, statement: u32) -> Result<(), Refused> {
     let close = |call: &mut Call<'_>| {
         call.close_statement(statement);
         Ok(First::Now(Answered::Nothing))
@@ -119,7 +119,7 @@ pub(crate) fn close_statement(core: &Rc<Core>, number: u32, statement: u32) -> R
 }
 
 /// Adds a row to a bulk insert, or sends the rest.
-pub(crate) fn insert(core: &Rc<Core>, number: u32, row: Option<Vec<u8>>) -> Result<(), Refused> {
+pub(crate) fn insert(core: &Core, number: u32, row: Option<Vec<u8>>) -> Result<(), Refused> {
     let operation = match row {
         Some(_) => Operation::BulkNext,
         None => Operation::BulkDone,
@@ -133,7 +133,7 @@ pub(crate) fn insert(core: &Rc<Core>, number: u32, row: Option<Vec<u8>>) -> Resu
 }
 
 /// Closes a connection.
-pub(crate) fn close(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
+pub(crate) fn close(core: &Core, number: u32) -> Result<(), Refused> {
     let close = |call: &mut Call<'_>| {
         call.disconnect();
         Ok(First::Now(Answered::Nothing))
@@ -143,7 +143,7 @@ pub(crate) fn close(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
 }
 
 /// Opens a connection again.
-pub(crate) fn open_again(core: &Rc<Core>, number: u32) -> Result<(), Refused> {
+pub(crate) fn open_again(core: &Core, number: u32) -> Result<(), Refused> {
     let again = |call: &mut Call<'_>| {
         call.reconnect()?;
         Ok(First::Now(Answered::Nothing))

@@ -212,10 +212,7 @@ impl Call<'_> {
 
     fn execute(&mut self, arguments: &mut Arguments) -> Result<Ask, Failed> {
         let number = arguments.number().unwrap_or(0);
-        self.execute_with(number, |kinds| {
-            let values = kinds.iter().map(|kind| arguments.parameter(*kind));
-            values.collect()
-        })
+        self.execute_with(number, |kinds| arguments.parameters(kinds))
     }
 
     /// Executes a statement with these values, which have the kinds that were bound.

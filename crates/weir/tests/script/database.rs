@@ -114,6 +114,8 @@ fn errors_of_the_server_are_told_as_sysbench_does(flavor: Flavor) {
           con:query('INSERT INTO t VALUES (1)')
           print(pcall(function() con:query('INSERT INTO t VALUES (1)') end))
           print(con.sql_errno, ffi.string(con.sql_state), ffi.string(con.sql_errmsg), tonumber(con.error))
+          print(pcall(function() con:check_error(nil, 'a text') end))
+          print(con:check_error('a result', 'a text'))
           function sysbench.hooks.sql_error_ignorable(err) return err.sql_errno == 1062 end
           local _, err = pcall(function() con:query('INSERT INTO t VALUES (1)') end)
           print(type(err), err.sql_errno, err.sql_state, err.errcode, err.query, err.connection == con)

@@ -87,6 +87,42 @@ fn a_server_that_dies_ends_a_run_that_does_not_ignore_it() {
     }
 }
 
+/// The connection that the engine does not drive is made again in place, in both ways.
+#[test]
+fn a_server_that_stays_away_is_waited_for_until_the_run_ends() {
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
+    let bench = Bench::on(&server.endpoint());
+    bench.script(
+        "x.lua",
+        "function thread_init()
+           first = sysbench.sql.driver():connect()
+           con = sysbench.sql.driver():connect()
+         end
+         function event() con:query('SELECT 1') end",
+    );
+    let runs = ["os", "reactor"].map(|driving| {
+        let words = format!("x.lua --threads=2 --time=15 --lua-threads={driving} {IGNORED} run");
+        let mut command = bench.command(&words);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        child.spawn().unwrap()
+    });
+    weir_testing::wait_until_loaded(&server);
+    wait_for_connections(&server, 8);
+    server.kill();
+    for child in runs {
+        let run = crate::beside::Output::from(child.wait_with_output().unwrap());
+        assert_eq!(run.code, Some(1), "{run:?}");
+        let away = run
+            .stdout
+            .matches("FATAL: no connection to MySQL server on socket '");
+        assert_eq!(away.count(), 1, "{run:?}");
+        assert!(
+            run.stdout.contains("; start the server, and run again"),
+            "{run:?}"
+        );
+    }
+}
+
 /// The connections of a script that leaves by `os.exit` are closed, and its exit code is the program's.
 #[test]
 fn a_script_that_leaves_leaves_no_connection() {

@@ -67,6 +67,28 @@ function done() print('the command was', sysbench.cmdline.command) end",
             "{run:?}"
         );
     }
+    // A loop of its own is one long event.
+    bench.script(
+        "loop.lua",
+        "function thread_init() con = sysbench.sql.driver():connect() end
+function event() end
+function thread_run(tid)
+  while ffi.C.sb_more_events(tid) do
+    ffi.C.sb_event_start(tid)
+    con:query('SELECT SLEEP(0.05)')
+    ffi.C.sb_event_stop(tid)
+  end
+end",
+    );
+    let run = bench.weir_load("loop.lua --threads=2 --events=10 --time=0 profile");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let (seconds, calls, place) = self::lines(&run).swap_remove(0);
+    assert_eq!(
+        (calls, place.as_str()),
+        (10, "loop.lua:6, query"),
+        "{run:?}"
+    );
+    assert!(seconds > 0.45, "{run:?}");
     // A script's own command of this name wins, and sysbench has none.
     let same = bench.same("x.lua profile");
     assert_eq!(same.code, Some(1), "{same:?}");
