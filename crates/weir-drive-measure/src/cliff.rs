@@ -6,15 +6,19 @@ use crate::samples::Curve;
 const DROP: f64 = 0.75;
 /// Parts of a curve whose rates are compared.
 const PARTS: usize = 60;
+/// Parts after the drop that make one rate.
+const PARTS_AFTER: usize = 4;
 
 /// One drop.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cliff {
     /// Bytes that were accepted before it.
     pub(crate) after_bytes: f64,
     /// Bytes a second before and after.
     pub(crate) before: f64,
     pub(crate) after: f64,
+    /// Operations a second in a few parts after it.
+    pub(crate) rates_after: Vec<f64>,
 }
 
 /// The drop that splits the curve into two parts best, if there is one in its middle.
@@ -32,7 +36,12 @@ pub(crate) fn cliff(curve: &Curve) -> Option<Cliff> {
         |part: &[f64]| bytes_per_part * part.len() as f64 / part.iter().sum::<f64>().max(1e-9);
     // The part of the drop itself has some of both.
     let (before, after) = (rate(&durations[..split]), rate(&durations[split + 1..]));
+    let rates_after = durations[split + 1..]
+        .chunks(PARTS_AFTER)
+        .map(|part| rate(part) / curve.bytes as f64)
+        .collect();
     (after < DROP * before).then(|| Cliff {
+        rates_after,
         after_bytes: (split as f64 + share_before(durations[split], bytes_per_part, before, after))
             * bytes_per_part,
         before,

@@ -4,10 +4,9 @@ use weir_model::{Bytes, SlcCache};
 
 use crate::cliff::{Cliff, cliff};
 use crate::samples::Samples;
+use crate::session::PAGE;
 use crate::throttled::Throttled;
 
-/// Rates that differ by less are the same.
-const SAME: f64 = 0.1;
 /// A rest that gave back more than this share of the cache may have given back all of it.
 const ALL: f64 = 0.95;
 
@@ -50,21 +49,28 @@ pub(crate) fn slc_cache(samples: &Samples, drop: &Cliff) -> Option<(SlcCache, St
     Some((cache, how))
 }
 
-/// The credit that a throttled volume had saved: operations, and 10^6 bytes.
-pub(crate) fn credit(
-    drop: &Cliff,
-    throttled: &Throttled,
-    bytes_per_operation: u64,
-) -> Option<(f64, f64)> {
-    let spent_bytes = drop.after_bytes * (1.0 - drop.after / drop.before);
-    let by_bytes = throttled.mb_per_s.value * 1e6;
-    let by_operations = throttled.iops.value * bytes_per_operation as f64;
-    let is_same = |rate: f64| (drop.after / rate - 1.0).abs() < SAME;
-    if is_same(by_bytes) {
-        Some((0.0, spent_bytes / 1e6))
-    } else if is_same(by_operations) {
-        Some((spent_bytes / bytes_per_operation as f64, 0.0))
-    } else {
-        None
+/// The credit that a throttled volume had saved: operations, and 10^6 bytes; 0 where no long go spent it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Credit {
+    pub(crate) operations: f64,
+    pub(crate) megabytes: f64,
+    /// Operations and 10^6 bytes a second until it was spent.
+    pub(crate) operations_per_s: Option<f64>,
+    pub(crate) mb_per_s: Option<f64>,
+}
+
+/// The credit that the long goes of a volume with such limits have spent.
+pub(crate) fn credit(throttled: &Throttled) -> Credit {
+    let mut credit = Credit::default();
+    // More than the limit gives in the time until the drop.
+    let spent = |drop: &Cliff| drop.after_bytes * (1.0 - drop.after / drop.before);
+    if let Some(drop) = &throttled.drop_of_reads {
+        credit.operations = spent(drop) / PAGE as f64;
+        credit.operations_per_s = Some(drop.before / PAGE as f64);
     }
+    if let Some(drop) = &throttled.drop_of_writes {
+        credit.megabytes = spent(drop) / 1e6;
+        credit.mb_per_s = Some(drop.before / 1e6);
+    }
+    credit
 }

@@ -11,9 +11,10 @@ use crate::disk_arms::disks;
 use crate::facts::Facts;
 use crate::fast_start::{credit, first_drop, slc_cache};
 use crate::figure::Figure;
+use crate::job::Work;
 use crate::latencies::percentile;
-use crate::samples::Samples;
-use crate::session::{CACHE_BYTES, LARGE};
+use crate::samples::{Cell, Samples, mean};
+use crate::session::{CACHE_BYTES, LARGE, PAGE};
 use crate::sustained::{Sustained, sustained};
 use crate::throttled::{most_reads_per_s, throttled};
 
@@ -21,6 +22,8 @@ use crate::throttled::{most_reads_per_s, throttled};
 const PERCENTILES: [f64; 4] = [90.0, 99.0, 99.9, 99.99];
 /// What stands for a buffer that was not seen. It has no effect where the buffer never fills.
 const BUFFER_UNSEEN: u64 = 1 << 20;
+/// What stands for a rate that a limit hides, in limits: enough for the limit alone to count.
+const HIDDEN: f64 = 4.0;
 
 /// A profile with what is known of each of its figures.
 #[derive(Debug, Clone)]
@@ -56,15 +59,23 @@ struct Learner<'a> {
 
 impl Learner<'_> {
     fn profile(&mut self, facts: &Facts) -> Option<DriveProfile> {
-        let read = self.read()?;
+        let mut read = self.read()?;
         let mut write = self.write(facts)?;
         let flush = self.flush()?;
         let disks = disks(self.samples);
         let slc = self.slc(&mut write);
-        if disks.is_none() {
-            self.random_writes(&mut write);
+        let throttle = self.throttle(&mut read, &mut write);
+        if throttle.is_none() {
+            let why = "reads, writes and both together end at different rates: no limit of a provider shows";
+            self.unknown.insert("throttle", why.to_owned());
         }
-        let throttle = self.throttle(&mut write);
+        if throttle.is_some() {
+            let why = "a limit of the provider hides it";
+            self.unknown
+                .insert("write.amplification_random", why.to_owned());
+        } else if disks.is_none() {
+            self.random_writes(&mut write, facts);
+        }
         self.never_measured(facts);
         let atomicity = Atomicity {
             unit: Bytes(facts.atomic_unit_bytes.unwrap_or(512)),
@@ -239,21 +250,19 @@ impl Learner<'_> {
         })
     }
 
-    fn random_writes(&mut self, write: &mut WriteTiming) {
-        match sustained(self.samples, write.bandwidth_mb_per_s * 1e6) {
-            Some(Sustained::Nothing) => {}
-            Some(Sustained::Amplification(figure)) => {
+    fn random_writes(&mut self, write: &mut WriteTiming, facts: &Facts) {
+        let bytes_per_s = write.bandwidth_mb_per_s * 1e6;
+        match sustained(self.samples, bytes_per_s, facts.capacity_bytes) {
+            Sustained::Amplification(figure) => {
                 write.amplification_random = figure.value;
                 self.figures.push(figure);
             }
-            Some(Sustained::Operations(figure)) => {
+            Sustained::Operations(figure) => {
                 write.iops_max_random = Some(figure.value);
                 self.figures.push(figure);
             }
-            None => {
-                let why = "the budget ended before random writes had filled the write buffer twice";
-                self.unknown
-                    .insert("write.amplification_random", why.to_owned());
+            Sustained::Unknown(why) => {
+                self.unknown.insert("write.amplification_random", why);
             }
         }
     }
@@ -272,46 +281,96 @@ impl Learner<'_> {
         Some(cache)
     }
 
-    fn throttle(&mut self, write: &mut WriteTiming) -> Option<Throttle> {
+    fn throttle(&mut self, read: &mut ReadTiming, write: &mut WriteTiming) -> Option<Throttle> {
         let found = throttled(self.samples)?;
-        let drop = first_drop(self.samples);
-        let credit = drop.and_then(|drop| Some((drop, credit(&drop, &found, LARGE)?)));
-        let hidden = "a limit of the provider hides it: at least this";
-        for key in [
-            "read.iops_max",
-            "read.bandwidth_mb_per_s",
-            "write.iops_max",
-            "write.bandwidth_mb_per_s",
-        ] {
-            self.unknown.insert(key, hidden.to_owned());
-        }
-        let why = match &credit {
-            Some((drop, _)) => {
-                write.bandwidth_mb_per_s = drop.before / 1e6;
-                let hidden = "the rate until the credit was spent: at least this";
-                self.unknown.insert("write.bandwidth_mb_per_s", hidden.to_owned());
-                format!("measured: the first write of the file dropped after {:.2} GB", drop.after_bytes / 1e9)
-            }
+        let credit = credit(&found);
+        self.hidden("write.buffer", "1M stands for it");
+        write.buffer = Bytes(BUFFER_UNSEEN);
+        let iops = found.iops.value;
+        let mb_per_s = match &found.mb_per_s {
+            Some(figure) => figure.value,
             None => {
-                "unknown: no drop in the first write of the file; run again after an hour without load, \
-                 with a larger --size"
-                    .to_owned()
+                let why =
+                    "reads and writes in sequence end at different rates; the faster stands for it";
+                self.unknown
+                    .insert("throttle.mb_per_s.base", why.to_owned());
+                found.most_mb_per_s
             }
         };
-        self.unknown.insert("throttle.burst_credit", why);
-        let (operations, megabytes) = credit.map_or((0.0, 0.0), |(_, credit)| credit);
-        let rate = |figure: &Figure, burst_credit: f64| ThrottleRate {
-            base: figure.value,
+        let of_one_read = bandwidth_of_one_read(self.samples);
+        // Until the credit was spent, the drive showed more of itself.
+        for (key, figure, limit, seen) in [
+            (
+                "read.iops_max",
+                &mut read.iops_max,
+                iops,
+                credit.operations_per_s,
+            ),
+            ("write.iops_max", &mut write.iops_max, iops, None),
+            (
+                "read.bandwidth_mb_per_s",
+                &mut read.bandwidth_mb_per_s,
+                mb_per_s,
+                of_one_read,
+            ),
+            (
+                "write.bandwidth_mb_per_s",
+                &mut write.bandwidth_mb_per_s,
+                mb_per_s,
+                credit.mb_per_s,
+            ),
+        ] {
+            let seen = seen.filter(|seen| *seen > limit);
+            *figure = seen.unwrap_or(HIDDEN * limit);
+            self.hidden(key, "four times the limit stands for it");
+            if seen.is_some() {
+                let why = "measured: what the limit let through at first or of one operation; the drive may have more";
+                self.unknown.insert(key, why.to_owned());
+            }
+        }
+        for (key, spent, unit, go) in [
+            (
+                "throttle.iops.burst_credit",
+                credit.operations,
+                "operations",
+                "the long go of reads",
+            ),
+            (
+                "throttle.mb_per_s.burst_credit",
+                credit.megabytes,
+                "MB",
+                "the first write of the file",
+            ),
+        ] {
+            let why = if spent > 0.0 {
+                format!("measured: {go} dropped when {spent:.0} {unit} beyond the limit were spent")
+            } else {
+                format!(
+                    "unknown: no drop in {go}; run again after an hour without load, with a larger --size and --budget"
+                )
+            };
+            self.unknown.insert(key, why);
+        }
+        let rate = |base: f64, burst_credit: f64| ThrottleRate {
+            base,
             per_gib: 0.0,
             max: None,
             burst_credit,
         };
         let throttle = Throttle {
-            iops: rate(&found.iops, operations),
-            mb_per_s: rate(&found.mb_per_s, megabytes),
+            iops: rate(iops, credit.operations),
+            mb_per_s: rate(mb_per_s, credit.megabytes),
         };
-        self.figures.extend([found.iops, found.mb_per_s]);
+        self.figures.push(found.iops);
+        self.figures.extend(found.mb_per_s);
         Some(throttle)
+    }
+
+    /// A figure that the limit does not let out.
+    fn hidden(&mut self, key: &'static str, instead: &str) {
+        let why = format!("a limit of the provider hides it; {instead}");
+        self.unknown.insert(key, why);
+        self.figures.retain(|figure| figure.key != key);
     }
 
     fn never_measured(&mut self, facts: &Facts) {
@@ -328,6 +387,16 @@ impl Learner<'_> {
         );
         self.unknown.entry("slc").or_insert(why);
     }
+}
+
+/// What more bytes of one read take says how fast they come, 10^6 bytes a second: one at a time, it keeps to the limit.
+fn bandwidth_of_one_read(samples: &Samples) -> Option<f64> {
+    let latency_us = |bytes: u64| {
+        let is_it = |cell: &&Cell| (cell.work, cell.bytes, cell.depth) == (Work::Read, bytes, 1);
+        mean(&samples.cells.iter().find(is_it)?.mean_us)
+    };
+    let longer_us = latency_us(LARGE)? - latency_us(PAGE)?;
+    (longer_us > 0.0).then(|| (LARGE - PAGE) as f64 / longer_us)
 }
 
 /// Percentiles around the mean, ascending; none for a drive that always takes the same.

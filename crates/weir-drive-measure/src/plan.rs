@@ -16,15 +16,15 @@ const ROUND_S: f64 = 20.0;
 /// Smallest file that says anything.
 const FILE_BYTES_MIN: u64 = 64 << 20;
 
-/// How time is shared: the first write of the file, the rounds, random writes at the end.
+/// How time is shared: the first write of the file, the long go of reads, the rounds, random writes at the end.
 const FILL_SHARE: f64 = 0.12;
-const ROUNDS_SHARE: f64 = 0.58;
+const LONG_READS_SHARE: f64 = 0.05;
+const ROUNDS_SHARE: f64 = 0.55;
 const RANDOM_SHARE: f64 = 0.25;
 
-/// How the writes are shared likewise.
+/// How the writes are shared likewise; random writes have the rest.
 const FILL_WRITES: f64 = 0.25;
 const ROUNDS_WRITES: f64 = 0.4;
-const RANDOM_WRITES: f64 = 0.35;
 
 /// What the user allows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,6 +46,8 @@ pub struct Plan {
     pub file_bytes: u64,
     /// Longest time of the first write of the file.
     pub fill_ns: Nanoseconds,
+    /// Length of the long go of reads.
+    pub long_reads_ns: Nanoseconds,
     /// Length of a round.
     pub round_ns: Nanoseconds,
     /// Most bytes that a round writes.
@@ -76,14 +78,17 @@ impl Plan {
         }
         let rounds = (budget_s * ROUNDS_SHARE / ROUND_S) as u32;
         let rounds = rounds.clamp(ROUNDS_MIN, ROUNDS_MAX);
+        let round_write_bytes = writes(ROUNDS_WRITES) / u64::from(rounds);
+        let rest_bytes = options.write_limit.0 - file_bytes - round_write_bytes * u64::from(rounds);
         Ok(Self {
             rounds,
             file_bytes,
             fill_ns: share(FILL_SHARE),
             round_ns: share(ROUNDS_SHARE) / u64::from(rounds),
-            round_write_bytes: writes(ROUNDS_WRITES) / u64::from(rounds),
+            long_reads_ns: share(LONG_READS_SHARE),
+            round_write_bytes,
             random_ns: share(RANDOM_SHARE),
-            random_write_bytes: writes(RANDOM_WRITES),
+            random_write_bytes: rest_bytes,
         })
     }
 
@@ -112,7 +117,8 @@ mod tests {
             let plan = plan(seconds, write_limit, free).unwrap();
             assert!(plan.write_bytes_max() <= write_limit);
             assert!(plan.file_bytes <= free / 4);
-            let ns = plan.fill_ns + plan.round_ns * u64::from(plan.rounds) + plan.random_ns;
+            let rounds_ns = plan.round_ns * u64::from(plan.rounds);
+            let ns = plan.fill_ns + plan.long_reads_ns + rounds_ns + plan.random_ns;
             assert!(ns <= seconds * 1_000_000_000);
         }
     }

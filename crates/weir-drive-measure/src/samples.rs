@@ -27,7 +27,9 @@ pub struct Samples {
     pub(crate) random_writes: Vec<Curve>,
     /// The first write of the file: operations over time.
     pub(crate) first_write: Curve,
-    /// After it: how long the drive was left alone, nanoseconds, and the sequential writes then.
+    /// One long go of random 4 KiB reads after it.
+    pub(crate) long_reads: Curve,
+    /// After the first write: how long the drive was left alone, nanoseconds, and the sequential writes then.
     pub(crate) after_rest: Option<(u64, Curve)>,
     /// Whether the user ended it.
     pub(crate) is_cut_short: bool,

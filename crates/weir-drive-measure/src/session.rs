@@ -1,16 +1,18 @@
-//! The measurement: the file is written, then rounds of short jobs, then random writes.
+//! The measurement: the file is written, then one long go of reads, rounds of short jobs, random writes.
 //!
 //! Each round measures everything once, spread over the whole time, so that an interval over the
 //! rounds contains what changes from minute to minute.
 
+mod long_goes;
+mod random_writes;
+
 use weir_model::Nanoseconds;
 
 use crate::MeasureError;
-use crate::cliff::cliff;
 use crate::job::{Done, Job, Limit, Order, Work};
 use crate::latencies::{ends_ns, mean_us, per_second, percentile};
 use crate::plan::Plan;
-use crate::samples::{Curve, Samples};
+use crate::samples::Samples;
 use crate::storage::Storage;
 use crate::write_buffer::fill;
 
@@ -46,6 +48,10 @@ pub fn measure(
     };
     say("writing the file");
     session.write_file()?;
+    if !session.storage.is_stopped() {
+        say("one long go of reads");
+        session.long_reads()?;
+    }
     for round in 1..=plan.rounds {
         if session.storage.is_stopped() {
             break;
@@ -56,7 +62,10 @@ pub fn measure(
     }
     if !session.storage.is_stopped() {
         say("random writes");
-        session.left_bytes = plan.random_write_bytes;
+        // All that the parts before have left.
+        session.left_bytes = plan
+            .write_bytes_max()
+            .saturating_sub(session.samples.written_bytes);
         session.random_writes()?;
     }
     session.samples.is_cut_short = session.storage.is_stopped();
@@ -108,48 +117,6 @@ impl<S: Storage> Session<'_, S> {
         } else {
             done
         })
-    }
-
-    /// The first write of the file: what follows reads and overwrites it.
-    fn write_file(&mut self) -> Result<(), MeasureError> {
-        self.left_bytes = self.plan.file_bytes;
-        let mut job = self.job(Work::Write, Order::Sequential, LARGE, 16, 0.0);
-        job.limit = Limit {
-            operations: self.plan.file_bytes / LARGE,
-            ns: self.plan.fill_ns,
-        };
-        let written_before = self.samples.written_bytes;
-        let done = self.run(job)?;
-        let written = self.samples.written_bytes - written_before;
-        self.samples.first_write = Curve {
-            bytes: LARGE,
-            ends_ns: ends_ns(&done),
-        };
-        if written < self.storage.file_bytes() {
-            self.storage.shrink(written.max(LARGE) / LARGE * LARGE)?;
-        }
-        self.samples.file_bytes = self.storage.file_bytes();
-        if let Some(drop) = cliff(&self.samples.first_write) {
-            self.rest_and_write(drop.after_bytes)?;
-        }
-        self.storage.flush()?;
-        Ok(())
-    }
-
-    /// The rate dropped after `fast_bytes`: what a rest gives back tells how fast a cache is emptied.
-    fn rest_and_write(&mut self, fast_bytes: f64) -> Result<(), MeasureError> {
-        let rest_ns = self.plan.fill_ns / 6;
-        self.storage.pause(rest_ns);
-        let mut job = self.job(Work::Write, Order::Sequential, LARGE, 16, 0.0);
-        job.limit.ns = self.plan.fill_ns;
-        // Out of what the random writes may write.
-        self.left_bytes = ((fast_bytes * 1.5) as u64).min(self.plan.random_write_bytes / 2);
-        self.plan.random_write_bytes -= self.left_bytes;
-        let done = self.run(job)?;
-        let ends_ns = ends_ns(&done);
-        let bytes = LARGE;
-        self.samples.after_rest = Some((rest_ns, Curve { bytes, ends_ns }));
-        Ok(())
     }
 
     fn round(&mut self) -> Result<(), MeasureError> {
@@ -268,36 +235,6 @@ impl<S: Storage> Session<'_, S> {
         self.samples.add("buffer_bytes", found.buffer_bytes);
         self.storage.flush()?;
         self.settle();
-        Ok(())
-    }
-
-    /// Random writes of 16 KiB, of 4 KiB, and reads beside those; each in several turns. Sizes do not
-    /// alternate: a write buffer full of small writes slows large ones down, and the other way round.
-    fn random_writes(&mut self) -> Result<(), MeasureError> {
-        const TURNS: u32 = 6;
-        for (work, bytes, share) in [
-            (Work::Write, BLOCK, 0.5),
-            (Work::Write, PAGE, 0.4),
-            (Work::Mixed, PAGE, 0.1),
-        ] {
-            let turn = share / f64::from(TURNS);
-            for _ in 0..TURNS {
-                let most = (self.plan.random_write_bytes as f64 * turn) as u64 / bytes;
-                let mut job = self.job(work, Order::Random, bytes, 64, 1.0);
-                job.limit = Limit {
-                    operations: OPERATIONS_MAX.min(most),
-                    ns: (self.plan.random_ns as f64 * turn) as Nanoseconds,
-                };
-                let done = self.run(job)?;
-                self.keep(work, bytes, 64, &done);
-                if work == Work::Mixed {
-                    self.samples.add("mixed_per_s", per_second(&done));
-                } else if !done.is_empty() {
-                    let ends_ns = ends_ns(&done);
-                    self.samples.random_writes.push(Curve { bytes, ends_ns });
-                }
-            }
-        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! minute is spent.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use weir_agent::RemoteHost;
 use weir_model::{Bytes, Cell, Flavor, Plan, ServerChoice, ServerUrl, ServerVersion};
@@ -20,6 +21,8 @@ pub(crate) struct StudyContext<'a> {
     /// Their hosts, by server and agent, as far as agents there sample them.
     hosts: BTreeMap<(ServerUrl, String), RemoteHost>,
     pub(crate) drives: Drives,
+    /// Some private servers of the plan are on an emulated drive, others on the host's own storage.
+    compares_with_host: bool,
 }
 
 impl<'a> StudyContext<'a> {
@@ -28,13 +31,26 @@ impl<'a> StudyContext<'a> {
         let external = external_servers::open(plan, options)?;
         let hosts = server_hosts::find(plan, &external, options)?;
         let drives = Drives::of(plan, options)?;
+        let compares_with_host = compares_with_host(plan);
+        if compares_with_host && options.work.is_none() {
+            return Err(RunError::NoHostStorage);
+        }
         Ok(Self {
             options,
             servers,
             external,
             hosts,
             drives,
+            compares_with_host,
         })
+    }
+
+    /// The folder that the user gives for the data of `cell`. Where a study compares the storage there with
+    /// emulated drives, those are in memory: they would add to their own latency that of the storage.
+    pub(crate) fn work_of(&self, cell: &Cell) -> Option<&Path> {
+        let is_emulated = cell.spec.primary().drive.is_some();
+        let work = self.options.work.as_deref();
+        work.filter(|_| !(self.compares_with_host && is_emulated))
     }
 
     /// The program that serves `cell`, where Weir starts it.
@@ -103,4 +119,12 @@ impl<'a> StudyContext<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether some private servers of `plan` are on an emulated drive, and others are not.
+fn compares_with_host(plan: &Plan) -> bool {
+    let nodes = plan.cells.iter().map(|cell| cell.spec.primary());
+    let private = nodes.filter(|node| node.server.given.is_none());
+    let (emulated, host): (Vec<_>, Vec<_>) = private.partition(|node| node.drive.is_some());
+    !emulated.is_empty() && !host.is_empty()
 }

@@ -17,8 +17,8 @@ use weir_model::{
 };
 use weir_workload::Workload;
 
-/// The level of `replica_drive` at which replicas are on the host's own storage.
-const HOST_STORAGE: &str = "none";
+/// Levels of `drive` and `replica_drive` at which the data are on the host's own storage.
+const HOST_STORAGE: [&str; 2] = ["host", "none"];
 
 /// A run of which single settings can still be set, in any order.
 #[derive(Debug, Clone)]
@@ -83,8 +83,15 @@ pub(crate) enum Transactions {
 /// Settings that do not go together.
 #[derive(Debug, Error)]
 pub(crate) enum DraftError {
-    #[error("factor `drive.{key}` needs a drive; add factor `drive` with one level or more")]
+    #[error(
+        "factor `drive.{key}` needs a drive; add factor `drive`, and leave out its level `host`"
+    )]
     DriveSetting { key: String },
+    #[error(
+        "level `{level}` of factor drive is the host's own storage, and drive scale {scale} does not shrink that; leave \
+         the scale of drives out: `scale = {{ data = ... }}`"
+    )]
+    ScaledHost { level: String, scale: Scale },
     #[error("`replica_drive` needs a replica; add `replicas = 1` to [server]")]
     NoReplica,
     #[error("factor `event.{key}` needs an event that has such a setting; add one in [[events]]")]
@@ -228,7 +235,15 @@ impl Draft {
     /// The cell; an error if its settings do not go together.
     #[allow(clippy::too_many_lines, reason = "each kind of transactions once")]
     pub(crate) fn finish(mut self) -> Result<Cell, DraftError> {
-        self.spec.primary_mut().drive = match self.drive {
+        let scale = self.spec.data.drive_scale;
+        if let Some(level) = self
+            .drive
+            .clone()
+            .filter(|level| !is_emulated(level) && scale != Scale::FULL)
+        {
+            return Err(DraftError::ScaledHost { level, scale });
+        }
+        self.spec.primary_mut().drive = match self.drive.filter(is_emulated) {
             Some(profile) => Some(DriveSpec {
                 profile,
                 settings: self.drive_settings,
@@ -239,7 +254,7 @@ impl Draft {
             },
         };
         let topology = &mut self.spec.topology;
-        let replica_drive = self.replica_drive.filter(|drive| drive != HOST_STORAGE);
+        let replica_drive = self.replica_drive.filter(is_emulated);
         if replica_drive.is_some() && topology.replicas().is_empty() {
             return Err(DraftError::NoReplica);
         }
@@ -335,6 +350,12 @@ impl Draft {
             probe: None,
         })
     }
+}
+
+/// Whether a level of `drive` names a profile.
+#[allow(clippy::ptr_arg)] // The filter of an owned option passes this.
+fn is_emulated(level: &String) -> bool {
+    !HOST_STORAGE.contains(&level.as_str())
 }
 
 /// Options of the load that work with a script.

@@ -59,7 +59,7 @@ impl PrivateTarget {
         cancel: Cancel<'_>,
     ) -> Result<Self, RunError> {
         let primary = cell.spec.primary();
-        let work = context.options.work.as_deref();
+        let work = context.work_of(cell);
         let place = working_directory::choose(work, data.directory)?;
         let home = WorkDirectory::create(&place, "run")?;
         let backing = home.path().join("backing");

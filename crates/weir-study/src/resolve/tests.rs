@@ -391,6 +391,20 @@ fn replicas_have_the_server_and_the_variables_of_their_primary_whichever_factor_
 }
 
 #[test]
+fn the_hosts_own_storage_is_a_level_of_the_drive() {
+    let study = STUDY.replace("drive = [\"a\", ", "drive = [\"host\", ");
+    let error = message(&study);
+    assert!(error.contains("drive scale 1/25"), "{error}");
+    let plan = resolved(&study.replace(", drive = \"1/25\"", "")).unwrap();
+    for cell in &plan.cells {
+        let drive = cell.spec.primary().drive.as_ref();
+        let profile = drive.map(|drive| drive.profile.as_str());
+        let wanted = Some("b").filter(|_| cell.levels["drive"] == "b");
+        assert_eq!(profile, wanted, "{}", cell.label());
+    }
+}
+
+#[test]
 fn each_replica_has_a_drive_of_its_own_if_the_study_names_one() {
     let factors = "[factors]\nreplicas = [2]\nreplica_drive = [\"none\", \"intel-p4610\"]\n";
     let plan = with("[factors]", factors);

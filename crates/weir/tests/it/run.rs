@@ -14,7 +14,7 @@ pub(crate) const FLAVORS: [&str; 2] = ["mysql", "mariadb"];
 
 weir_testing::on_both_flavors! {
     a_study_runs_end_to_end
-    a_study_without_drives_runs_on_the_storage_below_the_work_folder
+    a_study_compares_the_storage_below_the_work_folder_with_a_drive
     two_studies_at_once_do_not_disturb_each_other
     ctrl_c_keeps_complete_runs_leaves_nothing_and_the_study_goes_on
     kill_9_leaves_no_server_and_no_mount_and_clean_removes_the_rest
@@ -253,16 +253,23 @@ fn assert_no_password(world: &World) {
     }
 }
 
-fn a_study_without_drives_runs_on_the_storage_below_the_work_folder(flavor: Flavor) {
+fn a_study_compares_the_storage_below_the_work_folder_with_a_drive(flavor: Flavor) {
     let flavor = name(flavor);
     let world = World::new();
-    let study = quick_study(flavor).replace("drive = [\"intel-p4610\"]", "");
+    let study = quick_study(flavor)
+        .replace("scale = { drive = \"1/25\" }", "")
+        .replace(
+            "drive = [\"intel-p4610\"]",
+            "drive = [\"host\", \"intel-p4610\"]",
+        )
+        .replace("[\"ON\", \"OFF\"]", "[\"OFF\"]");
     let study = world.write("study.toml", &study);
     let output = run(&world, &study).output();
     assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
     let runs = runs(&world);
     assert_eq!(runs.len(), 2);
-    assert!(runs.iter().all(|run| run["drive"].is_null()));
+    let emulated = runs.iter().filter(|run| !run["drive"].is_null());
+    assert_eq!(emulated.count(), 1);
     let comparisons = result(&world)["comparisons"].to_string();
     assert!(
         comparisons.contains("storage of unknown atomicity"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::harness::Weir;
+use crate::harness::{Weir, World};
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -19,14 +19,22 @@ fn files(folder: &str) -> Vec<PathBuf> {
 
 #[test]
 fn studies_can_be_planned() {
+    // The profile that a reader has measured.
+    let world = World::new();
+    let mine = Weir::new()
+        .args(["drive", "show", "intel-p4610"])
+        .succeeds();
+    world.write("mine.toml", &mine.stdout);
     for study in files("studies") {
+        let study = study.canonicalize().unwrap();
         let output = Weir::new()
+            .at(world.home.path())
             .args(["plan", study.to_str().unwrap()])
             .succeeds();
         assert!(output.stdout.contains("time:"), "{}", output.stdout);
         if fs::read_to_string(&study).unwrap().contains("\n[reduced") {
             let shorter = ["plan", "--reduced", study.to_str().unwrap()];
-            let shorter = Weir::new().args(shorter).succeeds();
+            let shorter = Weir::new().at(world.home.path()).args(shorter).succeeds();
             assert!(shorter.stdout.contains("time:"), "{}", shorter.stdout);
             assert_ne!(shorter.stdout, output.stdout);
         }
