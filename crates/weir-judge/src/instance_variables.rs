@@ -40,6 +40,13 @@ pub fn without_directory(
     variables.into_iter().map(shortened).collect()
 }
 
+/// `value` as if each run were on an emulated drive: files on the host's own storage are in another folder of the
+/// run's directory, and the storage is declared already.
+pub(crate) fn on_any_storage(value: &str) -> String {
+    let of_host = format!("{RUN_DIRECTORY}/backing/");
+    value.replace(&of_host, &format!("{RUN_DIRECTORY}/drive/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,5 +64,6 @@ mod tests {
         let first = variables("/dev/shm/weir-run-1-0");
         assert_eq!(first["datadir"], "(run)/drive/data/");
         assert_eq!(first, variables("/dev/shm/weir-run-2-0"));
+        assert_eq!(on_any_storage("(run)/backing/data/"), first["datadir"]);
     }
 }

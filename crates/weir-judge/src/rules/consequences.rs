@@ -9,7 +9,7 @@ use weir_model::RunResult;
 use weir_model::variables::BUFFER_POOL_SIZE;
 
 use super::Evidence;
-use crate::instance_variables::is_setting;
+use crate::instance_variables::{is_setting, on_any_storage};
 
 /// Variables with those that a server is known to derive from them, for servers whose options are not Weir's.
 const DERIVED: [(&str, &[&str]); 3] = [
@@ -56,9 +56,15 @@ impl<'a> Undeclared<'a> {
             .then(|| set_apart(evidence, cells));
         let derivation = Derivation::of(evidence, cells, &declared);
         let mut found = Self::default();
+        let is_same_place = |name: &str| {
+            let [one, other] = [baseline, level].map(|run| run.variables.get(name));
+            one.zip(other)
+                .is_some_and(|(one, other)| on_any_storage(one) == on_any_storage(other))
+        };
         for name in differing_variables(baseline, level) {
             if declared.contains(name)
                 || !is_setting(name)
+                || is_same_place(name)
                 || same_log && RunResult::REDO_LOG_VARIABLES.contains(&name)
                 || set.as_ref().is_some_and(|set| !set.contains(name))
             {

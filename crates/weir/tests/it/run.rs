@@ -275,6 +275,7 @@ fn a_study_compares_the_storage_below_the_work_folder_with_a_drive(flavor: Flavo
         comparisons.contains("storage of unknown atomicity"),
         "{comparisons}"
     );
+    assert!(!comparisons.contains("datadir"), "{comparisons}");
     world.assert_nothing_left();
 }
 
