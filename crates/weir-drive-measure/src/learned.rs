@@ -287,15 +287,14 @@ impl Learner<'_> {
         self.hidden("write.buffer", "1M stands for it");
         write.buffer = Bytes(BUFFER_UNSEEN);
         let iops = found.iops.value;
-        let mb_per_s = match &found.mb_per_s {
-            Some(figure) => figure.value,
-            None => {
-                let why =
-                    "reads and writes in sequence end at different rates; the faster stands for it";
-                self.unknown
-                    .insert("throttle.mb_per_s.base", why.to_owned());
-                found.most_mb_per_s
-            }
+        let mb_per_s = if let Some(figure) = &found.mb_per_s {
+            figure.value
+        } else {
+            let why =
+                "reads and writes in sequence end at different rates; the faster stands for it";
+            self.unknown
+                .insert("throttle.mb_per_s.base", why.to_owned());
+            found.most_mb_per_s
         };
         let of_one_read = bandwidth_of_one_read(self.samples);
         // Until the credit was spent, the drive showed more of itself.

@@ -1,6 +1,10 @@
-//! A file system that does nothing: one file, answered from memory at once. What the FUSE path itself takes.
+//! A file system that does next to nothing: one file, answered at once. What the FUSE path itself takes, and with
+//! a file behind it what any file system on memory takes.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
@@ -21,11 +25,28 @@ pub(crate) struct Bare {
     pub(crate) mountpoint: TempDir,
 }
 
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; 1 << 20]);
+}
+
 impl Bare {
+    /// Answers from one buffer.
     pub(crate) fn mount() -> Self {
+        Self::with(None)
+    }
+
+    /// Answers from a file in memory, which it reads and writes.
+    pub(crate) fn mount_with_file() -> Self {
+        let file = tempfile::tempfile_in("/dev/shm").unwrap();
+        file.write_all_at(&vec![0x5a; fio::FILE_BYTES], 0).unwrap();
+        Self::with(Some(file))
+    }
+
+    fn with(file: Option<File>) -> Self {
         let mountpoint = tempfile::tempdir().unwrap();
         let answers = Answers {
             data: vec![0x5a; 1 << 20],
+            file,
         };
         let mut configuration = Config::default();
         configuration.n_threads = Some(1);
@@ -39,6 +60,7 @@ impl Bare {
 
 struct Answers {
     data: Vec<u8>,
+    file: Option<File>,
 }
 
 impl Filesystem for Answers {
@@ -72,13 +94,20 @@ impl Filesystem for Answers {
         _: &Request,
         _: INodeNo,
         _: FileHandle,
-        _: u64,
+        offset: u64,
         size: u32,
         _: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        reply.data(&self.data[..size as usize]);
+        let Some(file) = &self.file else {
+            return reply.data(&self.data[..size as usize]);
+        };
+        BUFFER.with_borrow_mut(|buffer| {
+            let part = &mut buffer[..size as usize];
+            file.read_exact_at(part, offset).unwrap();
+            reply.data(part);
+        });
     }
 
     fn write(
@@ -86,13 +115,16 @@ impl Filesystem for Answers {
         _: &Request,
         _: INodeNo,
         _: FileHandle,
-        _: u64,
+        offset: u64,
         data: &[u8],
         _: WriteFlags,
         _: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
+        if let Some(file) = &self.file {
+            file.write_all_at(data, offset).unwrap();
+        }
         reply.written(data.len() as u32);
     }
 }

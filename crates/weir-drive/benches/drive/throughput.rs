@@ -20,9 +20,9 @@ fn job(pattern: &'static str, block: &'static str, depth: u32) -> Job {
 }
 
 /// Latency at queue depth 1 and throughput at 32 of a drive without any latency of its own, beside those of
-/// a file system that does nothing.
+/// file systems that do nothing, and nothing but read and write a file in memory.
 pub(crate) fn round_trips() -> Value {
-    let (drive, bare) = (Drive::null(), Bare::mount());
+    let (drive, bare, with_file) = (Drive::null(), Bare::mount(), Bare::mount_with_file());
     fio::prepare(&drive);
     let jobs = [
         ("4 KiB read", job("randread", "4k", 1)),
@@ -35,31 +35,37 @@ pub(crate) fn round_trips() -> Value {
     for _ in 0..ROUNDS {
         for ((_, job), found) in jobs.iter().zip(&mut found) {
             found.push(
-                [bare.mountpoint.path(), drive.process.mountpoint()]
-                    .map(|mountpoint| fio::run(mountpoint, *job)),
+                [
+                    bare.mountpoint.path(),
+                    with_file.mountpoint.path(),
+                    drive.process.mountpoint(),
+                ]
+                .map(|mountpoint| fio::run(mountpoint, *job)),
             );
         }
     }
-    println!("\n                       bare FUSE: us (mean)   IOPS   null drive: us (mean)   IOPS");
-    let line = |((name, _), found): (&(&str, Job), &Vec<[fio::Found; 2]>)| {
+    println!(
+        "\n                         bare FUSE: us, IOPS   with a file: us, IOPS   null drive: us, IOPS"
+    );
+    let line = |((name, _), found): (&(&str, Job), &Vec<[fio::Found; 3]>)| {
         let of = |which: usize, figure: fn(&fio::Found) -> f64| -> Vec<f64> {
             found.iter().map(|pair| figure(&pair[which])).collect()
         };
-        let latencies = [0, 1].map(|which| of(which, |found| found.mean_us));
-        let iops = [0, 1].map(|which| of(which, |found| found.iops));
-        println!(
-            "{name:<24} {:>18.1} {:>8.0} {:>19.1} {:>8.0}",
-            median(&latencies[0]),
-            median(&iops[0]),
-            median(&latencies[1]),
-            median(&iops[1])
-        );
+        let latencies = [0, 1, 2].map(|which| of(which, |found| found.mean_us));
+        let iops = [0, 1, 2].map(|which| of(which, |found| found.iops));
+        print!("{name:<24}");
+        for (latencies, iops) in latencies.iter().zip(&iops) {
+            print!(" {:>12.1} {:>8.0}", median(latencies), median(iops));
+        }
+        println!();
         json!({
             "job": name,
             "bare_latency_us_mean": spread(&latencies[0]),
             "bare_iops": spread(&iops[0]),
-            "latency_us_mean": spread(&latencies[1]),
-            "iops": spread(&iops[1]),
+            "with_file_latency_us_mean": spread(&latencies[1]),
+            "with_file_iops": spread(&iops[1]),
+            "latency_us_mean": spread(&latencies[2]),
+            "iops": spread(&iops[2]),
         })
     };
     jobs.iter().zip(&found).map(line).collect()

@@ -253,7 +253,7 @@ fn a_conductor_that_dies_leaves_nothing(scene: &Scene, agent: &Process) {
     wait_until("a load", Duration::from_mins(2), || {
         scene.has_in_a_file("weir_load")
     });
-    assert!(!scene.has_in_a_file("IDENTIFIED BY '"));
+    assert!(!scene.has_in_a_file("CREATE USER 'weir_load'"));
     run.signal("KILL");
     scene.wait_for_nothing();
     wait_until("the agent says so", Duration::from_mins(1), || {
