@@ -283,6 +283,8 @@ fn a_gate_that_lets_everything_pass_is_for_private_servers() {
                 "heartbeat.rs",
                 "handle.rs",
                 "warming.rs",
+                // What an agent starts on another host.
+                "remote.rs",
             ],
         ),
         ("weir-pool", &["server.rs"]),
