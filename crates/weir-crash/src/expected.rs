@@ -183,8 +183,10 @@ impl Expected {
         present: &[u32],
         report: &mut LedgerReport,
     ) -> Result<(), weir_mysql::ClientError> {
+        // Number of a transaction, and the digest of what it wrote.
+        type Entries = Vec<(u32, (u32, u32))>;
         let query = "SELECT client, txn, k, CRC32(text) FROM history ORDER BY client, txn";
-        let mut found: BTreeMap<u32, Vec<(u32, (u32, u32))>> = BTreeMap::new();
+        let mut found: BTreeMap<u32, Entries> = BTreeMap::new();
         connection.each(query, |(client, number, key, text)| {
             let entry = (number, (key, text));
             found.entry(client).or_default().push(entry);

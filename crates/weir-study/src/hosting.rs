@@ -1,5 +1,7 @@
 //! What a run cannot have whose server is on the host of an agent.
 
+use std::path::Path;
+
 use weir_model::{DataSource, Node, RunSpec, WorkloadSpec};
 use weir_workload::Workload;
 
@@ -45,5 +47,8 @@ fn reads_lines(workload: &WorkloadSpec) -> bool {
 /// Whether its drive is given by the path of a profile.
 fn is_file(node: &Node) -> bool {
     let drive = node.drive.as_ref();
-    drive.is_some_and(|drive| drive.profile.contains('/') || drive.profile.ends_with(".toml"))
+    drive.is_some_and(|drive| {
+        drive.profile.contains('/')
+            || Path::new(&drive.profile).extension() == Some("toml".as_ref())
+    })
 }

@@ -23,7 +23,7 @@ pub(super) unsafe fn fetch(core: &Core, state: *mut lua_State) -> c_int {
     let given = next(core, numbers, |fields, row| {
         // SAFETY: two values at a time find room.
         unsafe {
-            ffi::lua_createtable(state, fields as c_int, 0);
+            ffi::lua_createtable(state, fields, 0);
             for (position, field) in (1..).zip(row) {
                 if let Some(text) = field {
                     ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len());
@@ -49,7 +49,6 @@ pub(super) unsafe fn row(core: &Core, state: *mut lua_State) -> c_int {
     // SAFETY: as the function asks of its caller.
     let numbers = unsafe { Arguments::of(state) };
     next(core, numbers, |fields, row| {
-        let fields = fields as c_int;
         // SAFETY: there is room, or no value.
         unsafe {
             if fields > ROOM && ffi::lua_checkstack(state, fields) == 0 {
@@ -72,7 +71,7 @@ pub(super) unsafe fn row(core: &Core, state: *mut lua_State) -> c_int {
 fn next(
     core: &Core,
     mut numbers: Arguments,
-    give: impl FnOnce(usize, &mut dyn Iterator<Item = Option<&[u8]>>) -> c_int,
+    give: impl FnOnce(c_int, &mut dyn Iterator<Item = Option<&[u8]>>) -> c_int,
 ) -> c_int {
     let (connection, number) = (numbers.number(), numbers.number());
     let mut connections = core.connections.borrow_mut();
@@ -85,5 +84,7 @@ fn next(
         return 0;
     }
     open.next += 1;
-    give(open.rows.fields, &mut open.rows.row(open.next - 1))
+    // The protocol counts columns in 16 bits.
+    let fields = c_int::try_from(open.rows.fields).unwrap_or(c_int::MAX);
+    give(fields, &mut open.rows.row(open.next - 1))
 }

@@ -56,13 +56,12 @@ pub(crate) struct Client {
 impl Client {
     /// Logs in, prepares a statement for each table, and sends a first query to learn how long a reply is.
     pub(crate) fn connect(account: &Account, rows: u32, seed: u64) -> anyhow::Result<Self> {
-        let socket: OwnedFd = match &account.socket {
-            Some(path) => UnixStream::connect(path)?.into(),
-            None => {
-                let stream = TcpStream::connect(("127.0.0.1", account.port))?;
-                stream.set_nodelay(true)?;
-                stream.into()
-            }
+        let socket: OwnedFd = if let Some(path) = &account.socket {
+            UnixStream::connect(path)?.into()
+        } else {
+            let stream = TcpStream::connect(("127.0.0.1", account.port))?;
+            stream.set_nodelay(true)?;
+            stream.into()
         };
         let wire = Wire(&socket);
         wire.log_in(account)?;
