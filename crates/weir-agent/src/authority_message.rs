@@ -1,10 +1,11 @@
 //! The authority of a server's certificate on its way to an agent: the text, since the file is on another host.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use weir_model::Tls;
-use weir_process::{WorkDirectory, runtime_directory};
+use weir_process::{PathError, ProcessError, WorkDirectory, runtime_directory};
 
 /// The text of an authority's certificate, PEM.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -12,8 +13,27 @@ pub(crate) struct AuthorityMessage(Option<String>);
 
 /// The file of an authority, as long as it is wanted.
 #[derive(Debug)]
-pub(crate) struct AuthorityFile {
-    _folder: WorkDirectory,
+pub struct AuthorityFile {
+    folder: WorkDirectory,
+}
+
+impl AuthorityFile {
+    /// Writes the text of an authority's certificate (PEM) to a file of this host.
+    ///
+    /// # Errors
+    ///
+    /// A folder of the user's that cannot be made or written to.
+    pub fn write(text: &str) -> Result<Self, ProcessError> {
+        let folder = WorkDirectory::create(&runtime_directory()?, "authority")?;
+        let file = Self { folder };
+        fs::write(file.path(), text).map_err(PathError::on("write", &file.path()))?;
+        Ok(file)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("authority.pem")
+    }
 }
 
 impl AuthorityMessage {
@@ -28,15 +48,10 @@ impl AuthorityMessage {
         let Some(text) = self.0 else {
             return Ok(None);
         };
-        let failed =
-            |error: &dyn std::fmt::Display| format!("the authority's certificate: {error}");
-        let runtime = runtime_directory().map_err(|error| failed(&error))?;
-        let folder =
-            WorkDirectory::create(&runtime, "authority").map_err(|error| failed(&error))?;
-        let file = folder.path().join("authority.pem");
-        fs::write(&file, text).map_err(|error| failed(&error))?;
-        tls.authority = Some(file);
-        Ok(Some(AuthorityFile { _folder: folder }))
+        let file = AuthorityFile::write(&text);
+        let file = file.map_err(|error| format!("the authority's certificate: {error}"))?;
+        tls.authority = Some(file.path());
+        Ok(Some(file))
     }
 }
 

@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
 use weir_bus::{CONDUCTOR, Folder, JoinFile, Subjects};
+use weir_model::AGENT_AUTO;
 
 use crate::allowance::Permission;
 use crate::clock::{Exchange, Offset, now_ns};
@@ -199,6 +200,18 @@ impl Crew {
             what: "listen to the bus",
             why: error.to_string(),
         })
+    }
+
+    /// The agents that `wanted` means: a name, a host, a label, or `auto` for all.
+    pub(crate) async fn meant(&self, wanted: &str) -> Result<Vec<(String, Facts)>, AgentError> {
+        let mut meant = Vec::new();
+        for name in self.present().await?.into_keys() {
+            let facts = self.facts(&name).await?;
+            if wanted == AGENT_AUTO || facts.is_called(&name, wanted) {
+                meant.push((name, facts));
+            }
+        }
+        Ok(meant)
     }
 
     /// What an agent is.

@@ -28,6 +28,7 @@ mod shared_prepare;
 
 pub use agent::{AgentOptions, serve};
 pub use allowance::{Allowance, Network, Permission};
+pub use authority_message::AuthorityFile;
 pub use conductor::Conducted;
 pub use crew::{Crew, Member};
 pub use error::AgentError;

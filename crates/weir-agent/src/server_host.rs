@@ -188,12 +188,10 @@ impl Crew {
             why,
         };
         let (mut found, mut refusals) = (Vec::new(), Vec::new());
-        for name in self.present().await?.into_keys() {
-            let facts = self.facts(&name).await?;
-            let is_meant = wanted == AGENT_AUTO || facts.is_called(&name, wanted);
+        for (name, facts) in self.meant(wanted).await? {
             let may = facts.allows.contains(&Permission::Probe);
             // One that is named says itself why it does not.
-            if !is_meant || (wanted == AGENT_AUTO && !may) {
+            if wanted == AGENT_AUTO && !may {
                 continue;
             }
             match self.watch(&name, order).await {

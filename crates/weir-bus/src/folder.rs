@@ -5,11 +5,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use nkeys::KeyPair;
-use weir_process::PathError;
+use weir_process::{PathError, write_private};
 
 use crate::authority::{Certificates, SERVER_NAME};
 use crate::configuration::{Configuration, Member};
-use crate::join_file::write_private;
 use crate::subjects::Subjects;
 use crate::{BusError, JoinFile, PROTOCOL};
 
@@ -191,7 +190,7 @@ impl Folder {
             conductor: &member(CONDUCTOR)?,
             agents: &agents,
         };
-        write_private(&self.configuration(), &configuration.text())
+        Ok(write_private(&self.configuration(), &configuration.text())?)
     }
 }
 

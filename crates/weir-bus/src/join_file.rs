@@ -1,13 +1,11 @@
 //! What a process needs to join a bus.
 
 use std::fmt;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use weir_process::PathError;
+use weir_process::{PathError, write_private};
 
 use crate::subjects::Subjects;
 use crate::{BusError, PROTOCOL};
@@ -84,21 +82,11 @@ impl JoinFile {
     /// A file that cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), BusError> {
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
-        write_private(path, &text)
+        Ok(write_private(path, &text)?)
     }
 
     /// Names of what travels.
     pub fn subjects(&self) -> Subjects {
         Subjects::of(&self.crew)
     }
-}
-
-/// Writes a file that its owner alone can read.
-pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), BusError> {
-    let write = || {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        options.open(path)?.write_all(text.as_bytes())
-    };
-    write().map_err(|error| PathError::on("write", path)(error).into())
 }

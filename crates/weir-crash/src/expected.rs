@@ -28,8 +28,6 @@ pub(crate) struct Expected {
 struct Digest {
     key: u32,
     text: u32,
-    /// Of all columns, as [`SUM_OF_ROWS`] makes it.
-    whole: u64,
 }
 
 /// The [`Digest::whole`] of a row after transaction `number`.
@@ -45,21 +43,21 @@ const SUM_OF_ROWS: &str = "COUNT(*), BIT_XOR((CRC32(text) * id) ^ (k * (txn + id
 /// `ER_DATA_OUT_OF_RANGE`: what only numbers without a writer come to.
 const OUT_OF_RANGE: u16 = 1690;
 
-impl Digest {
-    fn of(id: u32, number: u32, content: &Content) -> Self {
-        let text = crc32fast::hash(content.text.as_bytes());
-        let mixed = u64::from(content.key) * (u64::from(number) + u64::from(id));
+impl From<Content> for Digest {
+    fn from(content: Content) -> Self {
         Self {
             key: content.key,
-            text,
-            whole: (u64::from(text) * u64::from(id)) ^ mixed,
+            text: crc32fast::hash(content.text.as_bytes()),
         }
     }
 }
 
-/// The columns of a history entry but its key.
-fn entry_digest(content: &Content) -> (u32, u32) {
-    (content.key, crc32fast::hash(content.text.as_bytes()))
+impl Digest {
+    /// Of all columns of row `id` after transaction `number`, as [`SUM_OF_ROWS`] makes it.
+    fn whole(self, id: u32, number: u32) -> u64 {
+        let mixed = u64::from(self.key) * (u64::from(number) + u64::from(id));
+        (u64::from(self.text) * u64::from(id)) ^ mixed
+    }
 }
 
 /// What is wrong with the rows of a recovered database.
@@ -90,7 +88,7 @@ impl Expected {
             seed,
             shape,
             loaded: places
-                .map(|place| Digest::of(place.id, 0, &content::loaded_row(place)))
+                .map(|place| content::loaded_row(place).into())
                 .collect(),
             changed: Mutex::new(vec![
                 Whole::default();
@@ -164,10 +162,9 @@ impl Expected {
             }
             let place = RowId { table, id };
             let due = numbers[self.index(place)];
-            let digest = self.digest(place, due);
             if number != due {
                 report.add(|| format!("crash{table} row {id}: of transaction {number}, not {due}"));
-            } else if (digest.key, digest.text) != (key, text) {
+            } else if self.digest(place, due) != (Digest { key, text }) {
                 report.add(|| format!("crash{table} row {id}: a content without a writer"));
             }
         })?;
@@ -183,20 +180,16 @@ impl Expected {
         present: &[u32],
         report: &mut LedgerReport,
     ) -> Result<(), weir_mysql::ClientError> {
-        // Number of a transaction, and the digest of what it wrote.
-        type Entries = Vec<(u32, (u32, u32))>;
         let query = "SELECT client, txn, k, CRC32(text) FROM history ORDER BY client, txn";
-        let mut found: BTreeMap<u32, Entries> = BTreeMap::new();
+        let mut found: BTreeMap<u32, Vec<(u32, Digest)>> = BTreeMap::new();
         connection.each(query, |(client, number, key, text)| {
-            let entry = (number, (key, text));
+            let entry = (number, Digest { key, text });
             found.entry(client).or_default().push(entry);
         })?;
         for (client, &number) in (0..).zip(present) {
-            let due = content::history_after(number).map(|entry| {
-                let content = content::history(self.seed, client, entry);
-                (entry, entry_digest(&content))
-            });
-            let due: Vec<_> = due.collect();
+            let due = content::history_after(number)
+                .map(|entry| (entry, content::history(self.seed, client, entry).into()));
+            let due: Vec<(u32, Digest)> = due.collect();
             if found.remove(&client).unwrap_or_default() != due {
                 report.add(|| {
                     format!("history of client {client}: not that of {number} transactions")
@@ -230,16 +223,17 @@ impl Expected {
         let rows = self.shape.rows as usize;
         let mut sums = vec![0; self.shape.tables as usize];
         for (index, &number) in numbers.iter().enumerate() {
+            let id = (index % rows) as u32 + 1;
             let whole = if number == 0 {
-                self.loaded[index].whole
+                self.loaded[index].whole(id, 0)
             } else {
                 let kept = &mut changed[index];
                 if kept.number != number {
                     let place = RowId {
                         table: (index / rows) as u32 + 1,
-                        id: (index % rows) as u32 + 1,
+                        id,
                     };
-                    let whole = self.digest(place, number).whole;
+                    let whole = self.digest(place, number).whole(id, number);
                     *kept = Whole { number, whole };
                 }
                 kept.whole
@@ -251,7 +245,7 @@ impl Expected {
 
     fn digest(&self, place: RowId, number: u32) -> Digest {
         if number > 0 {
-            return Digest::of(place.id, number, &content::row(self.seed, place, number));
+            return content::row(self.seed, place, number).into();
         }
         self.loaded[self.index(place)]
     }

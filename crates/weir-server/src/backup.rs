@@ -12,9 +12,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir_process::{PathError, WorkDirectory, runtime_directory};
+use weir_process::{PathError, WorkDirectory, runtime_directory, write_private};
 
-use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use, write_private};
+use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
 use crate::{
     PrivateServer, ServerBinary, ServerError, StartOptions, copy_directory, forget_identity,
 };

@@ -6,10 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::Serialize;
-use weir_process::PathError;
+use weir_process::{PathError, create_private_directory};
 
 use crate::ServerError;
-use crate::data_directory::create_private_directory;
 
 /// Appends `record` to the log at `path`, readable by this user only.
 pub(crate) fn append(path: &Path, record: &impl Serialize) -> Result<(), ServerError> {

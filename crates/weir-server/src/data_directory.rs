@@ -2,9 +2,8 @@
 //! account's password.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rand::distr::{Alphanumeric, SampleString};
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use weir_model::{Flavor, Secret, ServerVersion};
 
 use crate::{ServerBinary, ServerError};
-use weir_process::PathError;
+use weir_process::{PathError, write_private};
 
 /// The schema that every data directory has, for the workload's tables.
 pub const DATABASE: &str = "sbtest";
@@ -130,28 +129,6 @@ pub fn forget_identity(data_dir: &Path) -> Result<(), PathError> {
         }
         _ => Ok(()),
     }
-}
-
-/// Writes a file that only its owner may read.
-pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), PathError> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(PathError::on("write", path))
-}
-
-/// Makes a directory, and those above it, that only its owner may enter; one that is there stays as
-/// it is.
-pub(crate) fn create_private_directory(path: &Path) -> Result<(), PathError> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(PathError::on("create", path))
 }
 
 /// Fails if a live server holds the data.

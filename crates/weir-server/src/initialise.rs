@@ -12,11 +12,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use weir_model::Flavor;
-use weir_process::{WorkDirectory, runtime_directory};
+use weir_process::{WorkDirectory, create_private_directory, runtime_directory, write_private};
 
-use crate::data_directory::{
-    DATABASE, DataNote, USER, create_private_directory, is_free, write_private,
-};
+use crate::data_directory::{DATABASE, DataNote, USER, is_free};
 use crate::helper_process::run_within;
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError, error_log, translate};

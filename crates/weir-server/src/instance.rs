@@ -12,14 +12,15 @@ mod replica;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::TcpListener;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir_model::{Address, Bytes, Endpoint, nearest, option_spelling, set_options, variables};
-use weir_process::PathError;
+use weir_process::{PathError, create_private_directory};
 
-use crate::data_directory::{create_private_directory, is_free, read_settings};
+use crate::data_directory::{is_free, read_settings};
 use crate::{
     Backup, Life, PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions,
     copy_directory, forget_identity, initialise, space_occupied,
@@ -31,6 +32,7 @@ pub use record::{Instance, InstanceState};
 
 /// Crash recovery of a large redo log takes minutes.
 const START_LIMIT: Duration = Duration::from_mins(10);
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// All instances of this user.
 #[derive(Debug, Clone)]
@@ -318,7 +320,7 @@ fn shaping(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 
 /// A port of the loopback that no process listens on: asked for before a server fails on it.
 fn check_port(port: u16) -> Result<(), ServerError> {
-    match TcpListener::bind(("127.0.0.1", port)) {
+    match free_port_of(LOOPBACK, port) {
         Ok(_) => Ok(()),
         Err(source) => Err(ServerError::Port { port, source }),
     }
@@ -326,12 +328,27 @@ fn check_port(port: u16) -> Result<(), ServerError> {
 
 /// The variables with which a server listens on `port` of the loopback, and nowhere else.
 pub fn loopback_variables(port: u16) -> [(String, String); 3] {
+    listening_variables(LOOPBACK, port)
+}
+
+/// The variables with which a server listens on `port` of `address`, and nowhere else.
+pub fn listening_variables(address: IpAddr, port: u16) -> [(String, String); 3] {
     [
         ("skip_networking", "OFF".to_owned()),
-        ("bind_address", "127.0.0.1".to_owned()),
+        ("bind_address", address.to_string()),
         ("port", port.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
+}
+
+/// `port` of `address`, if no process listens on it, or one that is free now for 0.
+///
+/// # Errors
+///
+/// A port that is taken, or an address that is none of this host's.
+pub fn free_port_of(address: IpAddr, port: u16) -> io::Result<u16> {
+    let listener = TcpListener::bind((address, port))?;
+    Ok(listener.local_addr()?.port())
 }
 
 /// A port of the loopback that is free now.
@@ -340,7 +357,5 @@ pub fn loopback_variables(port: u16) -> [(String, String); 3] {
 ///
 /// A loopback that gives no port.
 pub fn free_port() -> Result<u16, ServerError> {
-    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    free.map(|address| address.port())
-        .map_err(|source| ServerError::Port { port: 0, source })
+    free_port_of(LOOPBACK, 0).map_err(|source| ServerError::Port { port: 0, source })
 }

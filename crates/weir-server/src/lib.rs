@@ -55,8 +55,8 @@ pub use find::{ServerBinary, choose, find, find_like, servers_directory};
 pub use hidden_states::{unsaid, unsaid_of_host};
 pub use initialise::initialise;
 pub use instance::{
-    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, let_in_from_loopback,
-    let_in_load, loopback_variables,
+    DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, free_port_of,
+    let_in_from_loopback, let_in_load, listening_variables, loopback_variables,
 };
 pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};

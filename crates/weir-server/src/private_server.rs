@@ -16,12 +16,10 @@ use weir_model::{Address, Endpoint, Secret};
 use weir_mysql::Gate;
 use weir_process::{
     Entry, EntryKind, FlushCalls, MemoryGroup, ProcessIdentity, Registration, Registry, Signal,
-    WorkDirectory, pin, spawn_standing, spawn_tied,
+    WorkDirectory, create_private_directory, pin, spawn_standing, spawn_tied, write_private,
 };
 
-use crate::data_directory::{
-    DATABASE, DataNote, USER, check_not_in_use, create_private_directory, write_private,
-};
+use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
 use crate::session::Session;
 use crate::{ServerBinary, ServerError, error_log, translate};
 use weir_process::PathError;

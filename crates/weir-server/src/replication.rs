@@ -170,19 +170,15 @@ pub fn attach_at(
 fn wait_until_it_runs(session: &mut Session, words: Words) -> Result<(), ServerError> {
     let deadline = Instant::now() + BEGIN_LIMIT;
     loop {
-        let query = format!("SHOW {} STATUS", words.replica);
-        let status = session.row("read the replica's status", &query)?;
-        let status = status.unwrap_or_default();
-        let of = |names: [&str; 2]| {
-            let found = names.iter().find_map(|name| status.get(*name));
-            found.map_or("", String::as_str)
-        };
-        let receives = of(["Replica_IO_Running", "Slave_IO_Running"]);
-        let applies = of(["Replica_SQL_Running", "Slave_SQL_Running"]);
+        let status = words.status(session)?;
+        let receives = status.of(["Replica_IO_Running", "Slave_IO_Running"]);
+        let applies = status.applies();
         if receives == "Yes" && applies == "Yes" {
             return Ok(());
         }
-        let failure = [of(["Last_IO_Error"; 2]), of(["Last_SQL_Error"; 2])].join(" ");
+        let failure = ["Last_IO_Error", "Last_SQL_Error"]
+            .map(|name| status.of([name; 2]))
+            .join(" ");
         let failure = failure.trim();
         if (applies == "No" && !failure.is_empty()) || Instant::now() >= deadline {
             return Err(ServerError::Replication {
@@ -253,5 +249,28 @@ impl Words {
             source: "MASTER",
             replica: "SLAVE",
         }
+    }
+
+    /// What a replica says of itself; empty for a server that is none.
+    fn status(self, session: &mut Session) -> Result<ReplicaStatus, ServerError> {
+        let query = format!("SHOW {} STATUS", self.replica);
+        let status = session.row("read the replica's status", &query)?;
+        Ok(ReplicaStatus(status.unwrap_or_default()))
+    }
+}
+
+/// A replica's status, by the columns' names.
+struct ReplicaStatus(BTreeMap<String, String>);
+
+impl ReplicaStatus {
+    /// The column that has one of these names.
+    fn of(&self, names: [&str; 2]) -> &str {
+        let found = names.iter().find_map(|name| self.0.get(*name));
+        found.map_or("", String::as_str)
+    }
+
+    /// Whether its appliers run: `Yes` or `No`.
+    fn applies(&self) -> &str {
+        self.of(["Replica_SQL_Running", "Slave_SQL_Running"])
     }
 }

@@ -26,8 +26,8 @@ pub use key::SnapshotKey;
 pub use space::{check_space, space_available, space_occupied};
 
 use crate::ServerError;
-use crate::data_directory::{create_private_directory, is_free};
-use weir_process::PathError;
+use crate::data_directory::is_free;
+use weir_process::{PathError, create_private_directory};
 
 /// Directories of unfinished or half-removed snapshots start with this.
 const ASIDE: &str = ".aside-";

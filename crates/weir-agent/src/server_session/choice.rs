@@ -1,7 +1,5 @@
 //! Which agent starts the servers of a study.
 
-use weir_model::AGENT_AUTO;
-
 use crate::allowance::Permission;
 use crate::crew::Crew;
 use crate::error::AgentError;
@@ -15,11 +13,7 @@ impl Crew {
             why,
         };
         let (mut found, mut refused) = (Vec::new(), Vec::new());
-        for name in self.present().await?.into_keys() {
-            let facts = self.facts(&name).await?;
-            if wanted != AGENT_AUTO && !facts.is_called(&name, wanted) {
-                continue;
-            }
+        for (name, facts) in self.meant(wanted).await? {
             if facts.allows.contains(&Permission::Server) {
                 found.push((name, facts));
             } else {

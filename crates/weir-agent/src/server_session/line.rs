@@ -15,6 +15,7 @@ use crate::messages::{Answer, Order, json};
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_secs(1);
+
 /// The way to the agent, for several threads.
 #[derive(Debug)]
 pub(super) struct Line(Mutex<Option<UnboundedSender<Request>>>);

@@ -1,16 +1,14 @@
 //! A server on the host of an agent, on a drive and data there.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use weir_agent::{BegunServer, ServerReply, ServerSession, ServerStep};
+use weir_agent::{AuthorityFile, BegunServer, ServerReply, ServerSession, ServerStep};
 use weir_model::{Address, Cell, DriveStatistics, Endpoint, Secret, ServerHost, Tls, TlsMode};
 use weir_mysql::Gate;
 use weir_probe::{Probe, ProcessProbe};
-use weir_process::{PathError, WorkDirectory, runtime_directory};
 use weir_server::ConfigChanges;
 
 use super::Target;
@@ -27,8 +25,8 @@ pub(crate) struct RemoteTarget {
     host: ServerHost,
     has_drive: bool,
     commands: Vec<String>,
-    /// Where the authority of its certificate is.
-    _tls: WorkDirectory,
+    /// The authority of its certificate.
+    _authority: AuthorityFile,
     is_over: bool,
 }
 
@@ -47,16 +45,14 @@ impl RemoteTarget {
         let ServerReply::Begun(begun) = begun else {
             return Err(RunError::wrong_answer());
         };
-        let tls = WorkDirectory::create(&runtime_directory()?, "authority")?;
-        let authority = tls.path().join("authority.pem");
-        fs::write(&authority, &begun.authority).map_err(PathError::on("write", &authority))?;
+        let authority = AuthorityFile::write(&begun.authority)?;
         Ok(Self {
             session: Rc::clone(session),
-            endpoint: endpoint(&begun, password, &authority),
+            endpoint: endpoint(&begun, password, authority.path()),
             host: session.host(begun.device),
             has_drive: cell.spec.primary().drive.is_some(),
             commands: begun.commands,
-            _tls: tls,
+            _authority: authority,
             is_over: false,
         })
     }
@@ -71,7 +67,7 @@ impl RemoteTarget {
     }
 }
 
-fn endpoint(begun: &BegunServer, password: Secret, authority: &Path) -> Endpoint {
+fn endpoint(begun: &BegunServer, password: Secret, authority: PathBuf) -> Endpoint {
     Endpoint {
         address: Address::Tcp(begun.address.clone(), begun.port),
         user: begun.user.clone(),
@@ -79,7 +75,7 @@ fn endpoint(begun: &BegunServer, password: Secret, authority: &Path) -> Endpoint
         database: begun.database.clone(),
         tls: Tls {
             mode: TlsMode::VerifyIdentity,
-            authority: Some(authority.to_owned()),
+            authority: Some(authority),
             ..Tls::default()
         },
     }

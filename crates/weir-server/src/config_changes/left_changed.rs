@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use weir_model::ServerUrl;
-use weir_process::{PathError, ProcessIdentity};
+use weir_process::{PathError, ProcessIdentity, create_private_directory};
 
-use crate::data_directory::create_private_directory;
 use crate::{ExternalServer, ServerError};
 
 /// A setting of a server that a Weir left changed.

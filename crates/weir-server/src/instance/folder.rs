@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use weir_model::{Address, Endpoint, Secret, Tls};
 use weir_mysql::{Gate, text_literal};
-use weir_process::{PathError, ProcessIdentity, Signal, runtime_directory};
+use weir_process::{PathError, ProcessIdentity, Signal, runtime_directory, write_private};
 
-use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use, write_private};
+use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
 use crate::private_server::SOCKET_PATH_BYTES_MAX;
 use crate::{ServerBinary, ServerError, Session};
 

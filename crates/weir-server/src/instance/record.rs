@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use weir_model::{Flavor, Limits, Replication, ServerVersion, set_options};
-use weir_process::PathError;
+use weir_process::{PathError, write_private};
 
 use super::loopback_variables;
-use crate::data_directory::write_private;
 use crate::replication::{Role, replication_variables};
 use crate::{ServerBinary, ServerError};
 

@@ -88,12 +88,7 @@ fn end_coordinator(session: &mut Session, words: Words) -> Result<(), ServerErro
 
 /// Whether the replica still applies.
 fn applies(session: &mut Session, words: Words) -> Result<bool, ServerError> {
-    let query = format!("SHOW {} STATUS", words.replica);
-    let status = session.row(PROMOTE, &query)?.unwrap_or_default();
-    let mut running = status
-        .iter()
-        .filter(|(name, _)| name.ends_with("_SQL_Running"));
-    Ok(running.any(|(_, value)| value == "Yes"))
+    Ok(words.status(session)?.applies() == "Yes")
 }
 
 /// Waits until all that was received is applied.
@@ -103,15 +98,12 @@ fn apply_received(
     words: Words,
     limit: Duration,
 ) -> Result<(), ServerError> {
-    let query = format!("SHOW {} STATUS", words.replica);
-    let status = session.row("read the replica's status", &query)?;
-    let status = status.unwrap_or_default();
+    let status = words.status(session)?;
     let (received, wait) = match flavor {
         Flavor::Mysql => ("Retrieved_Gtid_Set", "WAIT_FOR_EXECUTED_GTID_SET"),
         Flavor::Mariadb => ("Gtid_IO_Pos", "MASTER_GTID_WAIT"),
     };
-    let received = status.get(received).map_or("", String::as_str);
-    let received = received.replace(['\n', '\r', '\''], "");
+    let received = status.of([received; 2]).replace(['\n', '\r', '\''], "");
     if received.is_empty() {
         return Ok(());
     }

@@ -17,8 +17,7 @@ use rustix::io::Errno;
 
 use super::space::{check_space, space_occupied};
 use crate::ServerError;
-use crate::data_directory::create_private_directory;
-use weir_process::PathError;
+use weir_process::{PathError, create_private_directory};
 
 /// More threads do not make a disk faster, and two hide the latency of one another's fsync.
 const THREADS: usize = 2;

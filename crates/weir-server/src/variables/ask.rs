@@ -11,11 +11,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use weir_model::option_variable;
-use weir_process::{PathError, WorkDirectory, runtime_directory};
+use weir_process::{PathError, WorkDirectory, runtime_directory, write_private};
 
 use super::known::parse_help;
 use super::translate;
-use crate::data_directory::write_private;
 use crate::helper_process::run_within;
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError};

@@ -29,7 +29,7 @@ const PATIENCE_NS: u32 = 100_000_000;
 const BATCH_SHARE: usize = 8;
 const BATCH_MAX: usize = 32;
 const BATCH_WAIT_NS: u32 = 50_000;
-/// Marks what tells of a request, which is told only if it fails.
+/// Marks the completions of requests, which come for failures only.
 const SENT: u64 = 1 << 63;
 
 /// Asks until the time is over; the number of queries that were answered.

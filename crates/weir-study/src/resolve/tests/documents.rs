@@ -1,0 +1,43 @@
+//! Studies that stand in documents are studies.
+
+use super::*;
+
+/// A whole study is the first example of the guide; the others replace keys of its sections.
+#[test]
+fn every_example_of_the_guide_is_a_study() {
+    let guide = include_str!("../../../../../docs/studies.md");
+    let guide = guide.replace("./shop.toml", "../../workloads/shop.toml");
+    let blocks = guide.split("```toml\n").skip(1);
+    let examples: Vec<&str> = blocks
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
+    let whole: toml::Table = toml::from_str(examples[0]).unwrap();
+    assert!(examples.len() > 8);
+    for example in examples {
+        let changes: toml::Table = toml::from_str(example).unwrap();
+        let mut study = whole.clone();
+        if changes.contains_key("search") {
+            study["repeat"].as_table_mut().unwrap().remove("runs");
+        }
+        study.extend(changes);
+        let found = resolved(&toml::to_string(&study).unwrap());
+        assert!(found.is_ok(), "{}\n{example}", found.unwrap_err());
+    }
+}
+
+/// Whole studies on other pages, which a reader copies.
+#[test]
+fn whole_studies_of_other_pages_are_studies() {
+    let pages = [
+        include_str!("../../../../../README.md"),
+        include_str!("../../../../../docs/cookbook.md"),
+        include_str!("../../../../../docs/study-reference.md"),
+        include_str!("../../../../../docs/events.md"),
+    ];
+    for page in pages {
+        let block = page.split("```toml\n[study]\n").nth(1).unwrap();
+        let example = format!("[study]\n{}", block.split("```").next().unwrap());
+        let found = resolved(&example);
+        assert!(found.is_ok(), "{}\n{example}", found.unwrap_err());
+    }
+}
