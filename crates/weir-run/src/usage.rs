@@ -26,8 +26,8 @@ const OTHER_MIN: f64 = 0.01;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Offered {
     pub(crate) connections: f64,
-    /// The load has a rate of its own.
-    pub(crate) has_rate: bool,
+    /// Transactions begin at a rate, or at the times of a capture.
+    pub(crate) has_own_times: bool,
     /// Round-trip time that the load engine adds.
     pub(crate) rtt_s: f64,
     pub(crate) measured_s: f64,
@@ -62,7 +62,7 @@ impl Offered {
         });
         Self {
             connections: f64::from(threads),
-            has_rate: settings.pace.rate_per_s().is_some(),
+            has_own_times: settings.has_own_times(),
             rtt_s,
             measured_s: outcome.measured_s,
             transactions_per_s: per_s(counts.transactions),
@@ -244,7 +244,7 @@ fn connections(
 ) -> ConnectionTime {
     let all = load.connections;
     let in_transactions = load.transactions_per_s * load.latency_s;
-    let busy = if load.has_rate {
+    let busy = if load.has_own_times {
         in_transactions.min(all)
     } else {
         all
