@@ -74,7 +74,7 @@ bench-load: $(WEB)
 		--floor target/release/query_floor $(BENCH_LOAD)
 
 # sysbench's own scripts under the Lua engine, with a thread for each connection and as coroutines, beside sysbench and the
-# native workloads, about 8 minutes; nothing else should run.
+# native workloads, over the socket and over TCP, about 18 minutes; nothing else should run.
 bench-lua: $(WEB)
 	scripts/setup.sh --bench
 	cargo build --release --workspace --bin weir --bin bench_load

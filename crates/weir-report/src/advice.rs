@@ -3,8 +3,8 @@
 use weir_model::{Comparison, JudgedResult, RuleId, Severity, Verdict};
 
 use crate::answers::{Answer, place};
-use crate::searches;
 use crate::words::{levels_phrase, metric_name};
+use crate::{searches, statements};
 
 /// Factors that one sentence speaks of.
 const FACTORS_MAX: usize = 2;
@@ -20,10 +20,18 @@ pub(crate) fn advice(result: &JudgedResult) -> Option<String> {
     if let Some(found) = searches::sentences(result).into_iter().next() {
         return Some(found);
     }
-    let sentence = of_comparisons(&result.comparisons)?;
+    let sentence =
+        slower_statements(&result.comparisons).or_else(|| of_comparisons(&result.comparisons))?;
     let mut characters = sentence.chars();
     let first = characters.next()?.to_uppercase();
     Some(first.chain(characters).collect())
+}
+
+/// Of replays: on which level statements are surely slower, and the first of them.
+fn slower_statements(comparisons: &[Comparison]) -> Option<String> {
+    let clauses = comparisons.iter().filter_map(statements::slower);
+    let clauses: Vec<_> = clauses.take(FACTORS_MAX).collect();
+    (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
 fn of_comparisons(comparisons: &[Comparison]) -> Option<String> {

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use weir_model::{Comparison, FingerprintComparison, FingerprintVerdict};
+use weir_model::{Comparison, FingerprintComparison, FingerprintVerdict, Verdict};
 
 use crate::answers::Answer;
 use crate::table::table;
+use crate::words::levels_phrase;
 
 /// Kinds without a shown difference that are listed, those with the most time first.
 const NOT_SHOWN_MAX: usize = 8;
@@ -68,9 +69,6 @@ impl StatementRow {
                 "-".to_owned()
             }
         };
-        let times = |ratio: Option<f64>| {
-            ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}x"))
-        };
         let interval = found.ratio_low.zip(found.ratio_high);
         let interval = interval.map_or_else(String::new, |(low, high)| {
             format!(" ({low:.2} to {high:.2})")
@@ -102,6 +100,10 @@ impl StatementRow {
     }
 }
 
+fn times(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}x"))
+}
+
 /// `plan: orders: ref by customer -> orders: ALL; rows: 7 instead of 10`.
 fn why(found: &FingerprintComparison) -> String {
     let mut parts = Vec::new();
@@ -128,6 +130,36 @@ fn shortened(text: &str) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// Of a replay, the statement that is surely slower on the level: `with event drop index, "select ..." takes 103x the time that it takes with none, by another plan`.
+pub(crate) fn slower(comparison: &Comparison) -> Option<String> {
+    let replay = comparison.replay.as_ref()?;
+    if comparison.verdict == Verdict::Invalid {
+        return None;
+    }
+    let kinds = replay.fingerprints.iter();
+    let slower: Vec<_> = kinds
+        .filter(|kind| kind.verdict == FingerprintVerdict::SurelyWorse)
+        .collect();
+    let first = slower.first()?;
+    let level = [(comparison.factor.clone(), comparison.level.clone())].into();
+    let plan = if first.changes_plan() {
+        ", by another plan"
+    } else {
+        ""
+    };
+    let others = match slower.len() - 1 {
+        0 => String::new(),
+        others => format!("; {others} more kinds of statements are surely slower"),
+    };
+    Some(format!(
+        "with {}, \"{}\" takes {} the time that it takes with {}{plan}{others}",
+        levels_phrase(&level),
+        shortened(&first.fingerprint),
+        times(first.ratio),
+        comparison.baseline,
+    ))
 }
 
 impl StatementTable {
@@ -245,6 +277,8 @@ mod tests {
         for text in [crate::terminal(&result, false), crate::markdown(&result)] {
             let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
             let parts = [
+                "\"select a\" takes 20.00x the time that it takes with",
+                ", by another plan",
                 "baseline: 10 of 10 sent",
                 "level: 9 of 10 sent",
                 "surely worse: 1, surely better: 0, not shown: 1",

@@ -21,8 +21,8 @@ const TAKEN_BY_OTHERS: f64 = 0.25;
 /// A place must hold this share of the connections to be called the limit.
 const LARGEST_MIN: f64 = 0.30;
 
-/// The resource that limited a run; `has_rate` if the load had a rate of its own.
-pub(crate) fn bottleneck(used: &Utilization, has_rate: bool) -> Bottleneck {
+/// The resource that limited a run; `has_own_times` if the load had a rate of its own, or followed a capture.
+pub(crate) fn bottleneck(used: &Utilization, has_own_times: bool) -> Bottleneck {
     let connections = &used.connections;
     let share = |place: Option<f64>| place.unwrap_or(0.0) / connections.busy.max(f64::MIN_POSITIVE);
     if used.client_cpu >= Utilization::SATURATED {
@@ -33,7 +33,7 @@ pub(crate) fn bottleneck(used: &Utilization, has_rate: bool) -> Bottleneck {
         Bottleneck::Lock
     } else if let Some(saturated) = saturated(used) {
         saturated
-    } else if has_rate && connections.busy < OFFERED * connections.all {
+    } else if has_own_times && connections.busy < OFFERED * connections.all {
         Bottleneck::OfferedRate
     } else {
         match largest(connections, used.client_cores) {

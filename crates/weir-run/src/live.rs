@@ -53,7 +53,7 @@ impl LiveBottleneck<'_> {
         let mut used = utilization_now(&samples, passed.as_secs_f64(), device, &load);
         // How busy the busiest reactor is, the load engine says at its end; until then their mean.
         used.client_cpu = used.client_cores / f64::from(self.reactors.max(1));
-        Some((bottleneck(&used, load.has_rate), used))
+        Some((bottleneck(&used, load.has_own_times), used))
     }
 
     fn offered(&self, record: &IntervalRecord, concurrency: u64) -> Offered {
@@ -61,7 +61,7 @@ impl LiveBottleneck<'_> {
         let transactions_per_s = per_s(record.transactions);
         Offered {
             connections: f64::from(self.connections),
-            has_rate: self.settings.pace.rate_per_s().is_some(),
+            has_own_times: self.settings.has_own_times(),
             rtt_s: self.settings.rtt.as_secs_f64(),
             measured_s: WINDOW.as_secs_f64(),
             transactions_per_s,

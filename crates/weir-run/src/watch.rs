@@ -141,7 +141,7 @@ impl Measured {
                 latency: outcome.latency,
                 errors: outcome.counts.errors,
                 unfinished: outcome.unfinished,
-                bottleneck: bottleneck(&utilization, self.offered.has_rate),
+                bottleneck: bottleneck(&utilization, self.offered.has_own_times),
                 utilization,
                 approach: self.approach,
             },

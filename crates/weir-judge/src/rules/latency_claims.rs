@@ -1,6 +1,6 @@
 //! R8: latencies agree with Little's law, and claims about them come from an open loop.
 
-use weir_model::{Cell, Finding, Pace, RuleId, RunResult};
+use weir_model::{Finding, RuleId, RunResult};
 
 use super::evidence::Named;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
@@ -26,18 +26,10 @@ pub(super) const RULE: Rule = Rule {
 
 const DEVIATION_MAX: f64 = 0.05;
 
-/// Whether a connection asks again as soon as it is answered.
-fn is_closed_loop(cell: &Cell) -> bool {
-    match cell.spec.load.pace {
-        Pace::Closed(closed) => closed.asks_at_once(),
-        Pace::Open(_) => false,
-    }
-}
-
 fn closed_loop(design: &Design<'_>) -> Option<Finding> {
     let mut claims = design.plan.claims.iter();
     let about_latency = claims.any(|claim| claim.metric.as_deref().is_some_and(less_is_better));
-    (about_latency && design.plan.cells.iter().all(is_closed_loop)).then(|| {
+    (about_latency && design.plan.cells.iter().all(|cell| cell.spec.load.asks_at_once())).then(|| {
         let message = "a claim is about latency, and every cell is a closed loop, which waits for a \
                        stalled server; add cells with a rate of 50 to 80 % of the peak";
         RULE.warning(message.to_owned())
@@ -47,9 +39,8 @@ fn closed_loop(design: &Design<'_>) -> Option<Finding> {
 fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
     let plan = &evidence.result.plan;
     let off = |run: &&RunResult| {
-        let cell = &plan.cells[run.record.cell];
-        is_closed_loop(cell)
-            && deviation(run, cell.spec.load.connections).is_some_and(|d| d > DEVIATION_MAX)
+        let load = &plan.cells[run.record.cell].spec.load;
+        load.asks_at_once() && deviation(run, load.connections).is_some_and(|d| d > DEVIATION_MAX)
     };
     let runs: Vec<_> = evidence.result.runs.iter().filter(off).collect();
     let Named { count, first } = evidence.named(&runs)?;

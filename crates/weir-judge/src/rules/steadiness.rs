@@ -50,7 +50,10 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let measure_s = shortest_s(design.plan);
     if measure_s < MEASURE_S_MIN {
         let by_rule = |cell: &Cell| matches!(cell.spec.load.warmup, Warmup::UntilSteady { .. });
-        return vec![first_look(measure_s, design.plan.cells.iter().all(by_rule))];
+        return vec![first_look(
+            design.plan,
+            design.plan.cells.iter().all(by_rule),
+        )];
     }
     let is_short = measure_s < MEASURE_S_SAFE;
     let note = is_short.then(|| {
@@ -69,7 +72,8 @@ fn shortest_s(plan: &Plan) -> f64 {
 }
 
 /// About a short measurement of runs that were steady by all checks, or that may not have been.
-fn first_look(measure_s: f64, is_steady: bool) -> Finding {
+fn first_look(plan: &Plan, is_steady: bool) -> Finding {
+    let measure_s = shortest_s(plan);
     let short = format!("each run measures {measure_s:.0} s, less than {MEASURE_S_MIN:.0} s");
     if is_steady {
         RULE.note(format!(
@@ -77,9 +81,22 @@ fn first_look(measure_s: f64, is_steady: bool) -> Finding {
         ))
     } else {
         RULE.warning(format!(
-            "{short}: a first look, no proof of a steady state; set load.warmup to auto, or raise load.measure before \
-             you decide"
+            "{short}: a first look, no proof of a steady state; {} before you decide",
+            longer(plan)
         ))
+    }
+}
+
+/// What makes a measurement longer.
+fn longer(plan: &Plan) -> &'static str {
+    if plan
+        .cells
+        .iter()
+        .all(|cell| cell.spec.load.replay.is_some())
+    {
+        "capture a longer time"
+    } else {
+        "set load.warmup to auto, or raise load.measure"
     }
 }
 
@@ -94,7 +111,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
     let until_steady = records.all(|record| record.approach.steady == Some(true));
     let others: Vec<_> = others.into_iter().flatten().collect();
     let passes = until_steady && unsteady.is_none() && unturned.is_none() && others.is_empty();
-    let short = is_short.then(|| first_look(measure_s, passes));
+    let short = is_short.then(|| first_look(&result.plan, passes));
     // A first look that is no more than that need not say what it lacks.
     let unturned = unturned.filter(|_| !is_short || until_steady);
     let found = short.into_iter().chain(unsteady).chain(unturned);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ReplaySpec;
+use super::{ReplayPace, ReplaySpec};
 use crate::{Duration, TlsMode};
 
 /// The load of a run.
@@ -65,6 +65,24 @@ impl Default for LoadSpec {
             agent_label: String::new(),
             replay: None,
         }
+    }
+}
+
+impl LoadSpec {
+    /// Whether transactions begin at times of the load's own, by a rate or by those of a capture, so that a fast server
+    /// leaves connections idle.
+    pub fn has_own_times(&self) -> bool {
+        let follows_capture = |replay: &ReplaySpec| replay.pace != ReplayPace::Fast;
+        self.pace.rate_per_s().is_some() || self.replay.as_ref().is_some_and(follows_capture)
+    }
+
+    /// Whether a connection asks again as soon as it is answered.
+    pub fn asks_at_once(&self) -> bool {
+        let is_closed = match self.pace {
+            Pace::Closed(closed) => closed.asks_at_once(),
+            Pace::Open(_) => false,
+        };
+        is_closed && !self.has_own_times()
     }
 }
 

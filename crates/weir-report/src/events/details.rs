@@ -9,6 +9,9 @@ use crate::number::grouped;
 /// Bytes of temporary files below which they are not worth a word.
 const BYTES_MIN: u64 = 1 << 20;
 
+/// Connections with the lock that are named.
+const BLOCKERS_MAX: usize = 3;
+
 /// Of one event in the runs of a combination; times are medians, connections those of the first run.
 pub(super) fn details(events: &[&EventRecord], runs: &[&RunResult]) -> String {
     let parts = [
@@ -42,8 +45,21 @@ fn locks(events: &[&EventRecord]) -> Option<String> {
 }
 
 fn blocked(events: &[&EventRecord]) -> Option<String> {
-    let blockers = events.first()?.detail.blockers();
-    let words: Vec<_> = blockers.into_iter().map(blocker).collect();
+    let mut blockers = events.first()?.detail.blockers();
+    // Those of events first, then the longest idle: the others are the load's own transactions.
+    blockers.sort_by(|one, other| {
+        let idle_s = |blocker: &Blocker| blocker.idle_s.unwrap_or(0.0);
+        let by_event = other.event.is_some().cmp(&one.event.is_some());
+        by_event.then(idle_s(other).total_cmp(&idle_s(one)))
+    });
+    let mut words: Vec<_> = blockers
+        .iter()
+        .take(BLOCKERS_MAX)
+        .map(|found| blocker(found))
+        .collect();
+    if blockers.len() > BLOCKERS_MAX {
+        words.push(format!("and {} more", blockers.len() - BLOCKERS_MAX));
+    }
     (!words.is_empty()).then(|| format!("behind {}", words.join(", ")))
 }
 
