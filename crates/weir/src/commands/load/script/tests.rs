@@ -13,8 +13,9 @@ use super::{Manner, Words, plan};
 
 const SCRIPT: &str = "function prepare()
   local con = sysbench.sql.driver():connect()
+  local statement = con:prepare('SELECT 1')
   while true do
-    if not pcall(con.query, con, 'SELECT 1') then con:reconnect() end
+    if not pcall(statement.execute, statement) then con:reconnect() end
   end
 end";
 
