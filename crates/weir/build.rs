@@ -21,9 +21,11 @@ fn main() {
         println!("cargo::rerun-if-changed={log}");
     }
     println!("cargo::rerun-if-changed=src");
-    // Scripts find these by dlsym(3).
+    // Scripts find these by dlsym(3), and their modules in C expect Lua's own of the program that loads them.
     println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=sb_*");
     println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=db_*");
+    println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=lua_*");
+    println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=luaL_*");
 }
 
 /// What git prints; `None` outside of a repository or without git.

@@ -38,8 +38,8 @@ pub(crate) enum Found {
     Block(BlockKind, Vec<u8>, u64),
     /// The file ends after whole blocks.
     End,
-    /// So many bytes follow that are no whole block: a writer was killed or still writes.
-    Cut(u64),
+    /// What follows is no whole block: a writer was killed or still writes, or the file is damaged.
+    Cut,
 }
 
 /// Writes one block.
@@ -71,7 +71,7 @@ pub(crate) fn read_block(from: &mut impl Read) -> io::Result<Found> {
     if length < HEADER_BYTES {
         return Ok(match length {
             0 => Found::End,
-            _ => Found::Cut(length as u64),
+            _ => Found::Cut,
         });
     }
     let number = |at: usize| {
@@ -79,24 +79,23 @@ pub(crate) fn read_block(from: &mut impl Read) -> io::Result<Found> {
         u32::from_le_bytes(bytes)
     };
     let (unpacked, stored) = (number(1) as usize, number(5) as usize);
-    let cut = |more: usize| Ok(Found::Cut((HEADER_BYTES + more) as u64));
     let Some(kind) = BlockKind::of(header[0]) else {
-        return cut(0);
+        return Ok(Found::Cut);
     };
     if unpacked > BLOCK_BYTES_MAX || stored > BLOCK_BYTES_MAX {
-        return cut(0);
+        return Ok(Found::Cut);
     }
     let mut packed = Vec::new();
     from.by_ref().take(stored as u64).read_to_end(&mut packed)?;
     if packed.len() < stored || checksum(&header[..9], &packed) != number(9) {
-        return cut(packed.len());
+        return Ok(Found::Cut);
     }
     match zstd::bulk::decompress(&packed, unpacked) {
         Ok(content) if content.len() == unpacked => {
             let length = (HEADER_BYTES + stored) as u64;
             Ok(Found::Block(kind, content, length))
         }
-        _ => cut(stored),
+        _ => Ok(Found::Cut),
     }
 }
 
@@ -132,13 +131,13 @@ mod tests {
             let next = read_block(&mut rest).unwrap();
             let is_end = matches!(next, Found::End);
             assert_eq!(is_end, end == first, "{end}: {next:?}");
-            assert!(is_end || matches!(next, Found::Cut(_)), "{end}: {next:?}");
+            assert!(is_end || matches!(next, Found::Cut), "{end}: {next:?}");
         }
         for at in 0..first {
             let mut damaged = file.clone();
             damaged[at] ^= 0x40;
             let found = read_block(&mut &damaged[..]).unwrap();
-            assert!(matches!(found, Found::Cut(_)), "{at}: {found:?}");
+            assert!(matches!(found, Found::Cut), "{at}: {found:?}");
         }
     }
 }

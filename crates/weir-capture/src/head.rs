@@ -156,3 +156,13 @@ pub struct Losses {
     #[serde(default)]
     pub sessions_joined_late: u64,
 }
+
+impl Losses {
+    /// Sessions that are missing, whole or from some point on.
+    pub fn sessions_missing(&self) -> u64 {
+        self.sessions
+            + self.sessions_encrypted
+            + self.sessions_compressed
+            + self.sessions_joined_late
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! One thread carries the bytes of all connections, each way as they come; a few threads take new connections and
 //! reach the server for them; one thread writes the file. If that falls behind, whole sessions are left out of the
-//! capture and counted: who is served by the server never waits for the file.
+//! capture and counted: who is served by the server never waits for the file. If it cannot be written any more, the
+//! capture ends, and connections do not.
 
 mod carrier;
 mod encryption;
@@ -87,16 +88,18 @@ impl CaptureProxy {
     }
 
     /// Carries connections until `stop` is set, and writes what they say to a new file; connections that are open
-    /// then are closed.
+    /// then are closed. `on_end` hears why the file cannot be written any more: the capture ends there, and
+    /// connections are carried on.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// A file that cannot be written, or could not to the end.
     pub fn run(
         self,
         path: &Path,
         literals: Literals,
         stop: &AtomicBool,
+        on_end: &mut dyn FnMut(&str),
     ) -> Result<CaptureTail, CaptureError> {
         let address = self.address()?;
         let now = jiff::Timestamp::now().as_microsecond();
@@ -115,7 +118,7 @@ impl CaptureProxy {
                 let (listener, server, is_over) = (&self.listener, &self.server, &is_over);
                 scope.spawn(move || accept(listener, server, &accepted, waker, is_over));
             }
-            let carried = carrier.run(stop);
+            let carried = carrier.run(stop, on_end);
             is_over.store(true, Ordering::SeqCst);
             for _ in 0..ACCEPTING {
                 // Each wakes one that waits for a connection.

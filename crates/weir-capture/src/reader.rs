@@ -46,7 +46,7 @@ impl CaptureReader {
             return Err(no_capture("it does not begin as one".to_owned()));
         }
         if magic != MAGIC {
-            let version = char::from(magic[7]);
+            let version = magic[7].escape_ascii();
             return Err(no_capture(format!(
                 "its format has version {version}, not 1"
             )));
@@ -83,7 +83,7 @@ impl CaptureReader {
         self.tail.as_ref()
     }
 
-    /// Bytes after the last whole block that was found, when the last record was read.
+    /// Bytes of the file after the last block before one that is cut or damaged, when the last record was read.
     pub fn cut_bytes(&self) -> u64 {
         self.cut_bytes
     }
@@ -159,8 +159,10 @@ impl CaptureReader {
                     }
                 }
                 Found::End => return Ok(false),
-                Found::Cut(bytes) => {
-                    self.cut_bytes = bytes;
+                Found::Cut => {
+                    // A block may be damaged in the middle of the file.
+                    let length = self.file.get_ref().metadata().map_err(failed)?.len();
+                    self.cut_bytes = length.saturating_sub(self.good_bytes);
                     // What is still being written is whole the next time.
                     let back = self.file.seek(SeekFrom::Start(self.good_bytes));
                     back.map_err(failed)?;

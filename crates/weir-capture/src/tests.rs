@@ -121,6 +121,14 @@ fn a_file_is_read_while_it_is_written_and_after_a_kill() {
     let mut reader = CaptureReader::open(&cut).unwrap();
     assert!(reader.by_ref().map(Result::unwrap).count() >= 1_600);
     assert!(reader.cut_bytes() > 0);
+    // Damaged in the middle: all that follows counts as cut.
+    let middle = whole.len() / 2;
+    let mut damaged = whole.clone();
+    damaged[middle] ^= 1;
+    fs::write(&cut, &damaged).unwrap();
+    let mut reader = CaptureReader::open(&cut).unwrap();
+    assert!(reader.by_ref().map(Result::unwrap).count() < 1_600);
+    assert!(reader.cut_bytes() >= (whole.len() - middle) as u64);
 }
 
 #[test]

@@ -55,8 +55,8 @@ pub trait Session: fmt::Debug + Send {
         false
     }
 
-    /// Whether an error is the right answer to the outstanding request; such errors are not counted.
-    fn expects_error(&self) -> bool {
+    /// Whether this error is the right answer to the outstanding request; such errors are not counted.
+    fn expects_error(&self, _error: &ServerError) -> bool {
         false
     }
 
@@ -251,10 +251,10 @@ impl AnySession {
         }
     }
 
-    pub(crate) fn expects_error(&self) -> bool {
+    pub(crate) fn expects_error(&self, error: &ServerError) -> bool {
         match self {
             Self::Compiled(_) | Self::OrderEntry(_) => false,
-            Self::Sourced(session) => session.expects_error(),
+            Self::Sourced(session) => session.expects_error(error),
         }
     }
 

@@ -20,6 +20,12 @@ pub struct ReplayRecord {
 pub struct ReplayFidelity {
     /// Sessions in the capture.
     pub sessions: u64,
+    /// Sessions that the capture lacks, whole or from some point on.
+    #[serde(default)]
+    pub sessions_missing: u64,
+    /// The capture has no end: it is cut or damaged, or its writer was killed.
+    #[serde(default)]
+    pub is_cut: bool,
     /// Sessions that were let in.
     pub sessions_joined: u64,
     /// Why one was not, if one was not.

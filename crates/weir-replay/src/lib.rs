@@ -16,6 +16,7 @@ mod options;
 mod outcome;
 mod run;
 mod session;
+mod settings;
 mod slot;
 mod survey;
 mod tally;

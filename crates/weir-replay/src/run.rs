@@ -173,6 +173,8 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
     let tally = stage.tally();
     let mut fidelity = tally.fidelity.clone();
     fidelity.sessions = survey.sessions;
+    fidelity.sessions_missing = survey.sessions_missing();
+    fidelity.is_cut = survey.tail.is_none();
     fidelity.captured = survey.statements;
     fidelity.late_us = tally.lateness();
     let names: Vec<_> = survey

@@ -8,6 +8,7 @@ use weir_load::{LoadError, Session, SessionKinds, SessionSource, Step, Turn};
 use weir_mysql::{Reply, Row, ServerError};
 
 use crate::item::{Action, Ask, Item, Reason};
+use crate::settings::Settings;
 use crate::slot::Stage;
 use crate::tally::Came;
 use crate::transaction::TransactionState;
@@ -39,6 +40,7 @@ impl SessionSource for Source {
             transaction: TransactionState::default(),
             waits_for_transaction: false,
             handles: HashMap::new(),
+            settings: Settings::default(),
             held_since_ns: None,
             is_let_go: false,
             was_held: false,
@@ -102,6 +104,8 @@ struct ReplaySession {
     waits_for_transaction: bool,
     /// The server's numbers of prepared statements, by the capture's.
     handles: HashMap<u32, u32>,
+    /// What it has set.
+    settings: Settings,
     /// Since when its next statement waits for transactions of other sessions.
     held_since_ns: Option<u64>,
     /// It does not wait any longer.
@@ -143,6 +147,12 @@ impl ReplaySession {
     /// Does what is next.
     fn go_on(&mut self, turn: &mut Turn<'_>) -> Step {
         self.tick(turn);
+        while let Some(setting) = self.settings.next_missing() {
+            if turn.try_query(&setting.judged, &setting.text) {
+                self.doing = Doing::Restore;
+                return Step::Request { kind: None };
+            }
+        }
         loop {
             let due_ns = self.next_due_ns();
             if due_ns > self.now_ns {
@@ -218,6 +228,7 @@ impl ReplaySession {
                 self.transaction = TransactionState::default();
                 self.waits_for_transaction = false;
                 self.handles.clear();
+                self.settings.clear();
                 let link = std::mem::replace(&mut self.link, Link::Away);
                 (link == Link::Connected).then_some(Step::Leave)
             }
@@ -243,6 +254,7 @@ impl ReplaySession {
                 if !turn.try_query(judged, text) {
                     return self.pass_over(&ask, Reason::NotAllowed);
                 }
+                self.settings.note(text, judged);
             }
             Action::Prepare { handle, statement } => {
                 if !turn.try_prepare(&statement.text) {
@@ -267,6 +279,7 @@ impl ReplaySession {
                 if !turn.try_query(judged, text) {
                     return None;
                 }
+                self.settings.note(text, judged);
                 self.doing = Doing::Restore;
                 return Some(Step::Request { kind: None });
             }
@@ -278,6 +291,7 @@ impl ReplaySession {
             }
             Action::Reset => {
                 self.handles.clear();
+                self.settings.clear();
                 self.transaction = TransactionState::default();
                 turn.reset();
                 self.doing = Doing::Reset;
@@ -411,9 +425,15 @@ impl Session for ReplaySession {
         true
     }
 
-    /// A prepare that was refused in the capture has no handle. MySQL refuses that of BEGIN.
-    fn expects_error(&self) -> bool {
-        matches!(self.doing, Doing::Prepare(0))
+    /// Whether the capture had it, too. A prepare that was refused there has no handle; MySQL refuses that of BEGIN.
+    fn expects_error(&self, error: &ServerError) -> bool {
+        let number = match &self.doing {
+            Doing::Prepare(handle) => return *handle == 0,
+            Doing::Statement(number, ..) => *number,
+            Doing::PrepareFor(ask) => ask.number,
+            Doing::Reset | Doing::Restore | Doing::Nothing => return false,
+        };
+        self.stage.had_error(self.slot, number, error.code)
     }
 
     fn digests_rows(&self) -> bool {
@@ -435,10 +455,19 @@ impl Session for ReplaySession {
     /// On a new connection, in place of one that was lost.
     fn again(&mut self, turn: &mut Turn<'_>) -> Step {
         self.tick(turn);
-        if let Doing::Statement(number, ..) = std::mem::replace(&mut self.doing, Doing::Nothing) {
-            // Its outcome is unknown.
-            self.stage.replayed(self.slot, number, None);
+        match std::mem::replace(&mut self.doing, Doing::Nothing) {
+            Doing::Statement(number, _, transaction) => {
+                // Its outcome is unknown. If it began a transaction, the rest of that is not sent.
+                self.stage.replayed(self.slot, number, None);
+                self.transaction.follow(transaction);
+            }
+            Doing::PrepareFor(ask) => {
+                self.transaction.follow(ask.transaction);
+                self.pass_over(&ask, Reason::NoConnection);
+            }
+            Doing::Prepare(_) | Doing::Reset | Doing::Restore | Doing::Nothing => {}
         }
+        self.settings.lost();
         self.stage.tally().fidelity.connections_lost += 1;
         self.waits_for_transaction = true;
         self.go_on(turn)

@@ -152,6 +152,14 @@ impl Stage {
         }
     }
 
+    /// Whether a statement that has just been answered failed in the capture with this error. The file is read so far
+    /// ahead that its end there is known, unless it took seconds longer there.
+    pub(crate) fn had_error(&self, slot: usize, number: u64, code: u16) -> bool {
+        let state = self.slots[slot].state();
+        let half = state.halves.get(&number);
+        matches!(half, Some(Half::Captured(ended, _)) if ended.error == Some(code))
+    }
+
     /// Whether a statement waits for transactions that ended before it in the capture.
     pub(crate) fn is_held(&self, after: u64) -> bool {
         self.options.order == ReplayOrder::Commit && after > self.commits.all_up_to()

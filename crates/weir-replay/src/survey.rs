@@ -297,6 +297,12 @@ impl Survey {
         Open::Statement(at_us, number)
     }
 
+    /// Sessions that the capture lacks, whole or from some point on.
+    pub fn sessions_missing(&self) -> u64 {
+        let losses = self.tail.as_ref().map(|tail| tail.losses);
+        losses.map_or(0, |losses| losses.sessions_missing())
+    }
+
     /// The schema that most statements are about.
     pub fn schema(&self) -> Option<&str> {
         let most = self.schemas.iter().max_by_key(|(_, count)| **count);

@@ -8,6 +8,7 @@ use weir_lua::{CommandKind, Level, ScriptError, State, option_list};
 
 use crate::ended::Ended;
 use crate::host::Part;
+use crate::option_files::with_files;
 use crate::options::{self, takes_all, unknown};
 use crate::states::with_body;
 use crate::world::{PROFILE, Report, ScriptPlan, World};
@@ -69,10 +70,12 @@ fn begin(world: &Arc<World>, report: &dyn Report, stop: &AtomicBool) -> Result<u
     if let Some(option) = unknown.filter(|_| !takes_all(world, &declared)) {
         return Err(Failed::Usage(format!("invalid option: {option}")));
     }
-    options::fill(world, &global).map_err(|error| match error {
+    let usage = |error| match error {
         ScriptError::Value(line) => Failed::Usage(line),
         error => Failed::Script(error),
-    })?;
+    };
+    world.set_given(with_files(world, &declared).map_err(usage)?);
+    options::fill(world, &global).map_err(usage)?;
     if let Some(kind) = global.command(&command) {
         return Ok(own_command(world, &global, &command, kind)?);
     }

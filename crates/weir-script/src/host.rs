@@ -20,8 +20,6 @@ use crate::world::{ScriptPlan, World};
 
 /// Pause between two tries to connect again, as in sysbench.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How long a server may be away outside of a run, which has an end.
-const AWAY_MAX: Duration = Duration::from_mins(2);
 /// Streams of random numbers of scripts: apart from those of native workloads and their tables.
 const STREAM: u64 = 1 << 62;
 /// Distributions over ranges of numbers that are kept.
@@ -167,7 +165,7 @@ impl ThreadHost {
         if is_in_run {
             return self.world.is_ending();
         }
-        since.elapsed() > AWAY_MAX
+        since.elapsed() > self.world.plan.away_max
     }
 
     fn has_twin(&self, connection: u32) -> bool {

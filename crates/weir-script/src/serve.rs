@@ -17,7 +17,7 @@ use crate::find::Script;
 use crate::job::{Job, Order, Told};
 use crate::log::Output;
 use crate::process::ABANDONED;
-use crate::world::{Driving, Report, ScriptPlan};
+use crate::world::{AWAY_MAX, Driving, Report, ScriptPlan};
 
 /// The version that scripts of studies see.
 const VERSION: &str = "1.0.20";
@@ -136,6 +136,7 @@ fn plan(lua: &LuaWorkload, command: &str, load: LoadPlan, gate: Gate) -> ScriptP
         modules: Some(Arc::new(modules)),
         verbosity: VERBOSITY,
         patience: Some(PATIENCE),
+        away_max: AWAY_MAX,
         abandon,
         load,
         gate,

@@ -113,11 +113,7 @@ impl Inner {
                     };
                 }
                 Turned::Event { ends_loop: true } | Turned::Ended => break Step::End,
-                Turned::Failed(error) => {
-                    self.is_over = true;
-                    self.engine.fail(&error);
-                    break Step::End;
-                }
+                Turned::Failed(error) => break self.failed(&error),
             }
         };
         let length = began.elapsed();
@@ -171,12 +167,18 @@ impl Inner {
                 self.events = Some(events);
                 self.go_on(turn)
             }
-            Err(error) => {
-                self.is_over = true;
-                self.engine.fail(&error);
-                Step::End
-            }
+            Err(error) => self.failed(&error),
         }
+    }
+
+    /// Ends the run, unless the thread has failed in its last words: sysbench tells these and goes on.
+    fn failed(&mut self, error: &ScriptError) -> Step {
+        if std::mem::replace(&mut self.is_over, true) {
+            self.engine.world().log.fatal(&error.to_string());
+        } else {
+            self.engine.fail(error);
+        }
+        Step::End
     }
 }
 

@@ -1,8 +1,8 @@
 //! What all interpreters of a script share.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use weir_load::{FoundStatements, Interval, LoadError, LoadOutcome, LoadPlan, Totals};
@@ -17,6 +17,9 @@ use crate::profile::Profile;
 
 /// The command that tells which lines of the script waited.
 pub(crate) const PROFILE: &str = "profile";
+
+/// How long a server may be away outside of a run, as users have it.
+pub const AWAY_MAX: Duration = Duration::from_mins(2);
 
 /// A script and what is asked of it.
 #[derive(Debug, Clone)]
@@ -54,6 +57,8 @@ pub struct ScriptPlan {
     /// How long threads may go on that are still in an event 3 s after the end of a run; then the program is abandoned.
     /// `None`: for ever.
     pub patience: Option<Duration>,
+    /// How long a lost connection is tried again outside of a run, which has an end.
+    pub away_max: Duration,
     /// Ends the program now: threads do not end by themselves, and that is an error.
     pub abandon: fn() -> !,
     /// What may be done to the servers.
@@ -102,6 +107,8 @@ pub(crate) struct World {
     pub(crate) plan: ScriptPlan,
     /// Options as given that the program does not know.
     pub(crate) unknown: Vec<(String, Option<String>)>,
+    /// Options as given, with those of files, once the script's are known.
+    expanded: OnceLock<Vec<(String, Option<String>)>>,
     pub(crate) log: Log,
     servers: Vec<Connector>,
     next_server: AtomicU32,
@@ -154,6 +161,7 @@ impl World {
             is_away_told: AtomicBool::new(false),
             found: Arc::default(),
             unknown: unknown.to_vec(),
+            expanded: OnceLock::new(),
             plan,
         })
     }
@@ -251,7 +259,12 @@ impl World {
 
     /// The options as given, by name.
     pub(crate) fn given(&self) -> Given<'_> {
-        Given::new(&self.plan.given)
+        Given::new(self.expanded.get().unwrap_or(&self.plan.given))
+    }
+
+    /// From here on, these are the options as given.
+    pub(crate) fn set_given(&self, given: Vec<(String, Option<String>)>) {
+        self.expanded.get_or_init(|| given);
     }
 
     /// Where a server is, as sysbench says it.

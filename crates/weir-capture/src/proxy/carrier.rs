@@ -69,10 +69,20 @@ impl Carrier {
         waker.map_err(|error| CaptureError::host("make a waker", &error))
     }
 
-    /// Carries until it is to stop.
-    pub(super) fn run(&mut self, stop: &AtomicBool) -> Result<(), CaptureError> {
+    /// Carries until it is to stop; `on_end` hears why the file ends before.
+    pub(super) fn run(
+        &mut self,
+        stop: &AtomicBool,
+        on_end: &mut dyn FnMut(&str),
+    ) -> Result<(), CaptureError> {
         let mut events = Events::with_capacity(1_024);
-        while !stop.load(Ordering::Relaxed) && !self.recorder.has_failed() {
+        let mut is_told = false;
+        while !stop.load(Ordering::Relaxed) {
+            if let Some(why) = self.recorder.failure()
+                && !std::mem::replace(&mut is_told, true)
+            {
+                on_end(why);
+            }
             let patience = if self.again.is_empty() {
                 PATIENCE
             } else {

@@ -1,9 +1,9 @@
 //! The thread that writes the file, and the way to it, which never waits.
 
 use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,8 @@ pub(super) struct Recorder {
 #[derive(Debug, Default)]
 struct Shared {
     waiting_bytes: AtomicU64,
-    has_failed: AtomicBool,
+    /// Why the file cannot be written any more.
+    failure: OnceLock<String>,
 }
 
 /// The thread that writes.
@@ -54,9 +55,9 @@ impl Recorder {
         let thread = std::thread::Builder::new().name("weir-capture".to_owned());
         let thread = thread.spawn(move || {
             let written = write(writer, &receiver, &of_thread);
-            of_thread
-                .has_failed
-                .store(written.is_err(), Ordering::Relaxed);
+            if let Err(error) = &written {
+                of_thread.failure.get_or_init(|| error.to_string());
+            }
             written
         });
         let thread =
@@ -69,9 +70,9 @@ impl Recorder {
         Ok((recorder, Recording { thread }))
     }
 
-    /// Whether the file cannot be written any more.
-    pub(super) fn has_failed(&self) -> bool {
-        self.shared.has_failed.load(Ordering::Relaxed)
+    /// Why the file cannot be written any more; from then on, nothing is.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.shared.failure.get().map(String::as_str)
     }
 
     /// What a session said.

@@ -51,7 +51,8 @@ impl Bench {
         let stop = Arc::new(AtomicBool::new(false));
         let path = directory.path().join("test.weircap");
         let of_thread = Arc::clone(&stop);
-        let running = std::thread::spawn(move || proxy.run(&path, literals, &of_thread));
+        let running =
+            std::thread::spawn(move || proxy.run(&path, literals, &of_thread, &mut |_| {}));
         Self {
             server,
             directory,

@@ -68,7 +68,8 @@ fn capture(
     let path = directory.path().join("shop.weircap");
     let stop = Arc::new(AtomicBool::new(false));
     let (of_thread, to) = (Arc::clone(&stop), path.clone());
-    let running = std::thread::spawn(move || proxy.run(&to, Literals::Keep, &of_thread));
+    let running =
+        std::thread::spawn(move || proxy.run(&to, Literals::Keep, &of_thread, &mut |_| {}));
     assert_eq!(load(through, shop, EVENTS), EVENTS);
     stop.store(true, Ordering::SeqCst);
     running.join().unwrap().unwrap();

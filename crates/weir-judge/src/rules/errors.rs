@@ -8,8 +8,8 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R16,
     title: "failed transactions are few, and the server answers to the end",
     checked: "Error: more than 1 % of the transactions of a run failed (deadlocks, lock timeouts), or a run \
-              completed none. Warning: connections without a reply seconds after the end. Weir does not count rows \
-              after a run.",
+              completed none. An error of a replay counts if the capture did not have it. Warning: connections \
+              without a reply seconds after the end. Weir does not count rows after a run.",
     reason: "A transaction that fails is fast. A server that stalls at the end has latencies that are in no \
              percentile.",
     remedy: "Use more rows or fewer connections; look at the server's error log and at its drive.",

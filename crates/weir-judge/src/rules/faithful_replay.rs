@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
               schemas apart. Statements of free sessions are more than 20 ms late at p99. More than 1 % have a lock \
               error that the capture does not have. Warnings: late by more than 2 ms at p99. More than 1 % of the \
               results differ from the capture. Transactions end out of the capture's order with `order = \
-              \"commit\"`.",
+              \"commit\"`. The capture lacks sessions, or its end.",
     reason: "A replay that sends less, later or to other data measures another load. Its statements are faster or \
              slower for that reason alone.",
     remedy: "Look at the fidelity of the runs. Restore the data of the capture's beginning, allow as many \
@@ -96,9 +96,20 @@ fn doubtful(found: &ReplayFidelity) -> Option<String> {
             100.0 * differing
         ));
     }
-    (found.order_given_up > 0).then(|| {
+    if found.order_given_up > 0 {
         let given_up = found.order_given_up;
-        format!("{given_up} transactions of a replay ended out of the capture's order")
+        return Some(format!(
+            "{given_up} transactions of a replay ended out of the capture's order"
+        ));
+    }
+    if found.sessions_missing > 0 {
+        let missing = found.sessions_missing;
+        return Some(format!(
+            "the capture lacks {missing} sessions, whole or in part"
+        ));
+    }
+    found.is_cut.then(|| {
+        "the capture has no end: it is cut or damaged, or its writer was killed".to_owned()
     })
 }
 
@@ -177,6 +188,14 @@ mod tests {
         );
         assert_eq!(
             warned(|fidelity| fidelity.order_given_up = 1),
+            Some(Severity::Warning)
+        );
+        assert_eq!(
+            warned(|fidelity| fidelity.sessions_missing = 1),
+            Some(Severity::Warning)
+        );
+        assert_eq!(
+            warned(|fidelity| fidelity.is_cut = true),
             Some(Severity::Warning)
         );
     }

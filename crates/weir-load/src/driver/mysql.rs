@@ -213,7 +213,7 @@ impl MysqlDriver {
         if !self.session.judges_errors() && !shared.tolerated.contains(error.code) {
             return Err(shared.link.refused(&self.session.sql(), error));
         }
-        if !self.session.expects_error() {
+        if !self.session.expects_error(&error) {
             meter.failed_try(&error);
         }
         self.turn(Call::Refused(&error), shared, meter)

@@ -49,7 +49,7 @@ const INSTALLED: [&str; 2] = ["/usr/local/share/sysbench", "/usr/share/sysbench"
 /// `;;` in them stands for the default.
 pub(crate) fn paths(script: &str) -> (String, String) {
     let given = |variable: &str, default: String| match std::env::var(variable) {
-        Ok(path) => path.replace(";;", &format!(";{default}")),
+        Ok(path) => path.replace(";;", &format!(";{default};")),
         Err(_) => default,
     };
     let mut path = given("LUA_PATH", default_path());

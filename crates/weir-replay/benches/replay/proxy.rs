@@ -36,7 +36,9 @@ impl Running {
                 address: Address::Tcp("127.0.0.1".to_owned(), port),
                 ..server.clone()
             },
-            thread: std::thread::spawn(move || proxy.run(&to, Literals::Keep, &of_thread)),
+            thread: std::thread::spawn(move || {
+                proxy.run(&to, Literals::Keep, &of_thread, &mut |_| {})
+            }),
             stop,
         }
     }

@@ -142,23 +142,33 @@ pub(crate) struct Proxy {
 impl Proxy {
     pub(crate) fn start(shop: &Shop, flavor: Flavor) -> Self {
         let path = shop.directory.path().join("shop.weircap");
+        Self::to(&shop.endpoint(shop.port), flavor, &path)
+    }
+
+    /// Before this server, with its capture there.
+    pub(crate) fn to(server: &Endpoint, flavor: Flavor, path: &Path) -> Self {
         let listen = "127.0.0.1:0".parse().unwrap();
-        let proxy = CaptureProxy::bind(
-            listen,
-            &shop.endpoint(shop.port),
-            flavor,
-            &ProxyCertificate::default(),
-        )
-        .unwrap();
+        let path = path.to_owned();
+        let certificate = ProxyCertificate::default();
+        let proxy = CaptureProxy::bind(listen, server, flavor, &certificate).unwrap();
         let port = proxy.address().unwrap().port();
         let stop = Arc::new(AtomicBool::new(false));
         let (of_thread, to) = (Arc::clone(&stop), path.clone());
-        let running = std::thread::spawn(move || proxy.run(&to, Literals::Keep, &of_thread));
+        let running =
+            std::thread::spawn(move || proxy.run(&to, Literals::Keep, &of_thread, &mut |_| {}));
         Self {
             port,
             path,
             stop,
             running,
+        }
+    }
+
+    /// The server's endpoint, reached through it.
+    pub(crate) fn endpoint(&self, server: &Endpoint) -> Endpoint {
+        Endpoint {
+            address: Address::Tcp("127.0.0.1".to_owned(), self.port),
+            ..server.clone()
         }
     }
 

@@ -71,6 +71,7 @@ fn lost_connections_and_refused_logins_are_counted(flavor: Flavor) {
     );
     assert_eq!(told.sent + told.not_sent.all(), survey.statements);
     one_of_many(&shop);
+    what_sessions_have_set_is_set_again(&shop, flavor);
 }
 
 /// A replay that is stopped leaves no session and no prepared statement.
@@ -153,6 +154,45 @@ fn one_of_many(shop: &Shop) {
         (2 * MANY - 2, 2),
         "{told:?}"
     );
+}
+
+/// On a new connection too, a session reads as many rows as it has set.
+fn what_sessions_have_set_is_set_again(shop: &Shop, flavor: Flavor) {
+    let mut root = shop.oracle();
+    root.run("ALTER USER shop@'%' WITH MAX_USER_CONNECTIONS 0")
+        .unwrap();
+    std::fs::remove_file(shop.directory.path().join("shop.weircap")).unwrap();
+    let proxy = Proxy::start(shop, flavor);
+    let endpoint = shop.endpoint(proxy.port);
+    let mut clients: Vec<_> = (0..3).map(|_| weir_testing::connect(&endpoint)).collect();
+    for client in &mut clients {
+        client.run("SET SESSION sql_select_limit = 2").unwrap();
+    }
+    for _ in 0..20 {
+        for client in &mut clients {
+            let rows: Vec<(u64,)> = client.rows("SELECT id FROM product").unwrap();
+            assert_eq!(rows.len(), 2);
+        }
+    }
+    let path = proxy.path.clone();
+    proxy.finish();
+    let survey = Survey::read(&path, &ReplayOptions::default()).unwrap();
+    let slow = ReplayOptions {
+        speed: (survey.length_us as f64 / 6e6).max(0.001),
+        ..ReplayOptions::default()
+    };
+    let is_over = AtomicBool::new(false);
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| kill_once(shop, &is_over));
+        let outcome = shop.replay_as(&path, &slow, false);
+        is_over.store(true, Ordering::SeqCst);
+        outcome
+    });
+    let told = &outcome.record.fidelity;
+    assert!(told.connections_lost > 0, "{told:?}");
+    assert_eq!(told.sent + told.not_sent.all(), survey.statements);
+    assert!(told.rows_compared > 40, "{told:?}");
+    assert_eq!(told.rows_differ, 0, "{told:?}");
 }
 
 /// Ends the account's connections when there are several.

@@ -1,15 +1,18 @@
 //! Replays to the null server, where what is sent is known by construction.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_capture::{Literals, LogFormat, import_log};
+use weir_capture::{CaptureReader, Happening, Literals, LogFormat, Losses, import_log};
 use weir_load::{Fault, LoadPlan, NullServer, NullServerBehavior};
-use weir_model::{Endpoint, LoadSpec, ReplayPace, WorkloadName};
+use weir_model::{Endpoint, Flavor, LoadSpec, ReplayPace, WorkloadName};
 use weir_mysql::Gate;
 use weir_replay::{ReplayOptions, ReplayOutcome, Survey, replay};
+
+use crate::bench::Proxy;
 
 const SESSIONS: u64 = 40;
 const STATEMENTS: u64 = 4_000;
@@ -82,20 +85,46 @@ fn send_to(endpoint: Endpoint, path: &Path, options: &ReplayOptions) -> ReplayOu
     .unwrap()
 }
 
+/// Statements of each session of a capture, by the value that each has.
+fn values(path: &Path) -> BTreeSet<Vec<u64>> {
+    let mut sessions: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for record in CaptureReader::open(path).unwrap() {
+        let record = record.unwrap();
+        let of_session = sessions.entry(record.session).or_default();
+        if let Happening::Started(started) = record.happening
+            && let Some(value) = String::from_utf8(started.text())
+                .unwrap()
+                .strip_prefix("SELECT c FROM sbtest1 WHERE id = ")
+        {
+            of_session.push(value.parse().unwrap());
+        }
+    }
+    sessions
+        .into_values()
+        .filter(|all| !all.is_empty())
+        .collect()
+}
+
+/// A proxy before the server writes down what it gets: of each session the same statements in the same order.
 #[test]
-fn every_statement_is_sent_once_at_every_pace() {
+fn every_statement_is_sent_once_and_in_its_order_at_every_pace() {
     let folder = tempfile::tempdir().unwrap();
     let path = capture(folder.path(), SESSIONS, STATEMENTS);
+    let expected = values(&path);
+    assert_eq!(expected.len() as u64, SESSIONS);
     for pace in [ReplayPace::Captured, ReplayPace::Think, ReplayPace::Fast] {
-        let socket = folder.path().join(format!("{pace}.sock"));
-        let server = NullServer::start(&socket, NullServerBehavior::default()).unwrap();
+        let server = NullServer::start_tcp(0, NullServerBehavior::default()).unwrap();
+        let got = folder.path().join(format!("{pace}.weircap"));
+        let proxy = Proxy::to(&server.endpoint(), Flavor::Mysql, &got);
         let options = ReplayOptions {
             pace,
             speed: 2.0,
             ..ReplayOptions::default()
         };
         let before = server.executed();
-        let outcome = send(&server, &path, &options);
+        let outcome = send_to(proxy.endpoint(&server.endpoint()), &path, &options);
+        assert_eq!(proxy.finish().losses, Losses::default());
+        assert_eq!(values(&got), expected, "{pace}");
         let told = outcome.record.fidelity;
         assert_eq!(
             (told.captured, told.sent, told.not_sent.all()),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_model::{Flavor, ReplayFilter, ReplayOrder, ReplayPace};
 use weir_mysql::Connection;
-use weir_replay::ReplayOptions;
+use weir_replay::{ReplayOptions, ReplayOutcome};
 
 use crate::bench::{Proxy, Shop};
 
@@ -15,6 +15,8 @@ weir_testing::on_both_flavors! {
 
 const SESSIONS: u64 = 4;
 const TURNS: u64 = 240;
+/// How often three statements fail.
+const REFUSED: u64 = 5;
 
 /// What is left of the writes depends on their order.
 fn state(root: &mut Connection) -> u64 {
@@ -67,6 +69,17 @@ fn produce(shop: &Shop, port: u16) {
             client.run("COMMIT").unwrap();
         }
     }
+    for _ in 0..REFUSED {
+        refused(&mut clients[0]);
+    }
+}
+
+/// A key that is there, as text and prepared, and a table that is not.
+fn refused(client: &mut Connection) {
+    client.run("INSERT INTO turn VALUES (1, 7)").unwrap_err();
+    let insert = "INSERT INTO turn VALUES (?, ?)";
+    client.execute::<(u64,)>(insert, (1, 7)).unwrap_err();
+    client.run("SELECT a FROM not_there").unwrap_err();
 }
 
 fn writes_end_in_the_captures_order_and_filters_take_whole_transactions(flavor: Flavor) {
@@ -95,6 +108,7 @@ fn writes_end_in_the_captures_order_and_filters_take_whole_transactions(flavor: 
     assert_eq!(free.fidelity.order_waits, 0);
     let ordered = replay(&mut root, ReplayOrder::Commit, ReplayFilter::All);
     let told = &ordered.fidelity;
+    assert_eq!(told.errors, 3 * REFUSED, "{told:?}");
     assert_eq!(state(&mut root), produced, "{told:?}");
     assert!(told.order_waits > 0 && told.order_given_up == 0, "{told:?}");
     assert_eq!(
@@ -139,15 +153,31 @@ fn writes_end_in_the_captures_order_and_filters_take_whole_transactions(flavor: 
     assert_eq!(digest(&reads), digest(&ordered));
     assert_eq!(digest(&reads).len(), 16);
 
+    errors_of_the_capture_are_no_failures(&shop, &mut root, &path);
     another_schema(&shop, &mut root, &path);
+}
+
+/// The load counts the errors that the capture did not have.
+fn errors_of_the_capture_are_no_failures(shop: &Shop, root: &mut Connection, path: &Path) {
+    bring_back(root);
+    let outcome = shop.replay(path, ReplayPace::Captured, true);
+    let told = &outcome.record.fidelity;
+    assert_eq!(
+        (told.errors, told.errors_captured, told.errors_differ),
+        (3 * REFUSED, 3 * REFUSED, 0),
+        "{told:?}"
+    );
+    assert_eq!(outcome.load.counts_whole_run.errors, 0);
 }
 
 /// A server without the table: each statement is sent and its error counted.
 fn another_schema(shop: &Shop, root: &mut Connection, path: &Path) {
     bring_back(root);
     root.run("DROP TABLE turn").unwrap();
-    let record = shop.replay(path, ReplayPace::Fast, true).record;
+    let ReplayOutcome { record, load } = shop.replay(path, ReplayPace::Fast, true);
     let told = &record.fidelity;
+    let counted = load.counts_whole_run.errors;
+    assert!(counted >= told.errors_differ, "{counted} {told:?}");
     assert_eq!(told.sent + told.not_sent.all(), told.captured);
     assert!(told.errors_differ >= TURNS, "{told:?}");
     let updates = record

@@ -64,6 +64,11 @@ impl Bench {
 
     /// The proxy, where it listens, and what more it says.
     fn proxy(&self) -> (Child, u16, Lines<BufReader<ChildStderr>>) {
+        self.proxy_by("exec \"$@\"")
+    }
+
+    /// The same, by this line of a shell.
+    fn proxy_by(&self, line: &str) -> (Child, u16, Lines<BufReader<ChildStderr>>) {
         let to = self.url();
         let path = self.path();
         let arguments = [
@@ -75,7 +80,11 @@ impl Bench {
             &to,
             "-o",
         ];
-        let mut proxy = Weir::new().args(arguments).args_of(&path).spawn();
+        let mut proxy = Weir::new()
+            .by_shell(line)
+            .args(arguments)
+            .args_of(&path)
+            .spawn();
         let mut lines = BufReader::new(proxy.stderr.take().unwrap()).lines();
         let first = lines.next().unwrap().unwrap();
         let port = first
@@ -221,10 +230,61 @@ fn a_killed_proxy_leaves_what_it_wrote(flavor: Flavor) {
     assert!(error.contains("test.weircap"), "{error}");
 }
 
+/// A disk without space ends the capture and none of the application's connections.
+#[test]
+fn a_full_disk_ends_the_capture_and_no_connection() {
+    let bench = Bench::start(Flavor::Mariadb);
+    // Files end after some KiB, as if there was no more space.
+    let (mut proxy, port, mut said) = bench.proxy_by("trap '' 25; ulimit -f 64; exec \"$@\"");
+    let mut client = bench.client(port);
+    work(&mut client);
+    wait_until("the file has what was done", || {
+        show(&bench.path())["statements"] == 8
+    });
+    let mut random = 1_u64;
+    for _ in 0..200 {
+        let number = |_| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            format!("{random:016x}")
+        };
+        let text: String = (0..64).map(number).collect();
+        client.run(format!("SELECT '{text}'")).unwrap();
+    }
+    let warning = said
+        .by_ref()
+        .map(Result::unwrap)
+        .find(|line| line.starts_with("WARNING: "))
+        .unwrap();
+    let expected = "WARNING: the capture ends here: cannot write `";
+    assert!(warning.starts_with(expected), "{warning}");
+    client.run("SELECT 1").unwrap();
+    work(&mut bench.client(port));
+    signal(proxy.id(), "INT");
+    assert_eq!(proxy.wait().unwrap().code(), Some(1));
+    let rest: Vec<_> = said.map(Result::unwrap).collect();
+    assert!(
+        rest.len() == 1 && rest[0].starts_with("weir: cannot write `"),
+        "{rest:?}"
+    );
+    let shown = show(&bench.path());
+    assert!(shown["tail"].is_null(), "{shown}");
+    assert_eq!(shown["statements"], 8, "{shown}");
+    let fidelity = &bench.replay(&["--pace=fast"])["fidelity"];
+    assert_eq!(
+        (&fidelity["sent"], &fidelity["rows_differ"]),
+        (&3.into(), &0.into())
+    );
+}
+
 #[test]
 fn what_is_no_capture_is_refused_in_one_line() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.weircap");
+    std::fs::write(&path, "WEIRCAP9 of a later version").unwrap();
+    let error = Weir::new().args(["capture", "show"]).args_of(&path).fails();
+    assert!(error.contains("its format has version 9, not 1"), "{error}");
     std::fs::write(&path, "nothing of the kind").unwrap();
     let error = Weir::new().args(["capture", "show"]).args_of(&path).fails();
     assert!(error.contains("is no capture"), "{error}");

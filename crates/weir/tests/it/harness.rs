@@ -28,6 +28,14 @@ impl Weir {
         }
     }
 
+    /// Started by this line of a shell, whose `"$@"` is the program with its arguments.
+    pub(crate) fn by_shell(mut self, line: &str) -> Self {
+        let program = self.command.get_program().to_owned();
+        self.command = Command::new("sh");
+        self.command.args(["-c", line, "sh"]).arg(program);
+        self
+    }
+
     /// With sockets and records in `world`.
     pub(crate) fn in_world(world: &World) -> Self {
         let mut weir = Self::new();

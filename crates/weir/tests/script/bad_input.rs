@@ -88,6 +88,22 @@ fn a_failure_is_one_line_with_its_place_and_leaves_no_connection() {
     }
 }
 
+/// As under sysbench: the report comes, and the exit code is 0.
+#[test]
+fn last_words_that_fail_are_told_and_no_more() {
+    let (server, _directory) = weir_testing::start(Flavor::Mariadb);
+    let bench = Bench::on(&server.endpoint());
+    let text = format!(
+        "{CONNECTS}function event() con:query('SELECT 1') end\nfunction thread_done() error('done') end"
+    );
+    bench.script("x.lua", &text);
+    let run = bench.same("x.lua --threads=3 --events=9 run");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let line = "FATAL: `thread_done' function failed: x.lua:3: done";
+    assert!(run.stdout.contains(line), "{run:?}");
+    assert_eq!(run.counts(), [9, 0, 0, 9]);
+}
+
 /// The process dies of the signal, as sysbench's does, and says where.
 #[test]
 fn a_crash_by_ffi_is_told_with_its_line() {

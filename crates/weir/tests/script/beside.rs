@@ -53,6 +53,8 @@ impl Output {
 pub(crate) struct Bench {
     folder: TempDir,
     server: Vec<String>,
+    /// Variables of the environment of both programs.
+    variables: Vec<(String, String)>,
     /// Weir finds none of sysbench's modules.
     hides_installed: bool,
 }
@@ -64,6 +66,7 @@ impl Bench {
         Self {
             folder,
             server: Vec::new(),
+            variables: Vec::new(),
             hides_installed: false,
         }
     }
@@ -71,6 +74,13 @@ impl Bench {
     /// From here on, Weir finds none of sysbench's own modules.
     pub(crate) fn hide_installed_modules(&mut self) {
         self.hides_installed = true;
+    }
+
+    /// From here on, both programs have this variable in their environment.
+    pub(crate) fn set(&mut self, variable: &str, value: &str) {
+        self.variables.retain(|(name, _)| name != variable);
+        let pair = (variable.to_owned(), value.to_owned());
+        self.variables.push(pair);
     }
 
     /// With the options that say where a server is.
@@ -138,6 +148,7 @@ impl Bench {
         command
             .args(words.split_whitespace())
             .args(&self.server)
+            .envs(self.variables.iter().cloned())
             .current_dir(self.folder.path())
             .stdin(Stdio::null());
     }

@@ -88,6 +88,47 @@ fn one_of_many_threads_that_fails_ends_the_run_with_one_line() {
     assert!(run.stdout.ends_with("done\n"), "{}", run.stdout);
 }
 
+/// Beside sysbench: the lines of a file stand in the place of its name.
+#[test]
+fn options_come_from_the_file_of_an_option() {
+    let bench = Bench::new();
+    bench.script(
+        "x.lua",
+        "sysbench.cmdline.options = { foo = {'Foo', 5}, the_word = {'Word', 'w'},
+           settings = {'A file', nil, sysbench.cmdline.ARG_FILE} }
+         local function show() local o = sysbench.opt print(o.foo, o.the_word, o.settings) end
+         prepare = show
+         sysbench.cmdline.commands = { par = { show, sysbench.cmdline.PARALLEL_COMMAND } }",
+    );
+    bench.script("own.cnf", "# of the test\n\nfoo=9\nthe-word=other\n");
+    for (words, shown) in [
+        ("--settings=own.cnf prepare", "9\tother\tnil\n"),
+        ("--settings=own.cnf --foo=1 prepare", "1\tother\tnil\n"),
+        ("--foo=1 --settings=own.cnf prepare", "9\tother\tnil\n"),
+        ("--settings= prepare", "5\tw\tnil\n"),
+        ("--settings=own.cnf --threads=2 par", "9\tother\tnil\n"),
+        ("help", "--settings=FILENAME A file\n"),
+    ] {
+        let run = bench.same(&format!("x.lua {words}"));
+        assert!(run.stdout.contains(shown), "{words} {run:?}");
+    }
+    // sysbench goes on without the file, and takes its own options from one.
+    let run = bench.ours("x.lua --settings=no.cnf prepare");
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let line = "Invalid value for the 'settings' option: ";
+    assert!(
+        run.stderr.starts_with(line) && run.stderr.contains("no.cnf"),
+        "{run:?}"
+    );
+    bench.script("own.cnf", "threads=3\nfoo=9\n");
+    let run = bench.ours("x.lua --settings=own.cnf prepare");
+    assert!(run.stdout.contains("9\tw\tnil\n"), "{run:?}");
+    assert!(
+        run.stderr.contains("own.cnf") && run.stderr.contains("`threads` is no option"),
+        "{run:?}"
+    );
+}
+
 /// sysbench's exit code is 0 whatever a parallel command's threads did.
 #[test]
 fn a_parallel_command_fails_when_a_thread_does_and_says_which() {

@@ -9,6 +9,9 @@
 //! | commands, parallel ones, `prepare`, `help`, what is lacking | `commands::*`, beside |
 //! | exit code of a failed parallel command | `commands::a_parallel_command_fails_when_a_thread_does_and_says_which`; differs on purpose |
 //! | options: kinds, defaults, values, list in the help | `commands::commands_and_options_*`, `weir-lua tests::declared_options_*`, beside |
+//! | `ARG_FILE` | `commands::options_come_from_the_file_of_an_option`, beside |
+//! | modules in C, `LUA_CPATH` | `c_modules::*`, beside |
+//! | a list of hosts | `hosts::*` |
 //! | options of `--config-file` | `contract::options_come_from_a_file`; differs on purpose |
 //! | `init`, `thread_init`, `event`, `thread_done`, `done`, `thread_run` | `runs::functions_are_called_in_sysbenchs_order`, beside |
 //! | the loop: restart, end by a value, errors | `runs::an_event_is_tried_again_*`, `commands::a_script_that_fails_*`, beside |

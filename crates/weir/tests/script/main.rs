@@ -4,10 +4,12 @@
 
 mod bad_input;
 mod beside;
+mod c_modules;
 mod c_surface;
 mod commands;
 mod contract;
 mod database;
+mod hosts;
 mod losses;
 mod modules;
 mod native;

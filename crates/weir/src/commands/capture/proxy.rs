@@ -50,7 +50,12 @@ pub(super) fn execute(arguments: &CaptureProxyArguments) -> anyhow::Result<Outco
             }
             is_over.store(true, Ordering::Relaxed);
         });
-        let tail = proxy.run(&arguments.output, arguments.literals, &is_over);
+        let mut on_end = |why: &str| {
+            eprintln!(
+                "WARNING: the capture ends here: {why}; connections still pass, Ctrl-C ends the proxy"
+            );
+        };
+        let tail = proxy.run(&arguments.output, arguments.literals, &is_over, &mut on_end);
         is_over.store(true, Ordering::Relaxed);
         tail
     })?;

@@ -1,5 +1,8 @@
 //! `weir load my.lua`: a script of the user's in the place of a native workload.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write as _;
@@ -11,7 +14,7 @@ use anyhow::Context as _;
 use weir_load::{HdrLog, Interval, LoadOutcome, Totals};
 use weir_model::IntervalRecord;
 use weir_mysql::{Gate, Permissions};
-use weir_script::{Driving, Output, Report, Script, ScriptPlan};
+use weir_script::{AWAY_MAX, Driving, Output, Report, Script, ScriptPlan};
 use weir_sysbench::{Form, Invocation, LuaThreads, ScriptLine};
 
 use crate::{Outcome, output, password};
@@ -135,6 +138,7 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
         modules: None,
         verbosity: invocation.verbosity,
         patience: invocation.forced_shutdown.then_some(Duration::ZERO),
+        away_max: AWAY_MAX,
         abandon,
         load: invocation.plan,
         gate,

@@ -92,6 +92,13 @@ fn write(
     if let Some(why) = &told.not_joined_why {
         writeln!(text, "              the first that was not: {why}")?;
     }
+    if told.sessions_missing > 0 {
+        writeln!(
+            text,
+            "              {} are missing in the capture, whole or in part",
+            told.sessions_missing
+        )?;
+    }
     if told.connections_lost > 0 {
         writeln!(
             text,
@@ -115,7 +122,7 @@ fn write(
         let (count, code) = (error.count, error.code);
         writeln!(
             text,
-            "              {count} of error {code}: {}",
+            "              new: {count} of error {code}: {}",
             error.first_message
         )?;
     }
