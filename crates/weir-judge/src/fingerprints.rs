@@ -291,7 +291,7 @@ fn fidelity_words(runs: &[&RunResult]) -> String {
     let least =
         |read: fn(&ReplayFidelity) -> u64| all.iter().map(|found| read(found)).min().unwrap_or(0);
     let mut words = format!(
-        "{} of {} statements sent by {} of {} sessions, lateness p99 {} us, {} of {} results differ from the capture, {} new lock errors",
+        "{} of {} statements sent by {} of {} sessions, lateness p99 {} us, {} of {} numbers of rows and errors differ from the capture, {} new lock errors",
         least(|found| found.sent),
         worst(|found| found.captured),
         least(|found| found.sessions_joined),
