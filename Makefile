@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-whole test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
+.PHONY: demo studies test test-whole test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -181,6 +181,14 @@ bench-probes:
 bench-crash: setup $(WEB)
 	cargo build --release --workspace --bin weir
 	lab/bench-crash.sh $(CURDIR)/target/bench-crash $(WEIR)
+
+# What a load from 2, 5 and 10 agents costs bus, conductor and hosts; 64 connections of one process beside those of four
+# agents; ten minutes of four agents on busy cores: no false loss. All on this host; 20 minutes.
+# BENCH_AGENTS="cost": one part.
+bench-agents: setup $(WEB)
+	scripts/install-mysql.sh --nats
+	cargo build --release --workspace --bin weir
+	lab/bench-agents.sh $(CURDIR)/target/bench-agents $(WEIR) $(BENCH_AGENTS)
 
 # How long a reader waits for a report of 100 runs, and for `weir serve` over 2,000 runs and 10 million
 # samples, in a real browser; about 10 minutes and 2 GB of disk.

@@ -93,7 +93,7 @@ struct Agent<'a> {
     events: UnboundedSender<Event>,
     job: Option<Job>,
     preparing: Option<Preparing>,
-    /// The latest last.
+    /// Of servers that others run; the latest last.
     watches: Vec<Watch>,
     serving: Option<Serving>,
     conductor_heard: Instant,
@@ -225,13 +225,8 @@ impl<'a> Agent<'a> {
             },
             Ok(Order::Watch(order)) => self.watch(&order),
             Ok(Order::Sample { watch }) => {
-                if let Some(watch) = self.watches.iter_mut().find(|one| one.is(&watch)) {
-                    if !watch.is_read() && !watch.is_of_own_server {
-                        on_event("a conductor reads this host's figures");
-                    }
-                    if watch.ask(reply.cloned()) {
-                        return;
-                    }
+                if self.sample(&watch, reply.cloned(), on_event) {
+                    return;
                 }
                 refused("it was started again since the run began".to_owned())
             }
@@ -294,14 +289,7 @@ impl<'a> Agent<'a> {
                 self.job = None;
             }
             Event::Sampled { reply, answer } => self.answer(reply.as_ref(), &answer).await,
-            Event::WatchEnded { id } => {
-                // Of those that made room for others nothing is said.
-                let mut watches = self.watches.iter().filter(|one| !one.is_of_own_server);
-                if watches.any(|watch| watch.is(&id) && watch.is_read()) {
-                    on_event("no conductor reads this host's figures any more");
-                }
-                self.watches.retain(|watch| !watch.is(&id));
-            }
+            Event::WatchEnded { id } => self.watch_has_ended(&id, on_event),
             Event::Served {
                 session,
                 number,

@@ -42,6 +42,17 @@ impl FromStr for Network {
     }
 }
 
+impl fmt::Display for Network {
+    /// As [`Network::from_str`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(name, None) => f.write_str(name),
+            Self::Host(name, Some(port)) => write!(f, "{name}:{port}"),
+            Self::Block(address, bits) => write!(f, "{address}/{bits}"),
+        }
+    }
+}
+
 impl Network {
     fn contains(&self, host: &str, port: u16) -> bool {
         match self {
@@ -129,12 +140,7 @@ pub struct Allowance {
 impl Allowance {
     /// Shares of loads, with connections to these networks; to private ones if there are none.
     pub fn new(targets: &[Network], max_connections: u32) -> Self {
-        let shown = |network: &Network| match network {
-            Network::Host(name, None) => name.clone(),
-            Network::Host(name, Some(port)) => format!("{name}:{port}"),
-            Network::Block(address, bits) => format!("{address}/{bits}"),
-        };
-        let words: Vec<_> = targets.iter().map(shown).collect();
+        let words: Vec<_> = targets.iter().map(ToString::to_string).collect();
         let is_private = targets.is_empty();
         Self {
             words: if is_private {

@@ -163,8 +163,8 @@ impl Crew {
         label: &str,
     ) -> Result<Vec<(String, Facts)>, AgentError> {
         let mut loaders = Vec::new();
-        for name in self.present().await?.into_keys() {
-            let facts = self.facts(&name).await?;
+        for (name, facts) in self.all_facts().await? {
+            let facts = facts?;
             let has_label = label.is_empty() || facts.labels.iter().any(|own| own == label);
             if has_label && facts.allows.contains(&Permission::Load) {
                 loaders.push((name, facts));
@@ -205,8 +205,8 @@ impl Crew {
     /// The agents that `wanted` means: a name, a host, a label, or `auto` for all.
     pub(crate) async fn meant(&self, wanted: &str) -> Result<Vec<(String, Facts)>, AgentError> {
         let mut meant = Vec::new();
-        for name in self.present().await?.into_keys() {
-            let facts = self.facts(&name).await?;
+        for (name, facts) in self.all_facts().await? {
+            let facts = facts?;
             if wanted == AGENT_AUTO || facts.is_called(&name, wanted) {
                 meant.push((name, facts));
             }
@@ -214,8 +214,18 @@ impl Crew {
         Ok(meant)
     }
 
+    /// The agents that are there, by name, and what each is: all are asked at the same time.
+    async fn all_facts(&self) -> Result<Vec<(String, Result<Facts, AgentError>)>, AgentError> {
+        let names = self.present().await?.into_keys();
+        let asked = names.map(async |name| {
+            let facts = self.facts(&name).await;
+            (name, facts)
+        });
+        Ok(join_all(asked).await)
+    }
+
     /// What an agent is.
-    pub(crate) async fn facts(&self, name: &str) -> Result<Facts, AgentError> {
+    async fn facts(&self, name: &str) -> Result<Facts, AgentError> {
         match self.ask(name, "probe", &Order::Probe, PROMPT).await? {
             Answer::Facts(facts) => Ok(facts),
             answer => Err(unexpected(name, &answer)),

@@ -230,7 +230,7 @@ pub(crate) struct Beat {
     pub(crate) done: u64,
 }
 
-/// A part of an agent's result; its number in the order of all is in the message's id.
+/// What an agent reports of a run, in order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report<F> {
     Frame(F),
@@ -256,12 +256,12 @@ pub(crate) fn read_report(bytes: &[u8]) -> Result<Report<Frame>, String> {
     rmp_serde::from_slice(bytes).map_err(|error| error.to_string())
 }
 
-/// The id of a report: the server drops those that come twice.
+/// The id of a part of a report: the server drops those that come twice.
 pub(crate) fn report_id(run: &str, agent: &str, number: u64) -> String {
     format!("{run}/{agent}/{number}")
 }
 
-/// Whose report it is and which.
+/// Whose it is and which.
 pub(crate) fn of_report_id(id: &str) -> Option<(&str, u64)> {
     let mut parts = id.rsplit('/');
     let number = parts.next()?.parse().ok()?;

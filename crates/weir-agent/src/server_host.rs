@@ -1,8 +1,9 @@
 //! The host of a server, as its agent sees it: what a conductor asks once a second.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
 
 use weir_model::{AGENT_AUTO, Bytes, ServerHost};
 use weir_probe::{Probe, ProbeError, Readings};
@@ -11,16 +12,14 @@ use weir_server::ServerIdentity;
 use crate::allowance::Permission;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
+use crate::line::Line;
 use crate::messages::{Answer, Facts, Order, ProcessId, Sample, WatchOrder, Watched};
 use crate::own_process::own_process;
-
-/// Longest wait for figures; a sample that is a second old is none.
-pub(crate) const SAMPLE_PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// A server's host with an agent that may read its figures.
 #[derive(Debug, Clone)]
 pub struct RemoteHost {
-    join_file: PathBuf,
+    line: Arc<Line>,
     order: WatchOrder,
     /// When the server said for how long it had been up.
     said_at: Instant,
@@ -48,10 +47,11 @@ impl RemoteHost {
         };
         let said_at = Instant::now();
         let (agent, facts, watched) = crew.runtime.block_on(crew.find_server(wanted, &order))?;
+        let (line, _) = Line::open(crew, agent.clone(), None)?;
         Ok(Self {
+            line: Arc::new(line),
             host: host(agent, facts, watched.device.clone(), &order.client),
             states: watched.states,
-            join_file: join_file.to_owned(),
             order,
             said_at,
         })
@@ -69,23 +69,20 @@ impl RemoteHost {
 
     /// Its figures from now on. An agent that is not there is a gap in them.
     pub fn probe(&self) -> RemoteHostProbe {
-        let mut probe = RemoteHostProbe {
+        RemoteHostProbe {
+            // Before the first sample is due: to find the process takes longer than one.
+            watch: self.watch().ok(),
             host: self.clone(),
-            watch: None,
-        };
-        // Before the first sample is due: connecting takes longer than one.
-        let _ = probe.connect();
-        probe
+        }
     }
 
-    fn watch(&self) -> Result<(Crew, String), AgentError> {
-        let crew = Crew::join(&self.join_file, &self.order.version)?;
+    /// Lets the agent find the server's process again; the name of the watch.
+    fn watch(&self) -> Result<String, AgentError> {
         let mut order = self.order.clone();
         order.server.uptime_s += self.said_at.elapsed().as_secs();
-        let watched = crew
-            .runtime
-            .block_on(crew.watch(&self.host.agent, &order))?;
-        Ok((crew, watched.watch))
+        let order = Order::Watch(Box::new(order));
+        let answer = self.line.ask(order, "watch", PROMPT)?;
+        watching(&self.host.agent, answer).map(|watched| watched.watch)
     }
 }
 
@@ -109,38 +106,20 @@ pub(crate) fn host(
 }
 
 /// Asks the agent of a server's host for its figures.
+#[derive(Debug)]
 pub struct RemoteHostProbe {
     host: RemoteHost,
-    watch: Option<(Crew, String)>,
-}
-
-impl std::fmt::Debug for RemoteHostProbe {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RemoteHostProbe({})", self.host.host.name())
-    }
+    /// One a run: counters of processes begin with it, and would go back with a second one.
+    watch: Option<String>,
 }
 
 impl RemoteHostProbe {
-    /// One watch a run: counters of processes begin with it, and would go back with a second one.
-    fn connect(&mut self) -> Result<&(Crew, String), AgentError> {
+    fn ask(&mut self) -> Result<Sample, AgentError> {
         let watch = match self.watch.take() {
             Some(watch) => watch,
             None => self.host.watch()?,
         };
-        Ok(self.watch.insert(watch))
-    }
-
-    fn ask(&mut self) -> Result<Sample, AgentError> {
-        let agent = self.host.host.agent.clone();
-        let (crew, watch) = self.connect()?;
-        let order = Order::Sample {
-            watch: watch.clone(),
-        };
-        let asked = crew.ask(&agent, "sample", &order, SAMPLE_PATIENCE);
-        match crew.runtime.block_on(asked)? {
-            Answer::Sample(sample) => Ok(sample),
-            answer => Err(unexpected(&agent, &answer)),
-        }
+        self.host.line.sample(self.watch.insert(watch))
     }
 }
 
@@ -220,9 +199,13 @@ impl Crew {
     /// Lets an agent find a server on its host.
     async fn watch(&self, agent: &str, order: &WatchOrder) -> Result<Watched, AgentError> {
         let order = Order::Watch(Box::new(order.clone()));
-        match self.ask(agent, "watch", &order, PROMPT).await? {
-            Answer::Watching(watched) => Ok(watched),
-            answer => Err(unexpected(agent, &answer)),
-        }
+        watching(agent, self.ask(agent, "watch", &order, PROMPT).await?)
+    }
+}
+
+fn watching(agent: &str, answer: Answer) -> Result<Watched, AgentError> {
+    match answer {
+        Answer::Watching(watched) => Ok(watched),
+        answer => Err(unexpected(agent, &answer)),
     }
 }

@@ -4,7 +4,6 @@
 //! the agent ends whatever it started.
 
 mod choice;
-mod line;
 mod probe;
 
 use std::path::Path;
@@ -15,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use weir_model::{Secret, ServerHost};
 
-use self::line::Line;
 pub use self::probe::RemoteProbe;
 use crate::clock::now_ns;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
+use crate::line::Line;
 use crate::messages::{Answer, Facts, Order, ServeOrder, json};
 use crate::own_process::own_process;
 use crate::sealing::seal;
@@ -63,7 +62,10 @@ impl ServerSession {
         let crew = Crew::join(join_file, version)?;
         let (agent, facts) = crew.runtime.block_on(crew.server_agent(wanted))?;
         let session = format!("{}-{:x}", std::process::id(), now_ns());
-        let (line, thread) = Line::open(crew, agent.clone(), session.clone())?;
+        let beat = Order::ServeBeat {
+            session: session.clone(),
+        };
+        let (line, thread) = Line::open(crew, agent.clone(), Some(&beat))?;
         Ok(Self {
             line: Arc::new(line),
             agent,
@@ -115,7 +117,6 @@ impl ServerSession {
             Answer::WatchingServer(watching) => {
                 let probes = watching.into_iter().map(|(source, watch)| RemoteProbe {
                     line: Arc::clone(&self.line),
-                    agent: self.agent.clone(),
                     name: format!("{} on {}: {source}", self.agent, self.facts.host),
                     watch,
                 });

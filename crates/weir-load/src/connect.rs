@@ -14,7 +14,7 @@ use crate::LoadError;
 use crate::driver::{Fresh, MysqlDriver};
 use crate::plan::LoadPlan;
 use crate::session::{Statements, Wanted, Work};
-use weir_workload::{Script, seeded};
+use weir_workload::Script;
 
 /// Connections that are set up at the same time where the server is near: more would only queue in it.
 const PARALLEL_NEAR: usize = 8;
@@ -211,7 +211,7 @@ impl Job<'_> {
     }
 
     fn connect(&self, number: u32) -> Result<MysqlDriver, LoadError> {
-        let rng = seeded(self.plan.seed, u64::from(number));
+        let rng = self.plan.random_of(number);
         let begins_ns = self.plan.begins_ns(number);
         if self.work.joins() {
             let session = self.work.session(number, Statements::default());

@@ -11,7 +11,7 @@ use crate::LoadError;
 use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
 use crate::share::Share;
 use weir_mysql::Compression;
-use weir_workload::{Script, ScriptInputs, Table, TableOptions, Workload};
+use weir_workload::{Rng, Script, ScriptInputs, Table, TableOptions, Workload, seeded};
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e7;
@@ -266,6 +266,11 @@ impl LoadPlan {
             script.send_as_text();
         }
         Ok(script)
+    }
+
+    /// The random numbers of connection `number` of the run, in whichever process it is.
+    pub(crate) fn random_of(&self, number: u32) -> Rng {
+        seeded(self.seed, u64::from(number))
     }
 
     /// When connection `number` begins, nanoseconds into the run.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_model::{DataSource, Node, RunSpec, WorkloadSpec};
+use weir_model::{DataSource, EventKind, Node, RunSpec, WorkloadSpec};
 use weir_workload::Workload;
 
 /// Why the server of `spec` cannot be on another host, with what to do; `None`: it can.
@@ -11,8 +11,11 @@ pub fn refused_on_agent(spec: &RunSpec) -> Option<&'static str> {
     if !spec.topology.replicas().is_empty() {
         return Some("a server on another host has no replicas yet; leave out replicas");
     }
-    if !spec.timeline.is_empty() {
-        return Some("a server on another host has no events yet; leave out [[events]]");
+    if !spec.timeline.iter().all(|event| is_of_load(&event.kind)) {
+        return Some(
+            "a server on another host has events of the kinds mark, statement, hold, rate, and ddl without copy or \
+             tool; leave out the others",
+        );
     }
     if spec.load.replay.is_some() {
         return Some("a capture is not sent to a server on another host yet; leave out replay");
@@ -37,6 +40,22 @@ pub fn refused_on_agent(spec: &RunSpec) -> Option<&'static str> {
         return Some("a drive profile's file is on this host; name a drive of `weir drive list`");
     }
     None
+}
+
+/// Whether an event needs no more than the load's account may do.
+fn is_of_load(event: &EventKind) -> bool {
+    match event {
+        EventKind::Mark | EventKind::Rate { .. } | EventKind::Hold { .. } => true,
+        EventKind::Statement(statement) | EventKind::Ddl(statement) => {
+            statement.copy.is_none() && statement.tool.is_none()
+        }
+        EventKind::Set { .. }
+        | EventKind::Kill { .. }
+        | EventKind::Failover { .. }
+        | EventKind::Restart { .. }
+        | EventKind::Drive { .. }
+        | EventKind::Pool { .. } => false,
+    }
 }
 
 fn reads_lines(workload: &WorkloadSpec) -> bool {

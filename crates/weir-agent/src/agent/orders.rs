@@ -109,16 +109,45 @@ impl Agent<'_> {
         }
         match Watch::start(order, &self.facts.process, self.events.clone()) {
             Ok((watch, watched)) => {
-                let of_others = |watch: &&Watch| !watch.is_of_own_server;
-                if self.watches.iter().filter(of_others).count() >= WATCHES_MAX
-                    && let Some(oldest) = self.watches.iter().position(|one| !one.is_of_own_server)
-                {
-                    self.watches.remove(oldest);
+                if self.watches.len() >= WATCHES_MAX {
+                    self.watches.remove(0);
                 }
                 self.watches.push(watch);
                 Answer::Watching(watched)
             }
             Err(why) => refused(why),
+        }
+    }
+
+    /// Asks for the figures of a watch; whether the answer will come.
+    pub(super) fn sample(
+        &mut self,
+        id: &str,
+        reply: Option<async_nats::Subject>,
+        on_event: &mut dyn FnMut(&str),
+    ) -> bool {
+        let mut of_session = self.serving.iter_mut().flat_map(|one| &mut one.watches);
+        if let Some(watch) = of_session.find(|watch| watch.is(id)) {
+            return watch.ask(reply);
+        }
+        let Some(watch) = self.watches.iter_mut().find(|watch| watch.is(id)) else {
+            return false;
+        };
+        if !watch.is_read() {
+            on_event("a conductor reads this host's figures");
+        }
+        watch.ask(reply)
+    }
+
+    /// A watch is over. There is no word of those that made room for others.
+    pub(super) fn watch_has_ended(&mut self, id: &str, on_event: &mut dyn FnMut(&str)) {
+        let mut watches = self.watches.iter();
+        if watches.any(|watch| watch.is(id) && watch.is_read()) {
+            on_event("no conductor reads this host's figures any more");
+        }
+        self.watches.retain(|watch| !watch.is(id));
+        if let Some(serving) = &mut self.serving {
+            serving.watches.retain(|watch| !watch.is(id));
         }
     }
 

@@ -101,17 +101,19 @@ impl Agent<'_> {
 
     /// Watches each source apart: one that waits for a busy server keeps no other waiting.
     fn watch_server(&mut self, probes: Vec<Box<dyn weir_probe::Probe>>) -> Answer {
-        self.watches.retain(|watch| !watch.is_of_own_server);
-        let mut watching = Vec::new();
+        let (mut watching, mut watches) = (Vec::new(), Vec::new());
         for probe in probes {
             let name = probe.name().to_owned();
             match Watch::of_own_server(probe, self.events.clone()) {
                 Ok(watch) => {
                     watching.push((name, watch.id().to_owned()));
-                    self.watches.push(watch);
+                    watches.push(watch);
                 }
                 Err(why) => return refused(why),
             }
+        }
+        if let Some(serving) = &mut self.serving {
+            serving.watches = watches;
         }
         Answer::WatchingServer(watching)
     }
@@ -123,7 +125,6 @@ impl Agent<'_> {
         on_event: &mut dyn FnMut(&str),
     ) -> Option<Subject> {
         self.of_session(session)?;
-        self.watches.retain(|watch| !watch.is_of_own_server);
         on_event("the study's server is gone from this host");
         self.serving.take()?.ended()
     }

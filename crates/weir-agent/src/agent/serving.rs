@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use weir_model::Secret;
 
 use super::job::Event;
+use super::watch::Watch;
 use crate::messages::{Answer, ServeOrder, json};
 use crate::server_role::{RowsMade, ServerRole, ServerWork};
 
@@ -35,6 +36,8 @@ pub(super) struct Serving {
     rows: RowsMade,
     /// Who waits for the answer, or for the end.
     waiting: Option<Subject>,
+    /// Of the server that runs.
+    pub(super) watches: Vec<Watch>,
 }
 
 /// Tells that the thread is over, however that came.
@@ -89,6 +92,7 @@ impl Serving {
             answer: None,
             rows: RowsMade::default(),
             waiting: None,
+            watches: Vec::new(),
         })
     }
 

@@ -22,8 +22,6 @@ pub(super) struct Watch {
     questions: Sender<Option<Subject>>,
     /// Whether it was asked: one that only found the server is not worth a word.
     is_read: bool,
-    /// Whether this agent started the server, which it tells by itself.
-    pub(super) is_of_own_server: bool,
 }
 
 impl Watch {
@@ -43,7 +41,7 @@ impl Watch {
             second: Some(ProcessProbe::server(pid)),
             readings: Readings::default(),
         };
-        let watch = Self::spawn(figures, false, events)?;
+        let watch = Self::spawn(figures, events)?;
         let watched = Watched {
             watch: watch.id.clone(),
             device,
@@ -62,14 +60,10 @@ impl Watch {
             second: None,
             readings: Readings::default(),
         };
-        Self::spawn(figures, true, events)
+        Self::spawn(figures, events)
     }
 
-    fn spawn(
-        figures: Figures,
-        is_of_own_server: bool,
-        events: UnboundedSender<Event>,
-    ) -> Result<Self, String> {
+    fn spawn(figures: Figures, events: UnboundedSender<Event>) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let id = format!("{:x}-{number}", now_ns());
@@ -86,7 +80,6 @@ impl Watch {
             id,
             questions,
             is_read: false,
-            is_of_own_server,
         })
     }
 

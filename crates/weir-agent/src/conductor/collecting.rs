@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::connection::State;
+use async_nats::jetstream::Message;
 use futures_util::{FutureExt as _, StreamExt as _};
 use weir_load::{Frame, PartsMerger, Progress};
 use weir_model::LoadHost;
@@ -16,6 +17,7 @@ use crate::clock::Offset;
 use crate::crew::Crew;
 use crate::error::AgentError;
 use crate::messages::{Report, of_report_id, read_report};
+use crate::report_parts::Parts;
 
 /// Pause between two looks at who is alive.
 const LOOK: Duration = Duration::from_millis(100);
@@ -25,10 +27,12 @@ const AFTER_STOP: Duration = Duration::from_secs(30);
 /// What has come of an agent.
 #[derive(Default)]
 struct Received {
-    /// Number of the next report.
+    /// Number of the next part of a report.
     next: u64,
-    /// Reports that came before their turn.
-    early: BTreeMap<u64, Report<Frame>>,
+    /// Parts of reports that came before their turn.
+    early: BTreeMap<u64, Vec<u8>>,
+    /// Of a report that is not complete.
+    parts: Parts,
     transactions: u64,
     idle_connections: u64,
     began_late_ns: u64,
@@ -142,7 +146,7 @@ impl<'a> Collecting<'a> {
 
     fn take_message(
         &mut self,
-        message: &async_nats::jetstream::Message,
+        message: &Message,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), AgentError> {
         // The subject holds the name that the bus has checked; the id, the number.
@@ -152,19 +156,23 @@ impl<'a> Collecting<'a> {
         let (Some(agent), Some((_, number))) = (agent, number) else {
             return Ok(());
         };
-        let report = read_report(&message.payload).map_err(|why| AgentError::Message {
-            agent: name.to_owned(),
-            why,
-        })?;
         if number >= self.received[agent].next {
-            self.received[agent].early.insert(number, report);
+            let part = message.payload.to_vec();
+            self.received[agent].early.insert(number, part);
         }
         loop {
             let received = &mut self.received[agent];
-            let Some(report) = received.early.remove(&received.next) else {
+            let Some(part) = received.early.remove(&received.next) else {
                 return Ok(());
             };
             received.next += 1;
+            let Some(report) = received.parts.take(&part) else {
+                continue;
+            };
+            let report = read_report(&report).map_err(|why| AgentError::Message {
+                agent: name.to_owned(),
+                why,
+            })?;
             self.take(agent, report, on_progress)?;
         }
     }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use async_nats::HeaderMap;
+use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
-use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 
 use crate::crew::Crew;
 use crate::error::AgentError;
@@ -39,14 +40,16 @@ impl Results {
             name: crew.subjects.result_stream().to_owned(),
             subjects: vec![crew.subjects.result("*", "*")],
             storage: StorageType::File,
+            // What was merged makes room: a run of days needs no more of it than one of minutes.
+            retention: RetentionPolicy::WorkQueue,
             discard: DiscardPolicy::New,
             max_age: MAX_AGE,
             max_bytes: MAX_BYTES,
             duplicate_window: DUPLICATES,
             ..Config::default()
         };
-        let stream = context.get_or_create_stream(config).await;
-        let stream = stream.map_err(|error| failed("make the stream of results")(&error))?;
+        let stream = open(&context, config).await;
+        let stream = stream.map_err(|why| failed("make the stream of results")(&why))?;
         let subject = crew.subjects.result(run, "*");
         let name = format!("run-{run}");
         let config = pull::Config {
@@ -81,6 +84,22 @@ impl Results {
         let _ = self.stream.delete_consumer(&self.name).await;
         let _ = self.stream.purge().filter(self.subject).await;
     }
+}
+
+/// The stream with these settings. One that an earlier version of Weir made differently is made anew: no run reads
+/// another's results.
+async fn open(context: &Context, config: Config) -> Result<Stream, String> {
+    let open = async || {
+        let stream = context.get_or_create_stream(config.clone()).await;
+        stream.map_err(|error| error.to_string())
+    };
+    let found = open().await?;
+    if found.cached_info().config.retention == config.retention {
+        return Ok(found);
+    }
+    let deleted = context.delete_stream(&config.name).await;
+    deleted.map_err(|error| error.to_string())?;
+    open().await
 }
 
 /// The id of a message.

@@ -1,13 +1,64 @@
 //! Runs that several agents share.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream;
+use weir_bus::CONDUCTOR;
 use weir_load::{LoadPlan, Progress, run};
 use weir_model::{ArrivalKind, Rate};
 use weir_mysql::Gate;
 
 use super::{World, null_server, plan};
+
+/// Reports that the bus has taken so far and those of them that it keeps, looked at while `work` is done.
+fn reports_during(world: &World, work: impl FnOnce()) -> Vec<(u64, u64)> {
+    let join = world.join_file(CONDUCTOR);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.enable_all().build().unwrap();
+            runtime.block_on(async {
+                let context = jetstream::new(weir_bus::connect(&join).await.unwrap());
+                let mut seen = Vec::new();
+                while !is_over.load(Ordering::Relaxed) {
+                    if let Ok(stream) = context.get_stream(join.subjects().result_stream()).await {
+                        let state = &stream.cached_info().state;
+                        seen.push((state.last_sequence, state.messages));
+                    }
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                seen
+            })
+        });
+        work();
+        is_over.store(true, Ordering::Relaxed);
+        looking.join().unwrap()
+    })
+}
+
+#[test]
+fn the_bus_keeps_no_report_that_was_merged() {
+    let mut world = World::new(2);
+    world.start_agent("agent-1", super::VERSION);
+    world.start_agent("agent-2", super::VERSION);
+    let crew = world.crew_of(2);
+    let server = null_server(Duration::from_millis(2));
+    let mut often = plan(&server, 4, 3);
+    often.interval = Duration::from_millis(50);
+    let never = AtomicBool::new(false);
+    let seen = reports_during(&world, || {
+        crew.run(&often, 2, false, &never, &mut |_| ()).unwrap();
+    });
+    // At its end all go: what counts is before.
+    let (all, _) = *seen.last().unwrap();
+    let mut before = seen.iter().filter(|(taken, _)| *taken < all);
+    assert!(
+        before.any(|(taken, kept)| *taken > 30 && kept * 2 < *taken),
+        "{seen:?}"
+    );
+}
 
 #[test]
 fn four_agents_do_what_one_process_does() {
@@ -111,7 +162,7 @@ fn four_agents_do_what_one_process_does() {
     let began = Instant::now();
     let stopped = crew.run(&plan(&server, 8, 600), 2, false, &stop, &mut |progress| {
         if matches!(progress, Progress::Interval(_)) {
-            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            stop.store(true, Ordering::Relaxed);
         }
     });
     let stopped = stopped.unwrap();

@@ -33,18 +33,25 @@ pub(crate) struct AgentArguments {
     /// Join file that `weir bus up` wrote; -: read it from standard input, and end when that is closed
     #[arg(long, value_name = "FILE")]
     pub(crate) join: PathBuf,
-    /// Servers that it may connect to: HOST, HOST:PORT or a network, separated by commas [default: private
+    #[command(flatten)]
+    pub(crate) owner: OwnerArguments,
+}
+
+/// What the owner of an agent's host says and allows, for an agent here or through ssh.
+#[derive(Debug, Args)]
+pub(crate) struct OwnerArguments {
+    /// Servers that an agent may connect to: HOST, HOST:PORT or a network, separated by commas [default: private
     /// networks]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) targets: Vec<Network>,
-    /// Largest number of connections
+    /// Largest number of connections of an agent
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) max_connections: u32,
     /// Labels, by which a load chooses its hosts
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
-    /// What a conductor may do: `load`: a share of a load; `probe`: figures of this host and of a server's process;
-    /// `server`: start servers of studies
+    /// What a conductor may do: `load`: a share of a load; `probe`: figures of the agent's host and of a server's
+    /// process; `server`: start servers of studies
     #[arg(
         long,
         value_name = "LIST",
@@ -52,10 +59,10 @@ pub(crate) struct AgentArguments {
         default_value = "load"
     )]
     pub(crate) allow: Vec<Permission>,
-    /// Folder for the data and drives of servers that it starts; with --allow server
+    /// Folder for the data and drives of servers that an agent starts; with --allow server
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
-    /// Address of this host that these servers listen on, with TLS; a port, if one is to be the same for all of them
+    /// Address of the agent's host that these servers listen on, with TLS; a port, if one is to be the same for all
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
 }
@@ -98,27 +105,8 @@ pub(crate) struct AgentsUpArguments {
     /// Let agents dial the bus's own address, without a tunnel
     #[arg(long)]
     pub(crate) direct: bool,
-    /// Servers that they may connect to: HOST, HOST:PORT or a network, separated by commas [default: private
-    /// networks]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) targets: Vec<String>,
-    /// Labels, by which a load chooses its hosts
-    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
-    pub(crate) label: Vec<String>,
-    /// What they let a conductor do: `load`, `probe`, `server`
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "load"
-    )]
-    pub(crate) allow: Vec<Permission>,
-    /// Folder for the data and drives of servers that it starts; with --allow server
-    #[arg(long, value_name = "DIR")]
-    pub(crate) work: Option<PathBuf>,
-    /// Address of the host that these servers listen on, with TLS; a port, if one is to be the same for all of them
-    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = listen_address)]
-    pub(crate) listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) owner: OwnerArguments,
     /// Join file of the conductor [default: `$WEIR_BUS`, else the one of `weir bus up` on this host]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,

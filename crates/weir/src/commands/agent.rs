@@ -12,7 +12,7 @@ use weir_agent::{AgentOptions, Allowance, Permission, ServerRole, serve};
 use weir_bus::JoinFile;
 use weir_run::ServerHosting;
 
-use crate::cli::AgentArguments;
+use crate::cli::{AgentArguments, OwnerArguments};
 use crate::{Outcome, interrupt};
 
 /// A signal, or the end of standard input, which ends an agent that was started through ssh.
@@ -25,22 +25,22 @@ pub(crate) fn execute(arguments: &AgentArguments) -> anyhow::Result<Outcome> {
     } else {
         JoinFile::read(&arguments.join)?
     };
+    let owner = &arguments.owner;
     let options = AgentOptions {
         join,
-        allowance: Allowance::new(&arguments.targets, arguments.max_connections)
-            .with(&arguments.allow),
-        labels: arguments.label.clone(),
+        allowance: Allowance::new(&owner.targets, owner.max_connections).with(&owner.allow),
+        labels: owner.label.clone(),
         version: env!("WEIR_COMMIT").to_owned(),
-        server_role: server_role(arguments)?,
+        server_role: server_role(owner)?,
     };
     serve(&options, &ENDED, &mut |line| eprintln!("{line}"))?;
     Ok(Outcome::Done)
 }
 
 /// What starts servers here, with the folder and the address that its owner named.
-fn server_role(arguments: &AgentArguments) -> anyhow::Result<Option<Arc<dyn ServerRole>>> {
-    let allows = arguments.allow.contains(&Permission::Server);
-    let (work, listen) = match (&arguments.work, arguments.listen) {
+fn server_role(owner: &OwnerArguments) -> anyhow::Result<Option<Arc<dyn ServerRole>>> {
+    let allows = owner.allow.contains(&Permission::Server);
+    let (work, listen) = match (&owner.work, owner.listen) {
         (None, None) if !allows => return Ok(None),
         (Some(work), Some(listen)) if allows => (work, listen),
         _ if allows => bail!("--allow server needs --work DIR and --listen ADDRESS of this host"),

@@ -43,6 +43,12 @@ innodb_doublewrite = ["ON", "OFF"]
 drive = "intel-p4610"
 innodb_doublewrite = "OFF"
 
+[[events]]
+name = "index"
+at = "500ms"
+kind = "ddl"
+statement = "ALTER TABLE sbtest1 ADD INDEX k_2 (k)"
+
 [repeat]
 runs = 1
 "#;
@@ -182,6 +188,8 @@ fn a_study_has_its_server_there(scene: &Scene) {
         assert_eq!(run["server_host"]["host"], HOST);
         assert_eq!(run["server_host"]["agent"], "agent-1");
         assert!(run["drive"].is_object(), "counters of the drive");
+        let event = &run["events"][0];
+        assert_eq!(event["ending"], "done", "{event}");
         let loaders = run["hosts"].as_array().map_or(0, Vec::len);
         assert_eq!(loaders, scene.loaders());
         let series = run["series"].to_string();
@@ -225,6 +233,14 @@ fn what_cannot_be_there_is_refused(scene: &Scene) {
             "auto",
             ("[factors]", "[factors]\nreplicas = [0, 1]"),
             "has no replicas yet",
+        ),
+        (
+            "auto",
+            (
+                "kind = \"ddl\"\nstatement =",
+                "kind = \"set\"\nvariable = \"read_only\"\nvalue =",
+            ),
+            "has events of the kinds",
         ),
         (
             "auto",

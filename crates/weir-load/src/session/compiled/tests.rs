@@ -1,5 +1,6 @@
 //! Requests as bytes.
 
+use proptest::prelude::*;
 use weir_model::{Address, LoadSpec, WorkloadName};
 use weir_mysql::{Gate, WireRows};
 
@@ -15,16 +16,24 @@ fn requests(seed: u64, connection: u64) -> Vec<Vec<u8>> {
 }
 
 fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8>> {
-    let endpoint = nowhere();
-    let plan = LoadPlan {
+    requests_of_plan(&plan(workload, seed, 2), connection as u32)
+}
+
+fn plan(workload: WorkloadName, seed: u64, connections: u32) -> LoadPlan {
+    LoadPlan {
         tables: 4,
         rows: 1_000,
+        seed,
         load: LoadSpec {
-            connections: 2,
+            connections,
             ..LoadSpec::default()
         },
-        ..LoadPlan::new(endpoint, workload)
-    };
+        ..LoadPlan::new(nowhere(), workload)
+    }
+}
+
+/// Three transactions of connection `number` of a plan.
+fn requests_of_plan(plan: &LoadPlan, number: u32) -> Vec<Vec<u8>> {
     let script = plan.script().unwrap();
     let statements = Statements::prepare(&script, |wanted| {
         Ok::<_, LoadError>((1..).map(Some).take(wanted.len()).collect())
@@ -32,8 +41,8 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
     .unwrap();
     let templates = Arc::new(Templates::new(script));
     let steps = templates.steps(0);
-    let mut session = CompiledSession::new(templates, statements, connection as u32);
-    let (meter, mut rng) = (meter(), seeded(seed, connection));
+    let mut session = CompiledSession::new(templates, statements, number);
+    let (meter, mut rng) = (meter(), plan.random_of(number));
     let (address, gate) = (Address::Socket("/nowhere".into()), Gate::own());
     let done = Reply::Done { affected_rows: 1 };
     let mut requests = Vec::new();
@@ -51,6 +60,42 @@ fn requests_of(workload: WorkloadName, seed: u64, connection: u64) -> Vec<Vec<u8
         requests.push(out);
     }
     requests
+}
+
+/// What all connections of a plan's share ask, in an order that says nothing.
+fn requests_of_share(plan: &LoadPlan) -> Vec<Vec<u8>> {
+    let numbers = plan.share().connections;
+    numbers
+        .flat_map(|number| requests_of_plan(plan, number))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    // Acceptance S10, with the keys and all other values of the requests.
+    #[test]
+    fn agents_draw_what_one_process_draws(
+        workload in proptest::sample::select(vec![
+            WorkloadName::OltpReadWrite,
+            WorkloadName::OltpPointSelect,
+            WorkloadName::OltpInsert,
+        ]),
+        seed in 1_u64..,
+        connections in 1_u32..20,
+        agents in 1_u32..6,
+    ) {
+        let whole = plan(workload, seed, connections);
+        let mut one = requests_of_share(&whole);
+        let shares = whole.whole().deal(agents).into_iter().map(|share| LoadPlan {
+            share: Some(share),
+            ..whole.clone()
+        });
+        let mut all: Vec<_> = shares.flat_map(|share| requests_of_share(&share)).collect();
+        one.sort();
+        all.sort();
+        prop_assert!(one == all, "as multisets");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use weir_bus::JoinFile;
 use weir_process::{Signal, spawn_tied};
 
 use super::joining::join;
-use crate::cli::AgentsUpArguments;
+use crate::cli::{AgentsUpArguments, OwnerArguments};
 use crate::{Outcome, interrupt};
 
 /// Pause between two looks at the connections.
@@ -38,7 +38,7 @@ pub(super) fn up(arguments: &AgentsUpArguments) -> anyhow::Result<Outcome> {
         files.len()
     );
     anyhow::ensure!(
-        arguments.listen.is_none() || arguments.hosts.len() == 1,
+        arguments.owner.listen.is_none() || arguments.hosts.len() == 1,
         "--listen is an address of one host; call the command once for each host"
     );
     let mut links = Vec::new();
@@ -86,6 +86,37 @@ fn watch(mut links: Vec<(&String, Link)>, stop: &AtomicBool) -> Outcome {
     }
 }
 
+/// The words to the program on a host.
+fn agent_words(owner: &OwnerArguments) -> Vec<String> {
+    let options = [
+        ("--targets", list(&owner.targets)),
+        ("--max-connections", list(&[owner.max_connections])),
+        ("--label", list(&owner.label)),
+        ("--allow", list(&owner.allow)),
+        (
+            "--work",
+            list(owner.work.as_ref().map(|work| work.display()).as_slice()),
+        ),
+        ("--listen", list(owner.listen.as_slice())),
+    ];
+    let mut words = ["agent", "--join", "-"].map(str::to_owned).to_vec();
+    for (name, value) in options {
+        words.extend(
+            value
+                .map(|value| [name.to_owned(), value])
+                .into_iter()
+                .flatten(),
+        );
+    }
+    words
+}
+
+/// Values of one option, if there are any.
+fn list<T: ToString>(values: &[T]) -> Option<String> {
+    let values: Vec<_> = values.iter().map(ToString::to_string).collect();
+    (!values.is_empty()).then(|| values.join(","))
+}
+
 /// An ssh connection with an agent at its end.
 struct Link {
     child: Child,
@@ -107,27 +138,10 @@ impl Link {
             join.address = format!("127.0.0.1:{port}");
         }
         // The key travels by standard input: arguments can be seen by others.
-        let mut remote = format!(
-            "{} agent --join -",
-            weir_sysbench::shell_word(&arguments.weir)
-        );
-        if !arguments.targets.is_empty() {
-            let targets = arguments.targets.join(",");
-            remote += " --targets ";
-            remote += &weir_sysbench::shell_word(&targets);
-        }
-        let allowed: Vec<_> = arguments.allow.iter().map(ToString::to_string).collect();
-        remote.extend([" --allow ", &allowed.join(",")]);
-        if let Some(work) = &arguments.work {
-            let work = work.display().to_string();
-            remote.extend([" --work ", &weir_sysbench::shell_word(&work)]);
-        }
-        if let Some(listen) = arguments.listen {
-            remote.extend([" --listen ", &listen.to_string()]);
-        }
-        if !arguments.label.is_empty() {
-            let labels = arguments.label.join(",");
-            remote.extend([" --label ", &weir_sysbench::shell_word(&labels)]);
+        let mut remote = weir_sysbench::shell_word(&arguments.weir);
+        for word in agent_words(&arguments.owner) {
+            remote += " ";
+            remote += &weir_sysbench::shell_word(&word);
         }
         command.arg(host).arg(remote).stdin(Stdio::piped());
         let mut child = spawn_tied(&mut command, Signal::TERM)
@@ -174,4 +188,38 @@ fn tunnel_port() -> u16 {
 fn shlex_words(command: &str) -> anyhow::Result<Vec<String>> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     words.with_context(|| format!("--ssh {command}: no command, or an open quote"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{AgentsCommand, Cli, Command};
+
+    #[test]
+    fn a_host_hears_all_that_its_owner_says() {
+        for said in [
+            "",
+            "--targets db1:3306,192.0.2.0/24 --max-connections 7 --label zone=b,disk=nvme --allow load,probe",
+            "--allow server --work /mnt/nvme/weir --listen 10.0.0.9:3307",
+        ] {
+            let here = format!("weir agents up db1 {said}");
+            let here = Cli::try_parse_from(here.split_whitespace()).unwrap();
+            let Command::Agents {
+                command: AgentsCommand::Up(here),
+            } = here.command
+            else {
+                panic!("{said}");
+            };
+            let there = ["weir".to_owned()]
+                .into_iter()
+                .chain(agent_words(&here.owner));
+            let there = Cli::try_parse_from(there).unwrap();
+            let Command::Agent(there) = there.command else {
+                panic!("{said}");
+            };
+            assert_eq!(format!("{:?}", there.owner), format!("{:?}", here.owner));
+        }
+    }
 }

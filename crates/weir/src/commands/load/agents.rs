@@ -1,9 +1,10 @@
 //! `weir load --agents=N`: the load of several hosts.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use weir_agent::{Crew, Wanted};
-use weir_load::{LoadOutcome, Progress};
+use weir_load::{LoadOutcome, LoadPlan, Progress};
 use weir_model::LoadHost;
 use weir_mysql::Gate;
 use weir_sysbench::Invocation;
@@ -23,7 +24,14 @@ pub(super) fn run(
         return Ok(weir_load::run_observed(plan, gate, stop, on_progress)?);
     }
     let crew = Crew::join(&Crew::usual_file(), env!("WEIR_COMMIT"))?;
-    let conducted = crew.run(plan, agents, invocation.allow_replica, stop, on_progress)?;
+    let asked = Instant::now();
+    let allow_replica = invocation.allow_replica;
+    let conducted = crew.run(plan, agents, allow_replica, stop, &mut |progress| {
+        if let Progress::Began(measured_from) = progress {
+            eprintln!("{}", ready_line(plan, asked, measured_from));
+        }
+        on_progress(progress);
+    })?;
     for share in &conducted.shares {
         eprintln!("{}", line(share, conducted.outcome.measured_s));
     }
@@ -50,6 +58,21 @@ pub(super) fn prepare(
     Ok(crew.prepare(plan, wanted, invocation.allow_replica, stop, on_progress)?)
 }
 
+/// A line for the moment when the start is agreed, which lies ahead.
+fn ready_line(plan: &LoadPlan, asked: Instant, measured_from: Instant) -> String {
+    let now = Instant::now();
+    let begins = measured_from.saturating_duration_since(now);
+    format!(
+        "{} agents are ready with {} connections after {:.1} s; the load begins in {:.2} s",
+        plan.load.agents,
+        plan.load.connections,
+        now.saturating_duration_since(asked).as_secs_f64(),
+        begins
+            .saturating_sub(plan.load.warmup.least().0)
+            .as_secs_f64(),
+    )
+}
+
 fn line(share: &LoadHost, measured_s: f64) -> String {
     let warning = if share.clock_error_us > CLOCK_ERROR_US_MAX {
         "; its seconds may be off by more than 1 ms"
@@ -57,13 +80,14 @@ fn line(share: &LoadHost, measured_s: f64) -> String {
         ""
     };
     format!(
-        "agent {} on {}: {} connections, {} transactions, {:.2} of {} cores, start within {:.0} us (clock) + {:.0} us{warning}",
+        "agent {} on {}: {} connections, {} transactions, {:.2} of {} cores, silent for at most {:.2} s, start within {:.0} us (clock) + {:.0} us{warning}",
         share.name,
         share.host,
         share.connections,
         share.transactions,
         share.cpu_s / measured_s.max(f64::MIN_POSITIVE),
         share.cores,
+        share.longest_silence_s,
         share.clock_error_us,
         share.began_late_us,
     )

@@ -1,4 +1,4 @@
-//! The way to the agent of a study's server: one thread keeps it, and gives a sign of life each second.
+//! The way to one agent for several threads: a thread of its own keeps it, and gives signs of life if there are any.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -9,19 +9,26 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::crew::Crew;
+use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
-use crate::messages::{Answer, Order, json};
+use crate::messages::{Answer, Order, Sample, json};
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// The way to the agent, for several threads.
+/// Longest wait for figures; a sample that is a second old is none.
+const SAMPLE_PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// The way to an agent, for several threads. When the last of them drops it, the connection ends.
 #[derive(Debug)]
-pub(super) struct Line(Mutex<Option<UnboundedSender<Request>>>);
+pub(crate) struct Line {
+    agent: String,
+    /// `None`: it was ended.
+    requests: Mutex<Option<UnboundedSender<Request>>>,
+}
 
 /// An order, and where its answer goes.
-pub(super) struct Request {
+struct Request {
     order: Order,
     what: &'static str,
     patience: Duration,
@@ -29,24 +36,28 @@ pub(super) struct Request {
 }
 
 impl Line {
-    /// The way to `agent`, for the orders of `session`, and the thread that keeps it.
-    pub(super) fn open(
+    /// The way to `agent`, and the thread that keeps it; `beat`: an order without an answer, once a second.
+    pub(crate) fn open(
         crew: Crew,
         agent: String,
-        session: String,
+        beat: Option<&Order>,
     ) -> Result<(Self, JoinHandle<()>), AgentError> {
         let (line, requests) = unbounded_channel();
+        let name = agent.clone();
+        let beat = beat.map(json);
         let thread = std::thread::Builder::new()
-            .name("weir-server-session".to_owned())
-            .spawn(move || keep_line(&crew, &agent, &session, requests))
+            .name("weir-line".to_owned())
+            .spawn(move || keep_line(&crew, &name, beat, requests))
             .map_err(|error| AgentError::Host {
                 what: "start a thread",
                 why: error.to_string(),
             })?;
-        Ok((Self(Mutex::new(Some(line))), thread))
+        let requests = Mutex::new(Some(line));
+        Ok((Self { agent, requests }, thread))
     }
 
-    pub(super) fn ask(
+    /// The agent's answer to an order.
+    pub(crate) fn ask(
         &self,
         order: Order,
         what: &'static str,
@@ -64,25 +75,37 @@ impl Line {
             answer,
         };
         {
-            let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let sent = line.as_ref().map(|line| line.send(request));
+            let requests = self.requests.lock();
+            let requests = requests.unwrap_or_else(PoisonError::into_inner);
+            let sent = requests.as_ref().map(|requests| requests.send(request));
             sent.and_then(Result::ok).ok_or_else(gone)?;
         }
         answered.recv().map_err(|_| gone())?
     }
 
     /// Ends it: there are no more orders.
-    pub(super) fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    pub(crate) fn close(&self) {
+        *self.requests.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The figures of this moment, of a watch that the agent keeps.
+    pub(crate) fn sample(&self, watch: &str) -> Result<Sample, AgentError> {
+        let watch = watch.to_owned();
+        match self.ask(Order::Sample { watch }, "sample", SAMPLE_PATIENCE)? {
+            Answer::Sample(sample) => Ok(sample),
+            answer => Err(unexpected(&self.agent, &answer)),
+        }
     }
 }
 
 /// Passes orders on and gives signs of life, until there are no more orders.
-fn keep_line(crew: &Crew, agent: &str, session: &str, mut requests: UnboundedReceiver<Request>) {
+fn keep_line(
+    crew: &Crew,
+    agent: &str,
+    beat: Option<Vec<u8>>,
+    mut requests: UnboundedReceiver<Request>,
+) {
     let subject = crew.subjects.orders(agent);
-    let beat = json(&Order::ServeBeat {
-        session: session.to_owned(),
-    });
     crew.runtime.block_on(async {
         let mut beats = tokio::time::interval(BEAT);
         let mut asked = FuturesUnordered::new();
@@ -93,7 +116,7 @@ fn keep_line(crew: &Crew, agent: &str, session: &str, mut requests: UnboundedRec
                     None => return,
                 },
                 Some(()) = asked.next(), if !asked.is_empty() => {}
-                _ = beats.tick() => {
+                _ = beats.tick() => if let Some(beat) = &beat {
                     let _ = crew.client.publish(subject.clone(), beat.clone().into()).await;
                 }
             }
