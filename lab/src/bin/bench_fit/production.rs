@@ -143,7 +143,10 @@ impl Production {
         let through = by_tcp(proxy.address().unwrap().port());
         let stop = Arc::new(AtomicBool::new(false));
         let (of_thread, to) = (Arc::clone(&stop), capture.to_owned());
-        let running = std::thread::spawn(move || proxy.run(&to, Literals::Keep, &of_thread));
+        let running = std::thread::spawn(move || {
+            // The result has the error, too.
+            proxy.run(&to, Literals::Keep, &of_thread, &mut |_| {})
+        });
         let plan = LoadPlan {
             rows: self.rows.max(1),
             ..plan(through, (self.workload)(), transactions)
