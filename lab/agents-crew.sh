@@ -7,6 +7,11 @@ members=()
 
 end_all() {
     local id
+    # Agents first: they say goodbye to the bus.
+    for id in "${members[@]}"; do
+        kill "$id" 2>/dev/null || true
+        wait "$id" || true
+    done
     for id in "${started[@]}"; do
         kill "$id" 2>/dev/null || true
     done
@@ -20,7 +25,9 @@ trap end_all EXIT
 start() {
     local name=$1
     shift
-    "$@" >"$folder/$name.log" 2>&1 &
+    # Empty before it starts: words of an earlier process are not its own.
+    : >"$folder/$name.log"
+    "$@" >>"$folder/$name.log" 2>&1 &
     id=$!
     started+=("$id")
 }

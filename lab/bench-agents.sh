@@ -120,9 +120,8 @@ arm() {
     local before after
     before=$(cpu_s "$bus" "${members[@]}")
     local TIMEFORMAT='%U %S'
-    { time "$weir" load oltp_read_only --mysql-host=127.0.0.1 --mysql-port="$port" --mysql-user="$user" \
-        --tables=4 --table-size=25000 --threads=64 --time="$pair_s" --warmup-time=2 \
-        --json=on "$@" run >"$folder/arm.json" 2>"$folder/arm.err"; } 2>"$folder/arm.time"
+    { time "$weir" load oltp_read_only --defaults-file="$login" --tables=4 --table-size=25000 --threads=64 \
+        --time="$pair_s" --warmup-time=2 --json=on "$@" run >"$folder/arm.json" 2>"$folder/arm.err"; } 2>"$folder/arm.time"
     after=$(cpu_s "$bus" "${members[@]}")
     jq -r --arg own "$(tail -1 "$folder/arm.time")" --arg others "$before $after" '
         ($own | split(" ") | map(tonumber) | add) as $own | ($others | split(" ") | map(tonumber)) as $others |
@@ -143,15 +142,13 @@ ratio() {
 }
 
 pairs() {
-    local pair one four line rows=''
+    local pair one four line
     crew_up 4
-    "$weir" server up agents-bench --server "$server" --port 0 --set innodb_buffer_pool_size=256M --json \
+    "$weir" server up agents-bench --server "$server" --set innodb_buffer_pool_size=256M --json \
         >"$folder/server.json"
-    trap '"$weir" server down agents-bench >/dev/null 2>&1 || true; end_all' EXIT
-    read -r port user WEIR_MYSQL_PASSWORD < <(jq -r '"\(.port) \(.user) \(.password)"' "$folder/server.json")
-    export WEIR_MYSQL_PASSWORD
-    "$weir" load oltp_read_only --mysql-host=127.0.0.1 --mysql-port="$port" --mysql-user="$user" \
-        --tables=4 --table-size=25000 prepare >/dev/null
+    trap '"$weir" server down agents-bench --remove >/dev/null 2>&1 || true; end_all' EXIT
+    login=$(jq -r .client_options "$folder/server.json")
+    "$weir" load oltp_read_only --defaults-file="$login" --tables=4 --table-size=25000 prepare >/dev/null
     : >"$folder/ratios"
     for pair in $(seq "$pairs"); do
         # As many threads drive the connections in either arm; which is first takes turns.
@@ -169,7 +166,8 @@ pairs() {
     printf '{"server":"%s","pairs":%d,"queries_per_s":%s,"reactors_cpu_per_query":%s,"processes_cpu_per_query":%s}\n' \
         "$server" "$pairs" "$(cut -d' ' -f1 "$folder/ratios" | ratio)" "$(cut -d' ' -f2 "$folder/ratios" | ratio)" \
         "$(cut -d' ' -f3 "$folder/ratios" | ratio)" | tee "$folder/pairs.json"
-    "$weir" server down agents-bench >/dev/null
+    "$weir" server down agents-bench --remove >/dev/null
+    trap end_all EXIT
     end_all
 }
 

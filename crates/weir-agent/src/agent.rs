@@ -32,6 +32,8 @@ use crate::server_role::ServerRole;
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_millis(500);
+/// Longest wait for the bus to take what an agent that ends has said.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// A conductor that is silent for so long is gone.
 const CONDUCTOR_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -69,7 +71,8 @@ pub fn serve(
         ));
         let (mut agent, listening) = Agent::new(options, client).await?;
         agent.serve(listening, stop, on_event).await;
-        let _ = agent.client.flush().await;
+        // Without the bus there is nothing to wait for.
+        let _ = tokio::time::timeout(LAST_WORDS, agent.client.flush()).await;
         Ok(())
     })
 }
