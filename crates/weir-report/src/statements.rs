@@ -284,7 +284,6 @@ mod tests {
                 "surely worse: 1, surely better: 0, not shown: 1",
                 "20.00x (18.00 to 22.00)",
                 "plan: orders: ref by customer -> orders: ALL",
-                "select a",
                 "select b",
             ];
             assert!(parts.map(place).is_sorted(), "{text}");
