@@ -47,7 +47,7 @@ impl Line {
         let beat = beat.map(json);
         let thread = std::thread::Builder::new()
             .name("weir-line".to_owned())
-            .spawn(move || keep_line(&crew, &name, beat, requests))
+            .spawn(move || keep_line(&crew, &name, beat.as_deref(), requests))
             .map_err(|error| AgentError::Host {
                 what: "start a thread",
                 why: error.to_string(),
@@ -102,7 +102,7 @@ impl Line {
 fn keep_line(
     crew: &Crew,
     agent: &str,
-    beat: Option<Vec<u8>>,
+    beat: Option<&[u8]>,
     mut requests: UnboundedReceiver<Request>,
 ) {
     let subject = crew.subjects.orders(agent);
@@ -116,8 +116,8 @@ fn keep_line(
                     None => return,
                 },
                 Some(()) = asked.next(), if !asked.is_empty() => {}
-                _ = beats.tick() => if let Some(beat) = &beat {
-                    let _ = crew.client.publish(subject.clone(), beat.clone().into()).await;
+                _ = beats.tick() => if let Some(beat) = beat {
+                    let _ = crew.client.publish(subject.clone(), beat.to_vec().into()).await;
                 }
             }
         }

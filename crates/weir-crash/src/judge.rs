@@ -60,7 +60,7 @@ pub struct Judgement {
     pub recovery: Recovery,
     /// What `CHECK TABLE ... EXTENDED` had to say other than OK.
     pub check_table: Vec<String>,
-    /// Index entries that are marked as deleted and have no row: no query sees them. `MariaDB` warns of what purge left.
+    /// Records that are marked as deleted and purge has left: no query sees them, and `MariaDB` warns of them.
     #[serde(default)]
     pub garbage_entries: u32,
     /// Pages whose checksum was wrong after recovery and a clean shutdown, as `file: page N`.
@@ -306,14 +306,21 @@ fn check(
     }
 }
 
-/// Whether a warning of `MariaDB` is of an index entry without a row that is marked as deleted (`REC_INFO_DELETED_FLAG`).
+/// What `MariaDB` warns of where purge left records behind: entries without a row, and rows without history. No query sees
+/// them, and its authors count them as garbage (MDEV-24402).
+const LEFT_BY_PURGE: [&str; 2] = [
+    "Clustered index record not found",
+    "Unpurged clustered index record",
+];
+
+/// Whether a warning of `MariaDB` is of a record that purge left behind, marked as deleted (`REC_INFO_DELETED_FLAG`).
 fn is_garbage(text: &str) -> bool {
     const DELETED: u32 = 0x20;
     let info_bits = text.split_once("info_bits=").and_then(|(_, rest)| {
         let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
         digits.parse::<u32>().ok()
     });
-    text.contains("Clustered index record not found")
+    LEFT_BY_PURGE.iter().any(|words| text.contains(words))
         && info_bits.is_some_and(|bits| bits & DELETED != 0)
 }
 
@@ -421,6 +428,9 @@ mod tests {
                  COMPACT RECORD(info_bits={info_bits}, 2 fields): {{[4] +u (0xA72B7500),[4]    (0x8000070C)}}"
             )
         };
+        let row = "InnoDB: Unpurged clustered index record in table `order_entry`.`new_order`: COMPACT RECORD(info_bits=32, \
+                   5 fields): {[4]    (0x80000001),[1] (0x81)}";
+        assert!(is_garbage(row) && !is_garbage(&row.replace("info_bits=32", "info_bits=0")));
         assert!(is_garbage(&warning(32)) && is_garbage(&warning(48)));
         assert!(!is_garbage(&warning(0)) && !is_garbage("OK") && !is_garbage("info_bits=32"));
     }

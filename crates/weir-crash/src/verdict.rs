@@ -104,7 +104,7 @@ pub struct Tally {
     pub commits_lost: Rate,
     /// States in which the drive tore at least one page.
     pub torn: u32,
-    /// States in which it left index entries that are marked as deleted without their rows.
+    /// States in which it left records that are marked as deleted and that purge has not removed.
     #[serde(default)]
     pub with_garbage: u32,
     /// How the server came up, by outcome: clean, refused, crashed, hung.

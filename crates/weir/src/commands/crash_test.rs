@@ -241,7 +241,7 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
     }
     if tally.with_garbage > 0 {
         output::line(format_args!(
-            "{} of {judged} states have index entries that are marked as deleted and have no row: garbage, which no query \
+            "{} of {judged} states have records that are marked as deleted and were never removed: garbage, which no query \
              sees and MariaDB warns of",
             tally.with_garbage
         ))?;
