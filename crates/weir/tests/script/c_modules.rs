@@ -37,13 +37,11 @@ fn build(bench: &Bench, folder: &str) -> bool {
         .arg(place.join("doubler.so"))
         .arg(bench.folder().join("doubler.c"))
         .status();
-    match built {
-        Ok(status) => assert!(status.success(), "{status}"),
-        Err(_) => {
-            weir_testing::skipped("modules in C", "install cc");
-            return false;
-        }
-    }
+    let Ok(status) = built else {
+        weir_testing::skipped("modules in C", "install cc");
+        return false;
+    };
+    assert!(status.success(), "{status}");
     true
 }
 
