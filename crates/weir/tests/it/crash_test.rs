@@ -390,7 +390,6 @@ fn a_disk_that_fills_up_is_an_error_and_the_recording_is_of_use() {
         .unwrap_or_else(|_| panic!("{}{}", output.stdout, output.stderr));
     // Whether a torn page of so short a recording does damage differs from one to the next.
     let tally = &test["tally"];
-    assert_eq!(tally["damaged"]["of"], 60, "{tally}");
     assert!(
         tally["torn"].as_u64().is_some_and(|torn| torn > 0),
         "{tally}"
