@@ -10,13 +10,12 @@ use async_nats::Subject;
 use tokio::sync::mpsc::UnboundedSender;
 use weir_model::Secret;
 
+use super::CONDUCTOR_PATIENCE;
 use super::job::Event;
 use super::watch::Watch;
 use crate::messages::{Answer, ServeOrder, json};
 use crate::server_role::{RowsMade, ServerRole, ServerWork};
 
-/// A conductor that is silent for so long is gone.
-const CONDUCTOR_PATIENCE: Duration = Duration::from_secs(10);
 /// The bus may be away for so long: it is started again, and the conductor comes back.
 const BUS_PATIENCE: Duration = Duration::from_mins(1);
 

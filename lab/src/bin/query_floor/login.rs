@@ -136,7 +136,7 @@ fn prepare(exchange: &mut Exchange, text: &str) -> anyhow::Result<u32> {
     }
 }
 
-/// A request with one number, whose type is told each time.
+/// A request with one number and its type.
 fn execute() -> Vec<u8> {
     let template = ExecuteTemplate::new(&[ParameterKind::BigInteger]);
     let mut bytes = Vec::new();
