@@ -11,8 +11,9 @@ pub use self::format::TraceOperation;
 pub use self::reader::TraceReader;
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -109,7 +110,13 @@ impl Tracer {
 
 impl Recording {
     fn start(path: &Path, path_of: PathOf) -> io::Result<Self> {
-        let mut file = File::create_new(path)?;
+        // The drive's process has no umask.
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
         file.write_all(&HEADER)?;
         let (sender, blocks) = sync_channel(BLOCKS_WAITING_MAX);
         let writer = std::thread::Builder::new()

@@ -78,11 +78,7 @@ impl LoadSpec {
 
     /// Whether a connection asks again as soon as it is answered.
     pub fn asks_at_once(&self) -> bool {
-        let is_closed = match self.pace {
-            Pace::Closed(closed) => closed.asks_at_once(),
-            Pace::Open(_) => false,
-        };
-        is_closed && !self.has_own_times()
+        matches!(self.pace, Pace::Closed(closed) if closed.asks_at_once()) && !self.has_own_times()
     }
 }
 

@@ -125,7 +125,7 @@ pub(crate) struct MeasureArguments {
 pub(crate) struct TraceArguments {
     /// The mountpoint of a drive to record, or the file of a trace to read
     pub(crate) from: PathBuf,
-    /// Record to this new file until Ctrl-C
+    /// Record to this new file until Ctrl-C, or until the drive is unmounted
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Length of the recording (s)

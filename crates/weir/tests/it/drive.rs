@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Child;
 
@@ -109,15 +110,7 @@ fn a_drive_is_recorded_and_the_recording_read() {
     let world = World::new();
     let child = mounted(&world, "intel-p4610");
     let (dir, file) = (world.path("drive"), world.path("trace"));
-    let mut recorder = Weir::in_world(&world)
-        .args(["drive", "trace"])
-        .args([&dir])
-        .args(["--out"])
-        .args([&file])
-        .spawn();
-    let mut told = BufReader::new(recorder.stderr.take().unwrap()).lines();
-    let begun = told.next().unwrap().unwrap();
-    assert!(begun.starts_with("recording into "), "{begun}");
+    let recorder = recorder(&world, &file);
     fs::write(dir.join("ibdata1"), vec![7; 65_536]).unwrap();
     signal(recorder.id(), "INT");
     let recorded = Output::from(recorder.wait_with_output().unwrap());
@@ -142,11 +135,42 @@ fn a_drive_is_recorded_and_the_recording_read() {
     fs::write(&file, "no trace").unwrap();
     let error = Weir::new().args(["drive", "trace"]).args([&file]).fails();
     assert!(error.contains("is no trace of a drive"), "{error}");
-    signal(child.id(), "TERM");
-    assert_eq!(
-        Output::from(child.wait_with_output().unwrap()).code,
-        Some(0)
+    a_recording_ends_with_its_drive(&world, child);
+}
+
+fn a_recording_ends_with_its_drive(world: &World, mut drive: Child) {
+    let file = world.path("to-the-end");
+    let recorder = recorder(world, &file);
+    assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    fs::write(world.path("drive/ibdata2"), vec![7; 16_384]).unwrap();
+    signal(drive.id(), "TERM");
+    assert_eq!(drive.wait().unwrap().code(), Some(0));
+    let recorded = Output::from(recorder.wait_with_output().unwrap());
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stderr);
+    assert!(
+        recorded.stdout.contains("the drive was unmounted"),
+        "{}",
+        recorded.stdout
     );
+    let trace = Weir::new()
+        .args(["drive", "trace"])
+        .args([&file])
+        .args(["--print"]);
+    assert!(trace.succeeds().stdout.contains("\tibdata2\n"));
+}
+
+/// A recording of the drive that is mounted, which has begun.
+fn recorder(world: &World, file: &Path) -> Child {
+    let mut recorder = Weir::in_world(world)
+        .args(["drive", "trace"])
+        .args([world.path("drive")])
+        .args(["--out"])
+        .args([file])
+        .spawn();
+    let mut told = BufReader::new(recorder.stderr.take().unwrap()).lines();
+    let begun = told.next().unwrap().unwrap();
+    assert!(begun.starts_with("recording into "), "{begun}");
+    recorder
 }
 
 #[test]

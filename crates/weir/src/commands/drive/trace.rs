@@ -14,7 +14,7 @@ use crate::cli::TraceArguments;
 use crate::{interrupt, output};
 
 /// How often the end of a recording is looked for.
-const POLL: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(50);
 
 pub(super) fn execute(arguments: &TraceArguments) -> anyhow::Result<()> {
     if let Some(out) = &arguments.out {
@@ -47,11 +47,18 @@ fn record(dir: &Path, out: &Path, seconds: Option<f64>) -> anyhow::Result<()> {
     };
     let stop = interrupt::stop_flag()?;
     weir_drive::start_trace(dir, out)?;
+    let mountpoint = dir.canonicalize()?;
     if until.is_none() {
         eprintln!("recording into {}; Ctrl-C ends it", out.display());
     }
     let is_over = || until.is_some_and(|until| Instant::now() >= until);
     while !stop.load(Ordering::SeqCst) && !is_over() {
+        if !weir_process::is_mounted(&mountpoint) {
+            return output::line(format_args!(
+                "the drive was unmounted; {} ends with its last operation",
+                out.display()
+            ));
+        }
         std::thread::sleep(POLL);
     }
     say(&weir_drive::stop_trace(dir)?)
