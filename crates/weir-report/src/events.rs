@@ -2,6 +2,7 @@
 
 mod close_up;
 mod details;
+mod lag;
 mod outcome;
 
 use serde::Serialize;

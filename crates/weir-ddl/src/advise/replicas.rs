@@ -30,13 +30,13 @@ pub(super) fn look(
     let is_two_phase = user.is_on("binlog_alter_two_phase");
     let text = match (user.flavor, is_two_phase) {
         (Flavor::Mariadb, true) => format!(
-            "{replicas} replicas run the ALTER at the same time (binlog_alter_two_phase), and lag less"
+            "{replicas} replicas begin the ALTER when it begins here (binlog_alter_two_phase) if their slave_parallel_threads is above 0; the others lag by about the time that it takes"
         ),
         (flavor, _) => {
             let remedy = match flavor {
                 Flavor::Mysql => "plan for that lag, or begin on the replicas",
                 Flavor::Mariadb => {
-                    "plan for that lag, or set binlog_alter_two_phase (10.8.1 or later) in the session"
+                    "plan for that lag, or set binlog_alter_two_phase (10.8.1 or later) in the session, with slave_parallel_threads above 0 on the replicas"
                 }
             };
             format!(

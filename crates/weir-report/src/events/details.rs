@@ -1,8 +1,9 @@
-//! What was seen of an event: locks and who held them, a server's new start, temporary files.
+//! What was seen of an event: locks and who held them, a server's new start, replicas, temporary files.
 
 use weir_model::{Blocker, EventRecord, Outage, RunResult};
 use weir_stats::{BackToSpeed, back_to_speed, median};
 
+use super::lag::lag;
 use super::{seconds, seconds_of};
 use crate::number::grouped;
 
@@ -19,6 +20,7 @@ pub(super) fn details(events: &[&EventRecord], runs: &[&RunResult]) -> String {
         blocked(events),
         failover(events).or_else(|| restart(events)),
         old_speed(events, runs),
+        events.first().and_then(|event| lag(event, runs)),
         temporary(events),
         left_by_tool(events),
     ];
