@@ -3,6 +3,9 @@
 //! The unit is the run: a pair of runs gives one ratio of mean latencies, whatever the number of statements in them,
 //! since statements of one run share its server, its pool and its minute. Many kinds are asked about at once, so that
 //! probabilities are corrected for their number (Benjamini and Hochberg, false share 5 %).
+//!
+//! The mean of a kind that a run has a few times only is one pause of the machine away from another one, and means of a
+//! few runs can agree by chance. So the time that a kind costs more or less in a run must exceed the longest pause.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -33,11 +36,13 @@ pub(crate) fn compare(
     if arms.iter().any(Vec::is_empty) {
         return None;
     }
+    let both = [baseline, level].into_iter().flat_map(|cell| runs.of(cell));
+    let pause_us = longest_pause_us(both.filter_map(|run| run.replay.as_ref()));
     Some(ReplayComparison {
         fidelity: [baseline, level]
             .map(|cell| fidelity_words(runs.of(cell)))
             .into(),
-        fingerprints: of_kinds(&arms, pairing, seed),
+        fingerprints: of_kinds(&arms, pause_us, pairing, seed),
     })
 }
 
@@ -49,11 +54,23 @@ pub fn compare_replays(
     seed: u64,
 ) -> Vec<FingerprintComparison> {
     let arms = [baseline, level].map(|records| (1..).zip(records.iter().map(kinds)).collect());
-    of_kinds(&arms, Pairing::Repetition, seed)
+    let pause_us = longest_pause_us(baseline.iter().chain(level));
+    of_kinds(&arms, pause_us, Pairing::Repetition, seed)
+}
+
+/// The longest that a statement of these replays was late, which is a pause of the machine; microseconds.
+fn longest_pause_us<'a>(records: impl Iterator<Item = &'a ReplayRecord>) -> f64 {
+    let late_us = records.map(|record| record.fidelity.late_us.max);
+    late_us.max().unwrap_or(0) as f64
 }
 
 /// All kinds of statements of the baseline, with the verdict: worse ones first.
-fn of_kinds(arms: &[Vec<Run<'_>>; 2], pairing: Pairing, seed: u64) -> Vec<FingerprintComparison> {
+fn of_kinds(
+    arms: &[Vec<Run<'_>>; 2],
+    pause_us: f64,
+    pairing: Pairing,
+    seed: u64,
+) -> Vec<FingerprintComparison> {
     let mut names = Vec::new();
     let mut known = BTreeSet::new();
     for (_, kinds) in &arms[0] {
@@ -75,7 +92,7 @@ fn of_kinds(arms: &[Vec<Run<'_>>; 2], pairing: Pairing, seed: u64) -> Vec<Finger
         .into_iter()
         .filter_map(|name| of_kind(name, arms, total_us, pairing, seed))
         .collect();
-    judge(&mut found);
+    judge(&mut found, pause_us);
     found.sort_by(|a, b| {
         a.verdict
             .cmp(&b.verdict)
@@ -108,6 +125,11 @@ fn weight(found: &FingerprintComparison) -> f64 {
     if found.verdict == FingerprintVerdict::NotShown {
         return found.share;
     }
+    difference_us(found)
+}
+
+/// The time that a run of the level spends more or less in a kind, microseconds.
+fn difference_us(found: &FingerprintComparison) -> f64 {
     (found.level_us - found.baseline_us).abs() * found.count
 }
 
@@ -266,12 +288,12 @@ fn plans(arm: &[(u32, FingerprintRecord)]) -> Option<String> {
 }
 
 /// Corrects for many, and says what was shown.
-fn judge(found: &mut [FingerprintComparison]) {
+fn judge(found: &mut [FingerprintComparison], pause_us: f64) {
     let p_values: Vec<_> = found.iter().filter_map(|kind| kind.p_value).collect();
     let with_p = found.iter_mut().filter(|kind| kind.p_value.is_some());
     for (kind, adjusted) in with_p.zip(benjamini_hochberg(&p_values)) {
         kind.p_value_adjusted = Some(adjusted);
-        let is_shown = adjusted <= FALSE_SHARE;
+        let is_shown = adjusted <= FALSE_SHARE && difference_us(kind) > pause_us;
         kind.verdict = match kind.ratio {
             Some(ratio) if is_shown && ratio > 1.0 => FingerprintVerdict::SurelyWorse,
             Some(ratio) if is_shown && ratio < 1.0 => FingerprintVerdict::SurelyBetter,

@@ -82,6 +82,59 @@ fn equal_arms_name_nothing_in_most_comparisons() {
     assert!(named <= 28, "{named}");
 }
 
+/// Two cells whose runs have ten kinds of statements once each: 40 us, or 220 us after a pause, by a coin. Kind 0 of the
+/// level takes `added_us` more. The longest pause that the replays saw is `pause_us`.
+fn of_single_statements(seed: u64, added_us: f64, pause_us: u64) -> StudyResult {
+    let mut result = replayed(10, 1.0, seed);
+    for (number, run) in result.runs.iter_mut().enumerate() {
+        let is_level = run.record.cell == 1;
+        let replay = run.replay.as_mut().unwrap();
+        replay.fidelity.late_us.max = pause_us;
+        for (position, kind) in replay.fingerprints.iter_mut().enumerate() {
+            let coin = noise(seed * 7_919 + number as u64 * 104_729 + position as u64) > 1.0;
+            let us = noise(seed + number as u64 * 31 + position as u64)
+                * if coin { 220.0 } else { 40.0 };
+            let added = if is_level && position == 0 {
+                added_us
+            } else {
+                0.0
+            };
+            kind.sent = 1;
+            kind.latency.as_mut().unwrap().us_mean = us + added;
+        }
+    }
+    result
+}
+
+/// Of how many comparisons of equal arms in 400 a kind is named.
+fn named_of_equal_arms(pause_us: u64) -> usize {
+    let names = |seed: &u64| {
+        let found = compared(&of_single_statements(*seed, 0.0, pause_us));
+        let mut kinds = found.fingerprints.iter();
+        kinds.any(|kind| kind.verdict != FingerprintVerdict::NotShown)
+    };
+    (0..400).filter(names).count()
+}
+
+#[test]
+fn a_pause_of_the_machine_names_no_statement_that_a_run_has_once() {
+    let (without, with) = (named_of_equal_arms(0), named_of_equal_arms(3_000));
+    println!("of 400 comparisons of equal arms: {without} without the bound, {with} with it");
+    assert!(
+        without > 28,
+        "the coin shows why there is a bound: {without}"
+    );
+    assert_eq!(with, 0);
+}
+
+#[test]
+fn a_statement_that_a_run_has_once_is_named_if_it_takes_longer_than_any_pause() {
+    let found = compared(&of_single_statements(1, 900_000.0, 3_000));
+    let first = &found.fingerprints[0];
+    assert_eq!(first.fingerprint, "select 0");
+    assert_eq!(first.verdict, FingerprintVerdict::SurelyWorse);
+}
+
 #[test]
 fn results_that_differ_are_told_and_those_that_vary_by_themselves_are_not() {
     let mut result = replayed(2, 1.0, 1);
