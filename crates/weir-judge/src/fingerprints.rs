@@ -5,7 +5,7 @@
 //! probabilities are corrected for their number (Benjamini and Hochberg, false share 5 %).
 //!
 //! The mean of a kind that a run has a few times only is one pause of the machine away from another one, and means of a
-//! few runs can agree by chance. So the time that a kind costs more or less in a run must exceed the longest pause.
+//! few runs can agree by chance. So the time that such a kind costs more or less in a run must exceed the longest pause.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -21,6 +21,9 @@ use crate::measured::RunsByCell;
 
 /// Share of false ones among the kinds that differ by the verdict.
 const FALSE_SHARE: f64 = 0.05;
+
+/// A kind that a run has less often hangs on single pauses of the machine.
+const EXECUTIONS_MIN: f64 = 20.0;
 
 /// A run's number and its kinds of statements.
 type Run<'a> = (u32, HashMap<&'a str, &'a FingerprintRecord>);
@@ -293,7 +296,8 @@ fn judge(found: &mut [FingerprintComparison], pause_us: f64) {
     let with_p = found.iter_mut().filter(|kind| kind.p_value.is_some());
     for (kind, adjusted) in with_p.zip(benjamini_hochberg(&p_values)) {
         kind.p_value_adjusted = Some(adjusted);
-        let is_shown = adjusted <= FALSE_SHARE && difference_us(kind) > pause_us;
+        let is_pause = kind.count < EXECUTIONS_MIN && difference_us(kind) <= pause_us;
+        let is_shown = adjusted <= FALSE_SHARE && !is_pause;
         kind.verdict = match kind.ratio {
             Some(ratio) if is_shown && ratio > 1.0 => FingerprintVerdict::SurelyWorse,
             Some(ratio) if is_shown && ratio < 1.0 => FingerprintVerdict::SurelyBetter,

@@ -57,8 +57,9 @@ pub(crate) const STATEMENT_HEADER: [&str; 8] = [
 
 /// What the numbers of the table are.
 pub(crate) const STATEMENT_NOTE: &str = "Ratio: mean time of a statement, level by baseline, over pairs of runs. \
-    Surely: also after the correction for all kinds of statements (Benjamini and Hochberg, 5 %), and by more time in a \
-    run than the longest lateness of a statement. Share: of the time of all statements on the baseline.";
+    Surely: also after the correction for all kinds of statements (Benjamini and Hochberg, 5 %); of a statement that a \
+    run has fewer than 20 times, also by more time in a run than the longest lateness of a statement. Share: of the time \
+    of all statements on the baseline.";
 
 impl StatementRow {
     fn new(found: &FingerprintComparison) -> Self {
