@@ -10,6 +10,7 @@ mod lateness;
 mod own_process;
 mod profile;
 mod proxy;
+mod starts;
 mod written;
 
 use std::path::Path;
@@ -69,7 +70,7 @@ fn main() {
 /// A part of the benchmark: measures below a folder of its own use.
 type Part = Box<dyn Fn(&Path) -> Value>;
 
-fn parts(asked: &Asked) -> [(&'static str, Part); 4] {
+fn parts(asked: &Asked) -> [(&'static str, Part); 5] {
     let (seconds, rounds) = (asked.seconds, asked.rounds);
     [
         (
@@ -83,6 +84,7 @@ fn parts(asked: &Asked) -> [(&'static str, Part); 4] {
         ),
         ("profile", Box::new(profile::measure)),
         ("proxy", Box::new(proxy::measure)),
+        ("starts", Box::new(starts::measure)),
         (
             "equal_arms",
             Box::new(move |folder: &Path| equal_arms::measure(folder, rounds)),
