@@ -102,11 +102,11 @@ impl CaptureProxy {
         on_end: &mut dyn FnMut(&str),
     ) -> Result<CaptureTail, CaptureError> {
         let address = self.address()?;
-        let now = jiff::Timestamp::now().as_microsecond();
+        // One after the other: starts are as far off as these are apart.
+        let (now, origin) = (jiff::Timestamp::now().as_microsecond(), Instant::now());
         let mut head = CaptureHead::new(CaptureSource::Proxy, literals, now);
         head.flavor = Some(self.flavor);
         let writer = CaptureWriter::create(path, &head)?;
-        let origin = Instant::now();
         let (recorder, recording) = Recorder::start(writer)?;
         let (accepted, arriving) = channel();
         let mut carrier = Carrier::new(arriving, recorder, self.encryption.map(Arc::new), origin)?;
