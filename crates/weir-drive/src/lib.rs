@@ -34,6 +34,7 @@ pub use error::DriveError;
 pub use floor::{READ_FLOOR_US, WRITE_FLOOR_US, check_floor};
 pub use model::{Model, ModelUsage};
 pub use mount::{check_fuse, serve};
+pub use mountpoint::is_mounted;
 pub use options::MountOptions;
 pub use process::DriveProcess;
 pub use recording::{

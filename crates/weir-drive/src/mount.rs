@@ -26,7 +26,7 @@ use crate::control::Listener;
 use crate::engine::Engine;
 use crate::floor::{check_floor, has_no_latency};
 use crate::fuse::DriveFileSystem;
-use crate::mountpoint::resolved;
+use crate::mountpoint::{is_mounted, resolved};
 use crate::recording::Recorder;
 use crate::scheduler::priority;
 use crate::stop::Stop;
@@ -221,8 +221,7 @@ fn prepare_directories(options: &MountOptions) -> Result<PathBuf, DriveError> {
 
 fn dead_or_unusable(path: &Path, source: std::io::Error) -> DriveError {
     // mkdir(2) of a mountpoint whose drive was killed says "exists", as it cannot look at it.
-    let dead = source.kind() == ErrorKind::NotConnected
-        || resolved(path).is_ok_and(|path| weir_process::is_mounted(&path));
+    let dead = source.kind() == ErrorKind::NotConnected || is_mounted(path);
     DriveError::Path {
         action: "use",
         path: path.to_owned(),

@@ -11,9 +11,8 @@ pub use self::format::TraceOperation;
 pub use self::reader::TraceReader;
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -22,6 +21,7 @@ use std::thread::JoinHandle;
 
 use serde::{Deserialize, Serialize};
 use weir_model::{Nanoseconds, Op};
+use weir_process::create_private_file;
 
 use self::format::{HEADER, RECORD_BYTES, Record};
 
@@ -110,13 +110,7 @@ impl Tracer {
 
 impl Recording {
     fn start(path: &Path, path_of: PathOf) -> io::Result<Self> {
-        // The drive's process has no umask.
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)?;
+        let mut file = create_private_file(path)?;
         file.write_all(&HEADER)?;
         let (sender, blocks) = sync_channel(BLOCKS_WAITING_MAX);
         let writer = std::thread::Builder::new()

@@ -33,7 +33,7 @@ pub use mounts::{Mount, is_mounted, unmount};
 pub use name::short_name;
 pub use path_error::{MAKE_ROOM, PathError};
 pub use priority::run_promptly;
-pub use private_file::{create_private_directory, write_private};
+pub use private_file::{create_private_directory, create_private_file, write_private};
 pub use registry::{Entry, EntryKind, Registration, Registry};
 pub use runtime_directory::runtime_directory;
 pub use rustix::process::Signal;

@@ -5,13 +5,15 @@
 //! every operation that could depend on it, and what a client knows to be done has
 //! its [`Operation::Done`] before anything that the client did next.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use weir_process::create_private_file;
 
 use super::data::DataFile;
 use super::format::{MAGIC, Record, VERSION, encode};
@@ -205,9 +207,7 @@ fn check_outside(directory: &Path, forbidden: &Path) -> Result<(), DriveError> {
 }
 
 fn create_file(path: &Path) -> Result<File, DriveError> {
-    let mut options = OpenOptions::new();
-    let created = options.write(true).create_new(true).mode(0o600).open(path);
-    created.map_err(|source| DriveError::Path {
+    create_private_file(path).map_err(|source| DriveError::Path {
         action: "create",
         path: path.to_owned(),
         advice: if source.kind() == ErrorKind::AlreadyExists {

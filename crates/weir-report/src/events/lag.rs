@@ -11,17 +11,12 @@ pub(super) fn lag(event: &EventRecord, runs: &[&RunResult]) -> Option<String> {
     if event.detail.failover.is_some() {
         return None;
     }
-    let found: Vec<_> = runs
-        .iter()
-        .filter_map(|run| around(&event.name, run))
-        .collect();
-    let middle = |values: Vec<f64>| median(&values);
-    let before_s = middle(found.iter().map(|(before_s, _)| *before_s).collect())?;
-    let after_s = middle(found.iter().map(|(_, after_s)| *after_s).collect())?;
+    let found = runs.iter().filter_map(|run| around(&event.name, run));
+    let (before_s, after_s): (Vec<_>, Vec<_>) = found.unzip();
     Some(format!(
         "replicas up to {} s behind, {} s before it",
-        seconds(after_s),
-        seconds(before_s)
+        seconds(median(&after_s)?),
+        seconds(median(&before_s)?)
     ))
 }
 

@@ -1,14 +1,13 @@
 //! Notes of settings that are changed: what a Weir that was killed could not put back.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use weir_model::ServerUrl;
-use weir_process::{PathError, ProcessIdentity, create_private_directory};
+use weir_process::{PathError, ProcessIdentity, create_private_directory, create_private_file};
 
 use crate::{ExternalServer, ServerError};
 
@@ -68,12 +67,7 @@ impl Note {
 
 /// A new file that outlasts a power cut, and so does its name.
 fn write_durably(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = create_private_file(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     File::open(directory)?.sync_all()

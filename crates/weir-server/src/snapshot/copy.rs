@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::space::{check_space, space_occupied};
 use crate::ServerError;
-use weir_process::{PathError, create_private_directory};
+use weir_process::{PathError, create_private_directory, create_private_file};
 
 /// More threads do not make a disk faster, and two hide the latency of one another's fsync.
 const THREADS: usize = 2;
@@ -129,11 +129,7 @@ fn copy_file(job: &Job, reflink: &AtomicBool) -> io::Result<()> {
     let from = File::open(&job.from)?;
     let found = from.metadata()?;
     // No other user may look into the copy before it has the mode of the original.
-    let to = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&job.to)?;
+    let to = create_private_file(&job.to)?;
     to.set_permissions(found.permissions())?;
     let cloned = reflink.load(Ordering::Relaxed) && ioctl_ficlone(&to, &from).is_ok();
     if !cloned {

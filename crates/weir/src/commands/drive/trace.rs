@@ -47,13 +47,12 @@ fn record(dir: &Path, out: &Path, seconds: Option<f64>) -> anyhow::Result<()> {
     };
     let stop = interrupt::stop_flag()?;
     weir_drive::start_trace(dir, out)?;
-    let mountpoint = dir.canonicalize()?;
     if until.is_none() {
         eprintln!("recording into {}; Ctrl-C ends it", out.display());
     }
     let is_over = || until.is_some_and(|until| Instant::now() >= until);
     while !stop.load(Ordering::SeqCst) && !is_over() {
-        if !weir_process::is_mounted(&mountpoint) {
+        if !weir_drive::is_mounted(dir) {
             return output::line(format_args!(
                 "the drive was unmounted; {} ends with its last operation",
                 out.display()

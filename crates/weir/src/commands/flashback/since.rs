@@ -1,13 +1,12 @@
 //! What changed since, and the script that takes it back.
 
 use std::collections::HashSet;
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use weir_flashback::{Chosen, Diff, State, Stop, Undo, find_like, keys_where, rehearse};
+use weir_process::create_private_file;
 use weir_server::ExternalServer;
 
 use super::{in_json, one_table, prepare, tell};
@@ -75,12 +74,8 @@ pub(super) fn undo(
     let moment = prepared.moment.to_string();
     let script = undo.script(&prepared.tables, &server.url.to_string(), &moment, &told);
     // Values of the tables stand in it: it is for its owner alone.
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(file)
-        .and_then(|mut out| out.write_all(script.text.as_bytes()));
+    let written =
+        create_private_file(file).and_then(|mut out| out.write_all(script.text.as_bytes()));
     written.with_context(|| {
         format!(
             "flashback: {} is not written; name a new file",
