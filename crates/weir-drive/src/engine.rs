@@ -14,7 +14,9 @@ use crate::clock::Clock;
 use crate::compression::Compressor;
 use crate::faults::{Injector, Verdict};
 use crate::model::Model;
+use crate::page_cache::PageCache;
 use crate::placement::Placement;
+use crate::recording::Opened;
 use crate::scheduler::{Buffers, Reply, Scheduler};
 use crate::statistics::Counters;
 use crate::store::Space;
@@ -29,6 +31,7 @@ pub(crate) struct Engine {
     clock: Clock,
     pub(crate) buffers: Arc<Buffers>,
     model: Mutex<Model>,
+    page_cache: PageCache,
     compressor: Option<Compressor>,
     counters: Arc<Counters>,
     scheduler: Scheduler,
@@ -66,8 +69,7 @@ pub(crate) struct Extent {
 pub(crate) struct Write<'a> {
     pub(crate) extent: Extent,
     pub(crate) data: &'a [u8],
-    /// It must not return before it would survive a power cut.
-    pub(crate) durable: bool,
+    pub(crate) opened: Opened,
 }
 
 impl Engine {
@@ -93,6 +95,7 @@ impl Engine {
             clock,
             buffers,
             model: Mutex::new(Model::with_capacity(profile, scale, capacity_bytes)),
+            page_cache: PageCache::default(),
             compressor,
             counters,
             scheduler,
@@ -160,16 +163,18 @@ impl Engine {
         if self.is_calibrating(&extent) {
             return self.probe(arrival, reply);
         }
-        let done = self.submit(OpKind::Read, extent, 1.0, arrival.at) + longer_by;
+        let done = self.submit(OpKind::Read, extent, 1.0, arrival.at);
+        self.count(OpKind::Read, extent, done - arrival.at);
+        let done = done + longer_by;
         self.send(OpKind::Read, extent, arrival, done, reply);
     }
 
-    /// Sends `reply` when the device has acknowledged the write.
+    /// Sends `reply` when the device has acknowledged the write, or the page cache has taken it.
     pub(crate) fn write(&self, write: Write<'_>, arrival: Arrival, longer_by: u64, reply: Reply) {
         let Write {
             extent,
             data,
-            durable,
+            opened,
         } = write;
         if self.is_calibrating(&extent) {
             return self.probe(arrival, reply);
@@ -181,20 +186,39 @@ impl Engine {
         self.written_bytes
             .fetch_add(extent.bytes, Ordering::Relaxed);
         self.stored_bytes.fetch_add(stored, Ordering::Relaxed);
-        let mut done = self.submit(OpKind::Write, extent, fraction, arrival.at) + longer_by;
-        if durable {
-            // The flush follows the write; the model takes its operations in the order of their
-            // arrival, so its cost from now on is added to the write's end.
+        let done = self.submit(OpKind::Write, extent, fraction, arrival.at);
+        if opened.is_buffered() {
+            let written = done + longer_by;
+            let answered = self.page_cache.write(extent.file, arrival.at, written);
+            self.count(OpKind::Write, extent, answered - arrival.at);
+            if answered == arrival.at {
+                return self.send_from_memory(OpKind::Write, extent, arrival, reply);
+            }
+            return self.send(OpKind::Write, extent, arrival, answered, reply);
+        }
+        self.count(OpKind::Write, extent, done - arrival.at);
+        let mut done = done + longer_by;
+        if opened.durable {
             let flush = Extent { bytes: 0, ..extent };
-            done += self.submit(OpKind::Flush, flush, 1.0, arrival.at) - arrival.at;
+            let cost = self.flush_cost(flush, arrival.at);
+            self.count(OpKind::Flush, flush, cost);
+            done += cost;
         }
         self.send(OpKind::Write, extent, arrival, done, reply);
     }
 
     /// Sends `reply` when all that was written before is durable.
     pub(crate) fn flush(&self, extent: Extent, arrival: Arrival, longer_by: u64, reply: Reply) {
-        let done = self.submit(OpKind::Flush, extent, 1.0, arrival.at) + longer_by;
-        self.send(OpKind::Flush, extent, arrival, done, reply);
+        let written = self.page_cache.written(extent.file, arrival.at);
+        let done = written + self.flush_cost(extent, arrival.at);
+        self.count(OpKind::Flush, extent, done - arrival.at);
+        self.send(OpKind::Flush, extent, arrival, done + longer_by, reply);
+    }
+
+    /// What a flush takes that follows writes. The model takes its operations in the order of their arrival, so that
+    /// this is to be added to the end of those writes.
+    fn flush_cost(&self, flush: Extent, now: Nanoseconds) -> Nanoseconds {
+        self.submit(OpKind::Flush, flush, 1.0, now) - now
     }
 
     /// Sends `reply` when the device has taken back the space.
@@ -324,10 +348,28 @@ impl Engine {
             compressed_fraction: fraction,
         };
         let done = self.lock_model().submit(&op, now);
-        self.counters
-            .accepted(extent.kind, kind, extent.bytes, done - now);
         self.tracer.record(&op, now, done - now);
         done
+    }
+
+    /// Counts an operation whose caller the model lets wait so long.
+    fn count(&self, what: OpKind, extent: Extent, waits: Nanoseconds) {
+        self.counters
+            .accepted(extent.kind, what, extent.bytes, waits);
+    }
+
+    /// Sends `reply` now: the device has nothing to do with it, so that it cannot be late.
+    fn send_from_memory(&self, what: OpKind, extent: Extent, arrival: Arrival, reply: Reply) {
+        let now = self.clock.now();
+        let ticket = Ticket {
+            accepted: arrival.at,
+            done: now,
+            due: now,
+            caller: arrival.caller,
+            kind: extent.kind,
+            what,
+        };
+        self.scheduler.complete(reply, ticket);
     }
 
     fn send(

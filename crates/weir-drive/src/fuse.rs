@@ -363,7 +363,7 @@ impl Filesystem for DriveFileSystem {
                 let write = Write {
                     extent: Self::extent(&file, offset, data.len() as u64),
                     data,
-                    durable: opened.durable,
+                    opened,
                 };
                 let file = write.extent.file;
                 let recorded = self.recorder.write(file, offset, data, opened);

@@ -14,6 +14,7 @@ mod model;
 mod mount;
 mod mountpoint;
 mod options;
+mod page_cache;
 mod placement;
 mod process;
 pub mod profiles;

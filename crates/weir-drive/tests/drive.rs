@@ -21,7 +21,7 @@ const SLOW: [(&str, &str); 2] = [
 #[test]
 fn no_operation_is_faster_than_the_model() {
     let drive = Drive::with_profile(&SLOW).unwrap();
-    let file = drive.create("t.ibd", 0);
+    let file = drive.create("t.ibd", libc::O_DIRECT);
     let time = |operation: &dyn Fn()| {
         let began = Instant::now();
         operation();
@@ -45,6 +45,28 @@ fn no_operation_is_faster_than_the_model() {
     let data = drive.process.statistics().unwrap().by_kind[&FileKind::Data];
     assert!((data.read_latency_s / data.reads as f64 - 0.002).abs() < 0.0002);
     assert!((data.write_latency_s / data.writes as f64 - 0.003).abs() < 0.0002);
+}
+
+#[test]
+fn a_write_into_the_page_cache_returns_at_once_and_its_flush_waits_for_the_device() {
+    const WRITE: Duration = Duration::from_millis(500);
+    let slow = format!("[write]\nlatency_us = {}\n", WRITE.as_micros());
+    let slow = ("[write]\nlatency_us = 1\n", slow.as_str());
+    let drive = Drive::with_profile(&[SLOW[0], slow]).unwrap();
+    let (log, other) = (drive.create("ib_logfile0", 0), drive.create("t.ibd", 0));
+    let began = Instant::now();
+    for offset in 0..4 {
+        log.write_all_at(&[1; 512], offset * 512).unwrap();
+    }
+    other.sync_data().unwrap();
+    let written = began.elapsed();
+    log.sync_data().unwrap();
+    let flushed = began.elapsed();
+    assert!(written < WRITE, "{written:?}");
+    assert!(flushed + Duration::from_millis(1) > WRITE, "{flushed:?}");
+    let redo = drive.process.statistics().unwrap().by_kind[&FileKind::Redo];
+    assert_eq!((redo.writes, redo.write_latency_s), (4, 0.0));
+    assert!(redo.flush_latency_s < WRITE.as_secs_f64() && redo.flush_latency_s > 0.0);
 }
 
 #[test]

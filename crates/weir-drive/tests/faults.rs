@@ -148,7 +148,7 @@ fn a_slow_drain_fills_the_buffer_and_then_writes_wait() {
         ),
     ])
     .unwrap();
-    let file = drive.create("t.ibd", 0);
+    let file = drive.create("t.ibd", libc::O_DIRECT);
     set(&drive, &[("drain_share", "0.1")]);
     let began = Instant::now();
     for number in 0..64 {
@@ -161,7 +161,7 @@ fn a_slow_drain_fills_the_buffer_and_then_writes_wait() {
 #[test]
 fn spikes_make_operations_longer() {
     let drive = Drive::null();
-    let file = drive.create("t.ibd", 0);
+    let file = drive.create("t.ibd", libc::O_DIRECT);
     set(&drive, &[("spike_rate", "1"), ("spike_us", "20_000")]);
     let began = Instant::now();
     file.write_all_at(&[1; 512], 0).unwrap();

@@ -122,6 +122,11 @@ impl Opened {
             direct: flags & libc::O_DIRECT != 0,
         }
     }
+
+    /// Its writes are answered once the kernel's page cache has them.
+    pub(crate) fn is_buffered(self) -> bool {
+        !self.direct && !self.durable
+    }
 }
 
 /// A name in a directory.
