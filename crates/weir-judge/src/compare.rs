@@ -97,7 +97,7 @@ pub(crate) fn compare(
     pairing: Pairing,
 ) -> Option<Comparison> {
     let (level, baseline) = (contrast.level_cell, contrast.baseline_cell);
-    let of = |metric| ratio(runs, level, baseline, metric, pairing, plan.seed);
+    let of = |metric| ratio(runs, level, baseline, metric, pairing, plan);
     let estimate = of(metric)?;
     let others = OTHERS.iter().filter(|other| **other != metric);
     let others = others.filter_map(|other| {
@@ -134,7 +134,7 @@ pub(crate) fn compare(
     })
 }
 
-fn is_negative_control(plan: &Plan, contrast: &Contrast) -> bool {
+pub(crate) fn is_negative_control(plan: &Plan, contrast: &Contrast) -> bool {
     let mut controls = plan.negative_controls.iter();
     controls.any(|control| {
         control.factor == contrast.factor && holds_at(&contrast.context, &control.at)

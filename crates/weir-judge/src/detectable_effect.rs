@@ -1,7 +1,7 @@
 //! What a study can show, said before anything runs: whether it compares at all, and how small an
 //! effect its repetitions can tell from noise.
 
-use weir_model::{Bound, Plan};
+use weir_model::{Bound, Plan, Until};
 use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
 
 use crate::compare::contrasts;
@@ -50,12 +50,16 @@ fn comparisons(count: usize, pairs: usize, plan: &Plan) -> String {
         "comparisons"
     };
     if let Some(until) = plan.repeat.until {
+        let known = match until {
+            Until::Within(half_width) => {
+                format!("each is known to +-{:.3} %", half_width * 100.0).replace(".000 %", " %")
+            }
+            Until::Decided(_) => "each has a verdict".to_owned(),
+        };
         return format!(
-            "{count} {comparisons}, repeated until each is known to +-{:.3} %, at most {} times",
-            until * 100.0,
+            "{count} {comparisons}, repeated until {known}, at most {} times",
             plan.repeat.at_most
-        )
-        .replace(".000 %", " %");
+        );
     }
     let smallest = (detectable_ratio(pairs, REFERENCE_LOG_DEVIATION) - 1.0) * 100.0;
     let shows = if smallest.is_finite() {

@@ -3,11 +3,11 @@
 //! `docs/statistics.md` says why. Runs of one repetition stand close in time, so within a study they
 //! are pairs; runs of two results are not.
 
-use weir_model::{Method, Ratio, SecondOpinion};
+use weir_model::{Method, Plan, Ratio, SecondOpinion, Until};
 use weir_stats::{
     BOOTSTRAP_PAIRS_MIN, MeanEstimate, RatioEstimate, WELCH_RUNS_MIN, WelchRatio,
-    bootstrap_log_ratio, geometric_mean, paired_log_ratio, paired_p_value, welch_log_ratio,
-    welch_mean_ratio,
+    bootstrap_log_ratio, decided_log_ratio, geometric_mean, paired_log_ratio, paired_p_value,
+    welch_log_ratio, welch_mean_ratio,
 };
 
 use crate::measured::{RunsByCell, THROUGHPUT, measured_series};
@@ -38,10 +38,17 @@ pub(crate) fn ratio(
     baseline: usize,
     metric: &str,
     pairing: Pairing,
-    seed: u64,
+    plan: &Plan,
 ) -> Option<Estimated> {
     match pairing {
-        Pairing::Repetition => paired(&runs.pairs(level, baseline, metric), seed),
+        Pairing::Repetition => {
+            let pairs = runs.pairs(level, baseline, metric);
+            if plan.repeat.until == Some(Until::VERDICT) {
+                at_verdict(&pairs)
+            } else {
+                paired(&pairs, plan.seed)
+            }
+        }
         Pairing::None => unpaired(&runs.values(level, metric), &runs.values(baseline, metric)),
     }
 }
@@ -53,12 +60,22 @@ pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<Estimated> {
     } else {
         (paired_log_ratio(pairs).ok()?, Method::PairedT)
     };
-    Some(Estimated {
-        ratio: of_estimate(&estimate),
+    Some(of_pairs(pairs, &estimate, method))
+}
+
+/// Pairs of a study that ended because of what they say.
+fn at_verdict(pairs: &[(f64, f64)]) -> Option<Estimated> {
+    let estimate = decided_log_ratio(pairs).ok()?;
+    Some(of_pairs(pairs, &estimate, Method::PairedTAtVerdict))
+}
+
+fn of_pairs(pairs: &[(f64, f64)], estimate: &RatioEstimate, method: Method) -> Estimated {
+    Estimated {
+        ratio: of_estimate(estimate),
         method,
         p_value: paired_p_value(pairs).ok().flatten(),
         runs: pairs.len(),
-    })
+    }
 }
 
 /// Without pairs; fewer than three runs of either give a ratio and no interval.

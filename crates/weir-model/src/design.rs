@@ -35,15 +35,39 @@ impl Factor {
 pub struct Repetition {
     /// Blocks that are run in any case.
     pub runs: u32,
-    /// Blocks follow until every effect's interval reaches no further than this to either side,
-    /// relative; 0.05 is +-5 %.
-    pub until: Option<f64>,
+    /// Blocks follow until every effect is known as well as this says.
+    pub until: Option<Until>,
     /// Blocks at most, when `until` adds some.
     pub at_most: u32,
     /// No block is begun that would end later than this after the study's start.
     pub budget: Option<Duration>,
     /// Levels of factors within one server come in the order in which they are written.
     pub keeps_order_within: bool,
+}
+
+/// How well an effect has to be known for its repetitions to end.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Until {
+    /// Its interval reaches no further than this to either side, relative; 0.05 is +-5 %.
+    Within(f64),
+    /// It is told from none.
+    Decided(Decided),
+}
+
+impl Until {
+    /// Every effect is told from none.
+    pub const VERDICT: Self = Self::Decided(Decided::Verdict);
+}
+
+/// What decides an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Decided {
+    /// It is told from none, by a test that knows that there was one after each repetition.
+    Verdict,
 }
 
 impl Default for Repetition {

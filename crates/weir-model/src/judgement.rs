@@ -77,6 +77,8 @@ pub struct Finding {
 pub enum Method {
     /// Student's t on the log ratios of pairs.
     PairedT,
+    /// Student's t on the log ratios of pairs whose number the verdict has chosen, widened for that.
+    PairedTAtVerdict,
     /// The bootstrap-t on the log ratios of pairs: holds for skewed noise, needs eight.
     PairedBootstrap,
     /// Welch's interval on logarithms: runs that are not pairs.

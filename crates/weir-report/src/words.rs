@@ -278,6 +278,7 @@ pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
 pub(crate) fn method_name(method: Method) -> &'static str {
     match method {
         Method::PairedT => "Student's t on pairs",
+        Method::PairedTAtVerdict => "Student's t on pairs, widened for an end at the verdict",
         Method::PairedBootstrap => "bootstrap-t on pairs",
         Method::Welch => "Welch, runs not paired",
         Method::WelchWithinRuns => "Welch on the seconds within runs",

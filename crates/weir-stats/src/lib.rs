@@ -12,6 +12,7 @@
 mod back_to_speed;
 mod bootstrap;
 mod changes;
+mod decide;
 mod elasticity;
 mod equivalent;
 mod error;
@@ -41,6 +42,7 @@ mod windows;
 pub use back_to_speed::{BackToSpeed, back_to_speed};
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
 pub use changes::{Change, change_points};
+pub use decide::{DECIDED_PAIRS_MAX, DECIDED_PAIRS_MIN, decided_log_ratio, is_decided};
 pub use elasticity::{Elasticity, elasticity, elasticity_between};
 pub use equivalent::{CurvePoint, EquivalentSize, equivalent_size};
 pub use error::StatsError;

@@ -7,7 +7,7 @@
 
 use crate::StatsError;
 use crate::moments::{mean, standard_error};
-use crate::student::{half_width_factor, p_value};
+use crate::student::{CONFIDENCE, p_value, width_factor};
 
 /// A ratio with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,10 +34,19 @@ impl RatioEstimate {
 ///
 /// No pairs, or values that are not above zero.
 pub fn paired_log_ratio(pairs: &[(f64, f64)]) -> Result<RatioEstimate, StatsError> {
+    paired_log_ratio_within(pairs, CONFIDENCE)
+}
+
+/// The same with an interval of another confidence.
+pub(crate) fn paired_log_ratio_within(
+    pairs: &[(f64, f64)],
+    confidence: f64,
+) -> Result<RatioEstimate, StatsError> {
     let logs = log_ratios(pairs)?;
     let center = mean(&logs);
     let interval = (logs.len() > 1).then(|| {
-        let half_width = half_width_factor(logs.len() as f64 - 1.0) * standard_error(&logs);
+        let factor = width_factor(logs.len() as f64 - 1.0, confidence);
+        let half_width = factor * standard_error(&logs);
         ((center - half_width).exp(), (center + half_width).exp())
     });
     Ok(RatioEstimate {

@@ -8,7 +8,12 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// How many standard errors the half-width of the interval spans.
 pub(crate) fn half_width_factor(degrees_of_freedom: f64) -> f64 {
-    distribution(degrees_of_freedom).inverse_cdf(f64::midpoint(1.0, CONFIDENCE))
+    width_factor(degrees_of_freedom, CONFIDENCE)
+}
+
+/// The same for an interval of another confidence.
+pub(crate) fn width_factor(degrees_of_freedom: f64, confidence: f64) -> f64 {
+    distribution(degrees_of_freedom).inverse_cdf(f64::midpoint(1.0, confidence))
 }
 
 /// How many standard errors more an effect needs to leave the interval in four of five studies.

@@ -19,7 +19,7 @@ pub(super) fn elasticities(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<PoolElasti
             let [(from_bytes, from), (to_bytes, to)] = *pair else {
                 continue;
             };
-            let Some(estimate) = ratio(runs, to, from, THROUGHPUT, Pairing::Repetition, plan.seed)
+            let Some(estimate) = ratio(runs, to, from, THROUGHPUT, Pairing::Repetition, plan)
             else {
                 continue;
             };

@@ -2,7 +2,7 @@
 
 mod servers;
 
-use weir_model::{Comparison, Finding, RuleId};
+use weir_model::{Comparison, Finding, RuleId, Until};
 use weir_stats::{OrderedRun, order_effect};
 
 use crate::schedule::is_open;
@@ -13,8 +13,8 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R4,
     title: "at least 3 repetitions (5 for less than 20 %), interleaved, from restored data",
     checked: "Error: fewer than 3 repetitions of either level. Warning: fewer than 5 for an effect below 20 %; a \
-              linear trend over the order of the runs (p < 0.01); intervals wider than `repeat.until`. Also a \
-              warning: runs on a server that others had used (`repeat.within_server`), or on your own server, \
+              linear trend over the order of the runs (p < 0.01); intervals wider than `repeat.until`, or no \
+              verdict where it asks for one. Also a warning: runs on a server that others had used (`repeat.within_server`), or on your own server, \
               whose data Weir does not restore. On servers that Weir starts, repetitions are blocks in random \
               order, and the data are restored before each run.",
     reason: "One run of each level has a 95 % half-width of about 19 % on a ratio when I/O-bound, 11 % with three, \
@@ -36,13 +36,15 @@ const SMALL_EFFECT: f64 = 0.20;
 /// A trend this unlikely by chance is one.
 const P_VALUE_MAX: f64 = 0.01;
 
-fn check(_: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
+fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let pairs = comparison.pairs;
     if let Some(finding) = too_few(pairs) {
         return Some(finding);
     }
+    // A verdict that ended the repetitions had to be surer.
+    let is_decided = evidence.result.plan.repeat.until == Some(Until::VERDICT);
     let small = (comparison.ratio - 1.0).abs() < SMALL_EFFECT;
-    (small && pairs < PAIRS_MIN_SMALL_EFFECT).then(|| {
+    (small && !is_decided && pairs < PAIRS_MIN_SMALL_EFFECT).then(|| {
         let message = format!(
             "an effect below {:.0} % needs {PAIRS_MIN_SMALL_EFFECT} repetitions, {pairs} were \
              made; raise repeat.runs",
@@ -87,17 +89,29 @@ fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
     let until = result.plan.repeat.until?;
     let records: Vec<_> = result.runs.iter().map(|run| &run.record).collect();
     let contrasts = evidence.design.contrasts.iter();
-    let open = contrasts.filter(|contrast| is_open(&records, contrast, until).unwrap_or(true));
+    let open =
+        contrasts.filter(|contrast| is_open(&result.plan, &records, contrast).unwrap_or(true));
     let open: Vec<_> = open.collect();
     let first = open.first()?;
-    Some(RULE.warning(format!(
-        "{} effects have wider intervals than the +-{} % of repeat.until, such as that of {} {}; raise \
-         repeat.at_most or repeat.budget",
-        open.len(),
-        until * 100.0,
-        first.factor,
-        first.level
-    )))
+    let (count, factor, level) = (open.len(), &first.factor, &first.level);
+    let message = match until {
+        Until::Within(half_width) => format!(
+            "{count} effects have wider intervals than the +-{} % of repeat.until, such as that of {factor} {level}; \
+             raise repeat.at_most or repeat.budget",
+            half_width * 100.0
+        ),
+        Until::Decided(_) => format!(
+            "{count} effects have no verdict after {} repetitions, such as that of {factor} {level}; measure longer, or \
+             take it for less than its interval shows",
+            result
+                .runs
+                .iter()
+                .map(|run| run.record.repetition)
+                .max()
+                .unwrap_or(0)
+        ),
+    };
+    Some(RULE.warning(message))
 }
 
 /// Blocks in random order keep a trend from favouring a level, but a trend says that something ages.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Plan, PlannedRun, RunRecord};
-use weir_stats::{StatsError, is_settled};
+use weir_model::{Plan, PlannedRun, RunRecord, Until};
+use weir_stats::{StatsError, is_decided, is_settled};
 
 use super::Next;
-use crate::compare::{Contrast, contrasts};
+use crate::compare::{Contrast, contrasts, is_negative_control};
 use crate::{JudgeError, order};
 
 pub(super) fn next(
@@ -17,16 +17,16 @@ pub(super) fn next(
     if let Some(run) = first_missing(&plan.runs, records, failed) {
         return Ok(Next::Run(run));
     }
-    let Some(until) = plan.repeat.until else {
+    if plan.repeat.until.is_none() {
         return Ok(Next::Done);
-    };
+    }
     for repetition in plan.repeat.runs + 1..=plan.repeat.at_most {
         // A block is decided by those before it alone, also when some of its runs are there.
         let before: Vec<_> = records
             .iter()
             .filter(|r| r.repetition < repetition)
             .collect();
-        let cells = open_cells(plan, &before, until)?;
+        let cells = open_cells(plan, &before)?;
         let block = order::block(plan, repetition, &cells);
         if block.is_empty() || is_over_budget(plan, &before, &block) {
             return Ok(Next::Done);
@@ -38,20 +38,26 @@ pub(super) fn next(
     Ok(Next::Done)
 }
 
-/// Whether the interval of `contrast` is not as narrow as the study wants, after `records`.
+/// Whether the effect of `contrast` is not known as well as the study wants, after `records`.
 pub(crate) fn is_open(
+    plan: &Plan,
     records: &[&RunRecord],
     contrast: &Contrast,
-    until: f64,
 ) -> Result<bool, StatsError> {
-    Ok(!is_settled(&pairs(records, contrast), until)?)
+    let pairs = pairs(records, contrast);
+    Ok(match plan.repeat.until {
+        None => false,
+        Some(Until::Within(half_width)) => !is_settled(&pairs, half_width)?,
+        // A verdict on what must not differ is not waited for.
+        Some(Until::Decided(_)) => !is_negative_control(plan, contrast) && !is_decided(&pairs)?,
+    })
 }
 
 /// The cells of the open contrasts: the time goes where it decides something.
-fn open_cells(plan: &Plan, records: &[&RunRecord], until: f64) -> Result<Vec<usize>, JudgeError> {
+fn open_cells(plan: &Plan, records: &[&RunRecord]) -> Result<Vec<usize>, JudgeError> {
     let mut cells = BTreeSet::new();
     for contrast in contrasts(plan) {
-        if is_open(records, &contrast, until)? {
+        if is_open(plan, records, &contrast)? {
             cells.extend([contrast.baseline_cell, contrast.level_cell]);
         }
     }

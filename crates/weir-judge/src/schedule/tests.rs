@@ -3,7 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_model::{
-    Approach, Bottleneck, Cell, Flavor, LatencySummary, Plan, RunRecord, Utilization,
+    Approach, Bottleneck, Cell, Flavor, LatencySummary, Method, Plan, RunRecord, Utilization,
+    Verdict,
 };
 
 use super::{Next, answers, next};
@@ -105,6 +106,39 @@ fn time_goes_where_the_interval_is_wide() {
     assert!(runs(1) > 8 && runs(0) == runs(1), "{} {}", runs(0), runs(1));
     let found = wide_intervals(plan, &records);
     assert!(found.is_empty(), "{found:?}");
+}
+
+/// Drive b is a fifth faster and is done after three blocks; c is as fast as a.
+#[test]
+fn a_verdict_ends_the_repetitions_of_its_effect() {
+    let mut plan = plan(&format!("{TWO_DRIVES}until = \"verdict\""));
+    let mut noise = noise(7);
+    let records = run(&mut plan, |cell| {
+        let is_faster = cell.spec.drive_name().as_deref() == Some("b");
+        let rate = if is_faster { 120.0 } else { 100.0 };
+        (rate * noise(0.01), 1.0)
+    });
+    let runs = |cell| records.iter().filter(|record| record.cell == cell).count();
+    assert_eq!((runs(0), runs(1), runs(2)), (10, 3, 10));
+    let judged = crate::evaluate(result(plan, &records)).unwrap();
+    let comparisons = &judged.comparisons;
+    assert!(
+        comparisons
+            .iter()
+            .all(|one| one.method == Method::PairedTAtVerdict)
+    );
+    assert_eq!(comparisons[0].verdict, Verdict::Effect);
+    assert_eq!(comparisons[1].verdict, Verdict::Inconclusive);
+    let said: Vec<_> = judged
+        .findings
+        .iter()
+        .map(|finding| &finding.message)
+        .collect();
+    assert!(
+        said.iter()
+            .any(|said| said.starts_with("1 effects have no verdict after 10 repetitions")),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Repetitions: how many, until when.
 
-use weir_model::Repetition;
+use weir_model::{Repetition, Until};
 
 use super::Resolver;
 use crate::StudyError;
@@ -16,12 +16,16 @@ const RUNS_UNTIL: u32 = weir_stats::SETTLED_PAIRS_MIN as u32;
 /// Default of the largest number of blocks.
 const RUNS_AT_MOST: u32 = 30;
 
+/// Fewest and most blocks of a study that ends at its verdict: for these its intervals are right.
+const RUNS_VERDICT: u32 = weir_stats::DECIDED_PAIRS_MIN as u32;
+const RUNS_VERDICT_MAX: u32 = weir_stats::DECIDED_PAIRS_MAX as u32;
+
 impl Resolver<'_> {
     pub(super) fn repetition(&self) -> Result<Repetition, StudyError> {
         let repeat = &self.file.repeat;
         let until = match &repeat.until {
-            Some(text) => Some(half_width(text).ok_or_else(|| {
-                let why = "must be an interval of the effect, such as `effect +-5 %`";
+            Some(text) => Some(read_until(text).ok_or_else(|| {
+                let why = "must be `verdict`, or an interval of the effect, such as `effect +-5 %`";
                 self.error("repeat.until", format!("`{text}`"), why)
             })?),
             None => None,
@@ -42,20 +46,13 @@ impl Resolver<'_> {
                 return Err(self.error(key, value, "means nothing without repeat.until"));
             }
         }
-        let fewest = if until.is_some() { RUNS_UNTIL } else { RUNS };
-        let runs = repeat.runs.unwrap_or(fewest);
-        if until.is_some() && runs < RUNS_UNTIL {
-            let why = format!("with repeat.until there must be at least {RUNS_UNTIL}");
-            return Err(self.error("repeat.runs", runs, why));
-        }
-        let at_most = if until.is_some() {
-            repeat.at_most.unwrap_or(RUNS_AT_MOST)
-        } else {
-            runs
+        let (runs, at_most) = match until {
+            None => {
+                let runs = repeat.runs.unwrap_or(RUNS);
+                (runs, runs)
+            }
+            Some(until) => self.blocks(until)?,
         };
-        if at_most < runs {
-            return Err(self.error("repeat.at_most", at_most, format!("less than {runs} runs")));
-        }
         Ok(Repetition {
             runs,
             until,
@@ -64,6 +61,38 @@ impl Resolver<'_> {
             keeps_order_within: repeat.order_within == OrderWithin::AsWritten,
         })
     }
+
+    /// Fewest and most blocks of a study that repeats until its effects are known.
+    fn blocks(&self, until: Until) -> Result<(u32, u32), StudyError> {
+        let (fewest, most) = match until {
+            Until::Within(_) => (RUNS_UNTIL, RUNS_AT_MOST),
+            Until::Decided(_) => (RUNS_VERDICT, RUNS_VERDICT_MAX),
+        };
+        let runs = self.file.repeat.runs.unwrap_or(fewest);
+        if runs < fewest {
+            let why = format!("with this repeat.until there must be at least {fewest}");
+            return Err(self.error("repeat.runs", runs, why));
+        }
+        let at_most = self.file.repeat.at_most.unwrap_or(most.max(runs));
+        if at_most < runs {
+            return Err(self.error("repeat.at_most", at_most, format!("less than {runs} runs")));
+        }
+        if until == Until::VERDICT && at_most > most {
+            let why = format!(
+                "the intervals of a study that ends at its verdict hold for at most {most} repetitions; \
+                 for more take `effect +-5 %`"
+            );
+            return Err(self.error("repeat.at_most", at_most, why));
+        }
+        Ok((runs, at_most))
+    }
+}
+
+fn read_until(text: &str) -> Option<Until> {
+    if text.trim() == "verdict" {
+        return Some(Until::VERDICT);
+    }
+    half_width(text).map(Until::Within)
 }
 
 /// The 0.05 of `effect +-5 %`.

@@ -368,9 +368,22 @@ fn a_warm_up_may_have_bounds_instead_of_a_length() {
 #[test]
 fn repetitions_until_an_interval_is_narrow() {
     let plan = with("runs = 3", "until = \"effect +-5 %\"\nbudget = \"2h\"");
-    assert_eq!(plan.repeat.until, Some(0.05));
+    assert_eq!(plan.repeat.until, Some(weir_model::Until::Within(0.05)));
     assert_eq!((plan.repeat.runs, plan.repeat.at_most), (6, 30));
     assert_eq!(plan.runs.len(), 24);
+}
+
+#[test]
+fn repetitions_until_there_is_a_verdict() {
+    let plan = with("runs = 3", "until = \"verdict\"");
+    assert_eq!(plan.repeat.until, Some(weir_model::Until::VERDICT));
+    assert_eq!((plan.repeat.runs, plan.repeat.at_most), (3, 10));
+    let stored = serde_json::to_value(&plan.repeat).unwrap();
+    assert_eq!(stored["until"], "verdict");
+    assert_eq!(
+        serde_json::from_value::<weir_model::Repetition>(stored).unwrap(),
+        plan.repeat
+    );
 }
 
 #[test]

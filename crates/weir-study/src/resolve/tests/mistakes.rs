@@ -108,6 +108,12 @@ fn mistakes_in_levels_and_repetitions_are_named_too() {
             "runs = 3\nuntil = \"effect +-5 %\"",
             "at least 6",
         ),
+        ("runs = 3", "runs = 2\nuntil = \"verdict\"", "at least 3"),
+        (
+            "runs = 3",
+            "until = \"verdict\"\nat_most = 11",
+            "at most 10 repetitions",
+        ),
         (
             "runs = 3",
             "runs = 3\nbudget = \"2h\"",
