@@ -358,7 +358,7 @@ impl Engine {
             .accepted(extent.kind, what, extent.bytes, waits);
     }
 
-    /// Sends `reply` now: the device has nothing to do with it, so that it cannot be late.
+    /// Sends `reply` now: the device does not decide when.
     fn send_from_memory(&self, what: OpKind, extent: Extent, arrival: Arrival, reply: Reply) {
         let now = self.clock.now();
         let ticket = Ticket {
@@ -368,6 +368,7 @@ impl Engine {
             caller: arrival.caller,
             kind: extent.kind,
             what,
+            from_memory: true,
         };
         self.scheduler.complete(reply, ticket);
     }
@@ -398,6 +399,7 @@ impl Engine {
                 caller,
                 kind: extent.kind,
                 what,
+                from_memory: false,
             },
         );
         let now = self.clock.now();

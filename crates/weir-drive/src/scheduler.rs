@@ -271,8 +271,16 @@ impl Shared {
         }
         reply.send(&self.buffers);
         if counts {
-            let late = now.saturating_sub(ticket.due);
-            let latency = ticket.done - ticket.accepted + late;
+            self.count(&ticket, now);
+        }
+    }
+
+    fn count(&self, ticket: &Ticket, now: Nanoseconds) {
+        let late = now.saturating_sub(ticket.due);
+        let latency = ticket.done - ticket.accepted + late;
+        if ticket.from_memory {
+            self.counters.answered(ticket.kind, ticket.what, latency);
+        } else {
             self.counters
                 .completed(ticket.kind, ticket.what, late, latency);
         }

@@ -103,11 +103,16 @@ impl Counters {
         self.in_flight.load(Ordering::Relaxed) == 0
     }
 
-    /// A reply went out `late_ns` after its time; with that its operation took `latency_ns`.
-    pub(crate) fn completed(&self, kind: FileKind, what: OpKind, late_ns: u64, latency_ns: u64) {
+    /// A reply went out whose operation took `latency_ns`.
+    pub(crate) fn answered(&self, kind: FileKind, what: OpKind, latency_ns: u64) {
         if let Some(counters) = self.of(kind, what) {
             counters.latencies.count(latency_ns);
         }
+    }
+
+    /// A reply went out `late_ns` after its time; with that its operation took `latency_ns`.
+    pub(crate) fn completed(&self, kind: FileKind, what: OpKind, late_ns: u64, latency_ns: u64) {
+        self.answered(kind, what, latency_ns);
         self.lateness.count(late_ns);
         self.lateness_ns.fetch_add(late_ns, Ordering::Relaxed);
         let modelled_ns = latency_ns.saturating_sub(late_ns);

@@ -52,12 +52,12 @@ pub struct Repetition {
 pub enum Until {
     /// Its interval reaches no further than this to either side, relative; 0.05 is +-5 %.
     Within(f64),
-    /// It is told from none.
+    /// It surely differs from none.
     Decided(Decided),
 }
 
 impl Until {
-    /// Every effect is told from none.
+    /// Every effect surely differs from none.
     pub const VERDICT: Self = Self::Decided(Decided::Verdict);
 }
 
@@ -66,7 +66,7 @@ impl Until {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
-    /// It is told from none, by a test that knows that there was one after each repetition.
+    /// It surely differs from none, by a test that allows for one after each repetition.
     Verdict,
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Ticket {
     pub(crate) caller: u32,
     pub(crate) kind: FileKind,
     pub(crate) what: OpKind,
+    /// The page cache answers, so that the reply cannot be late.
+    pub(crate) from_memory: bool,
 }
 
 /// The running correction, shared by all threads of the drive.
@@ -126,6 +128,7 @@ mod tests {
             caller,
             kind: FileKind::Data,
             what: OpKind::Read,
+            from_memory: false,
         }
     }
 
