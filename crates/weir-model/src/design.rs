@@ -220,6 +220,18 @@ impl LatencyStatistic {
 mod tests {
     use super::*;
 
+    /// Older results hold the number.
+    #[test]
+    fn the_end_of_repetitions_is_stored_as_a_number_or_a_word() {
+        for (until, stored) in [
+            (Until::Within(0.05), "0.05"),
+            (Until::VERDICT, "\"verdict\""),
+        ] {
+            assert_eq!(serde_json::to_string(&until).unwrap(), stored);
+            assert_eq!(serde_json::from_str::<Until>(stored).unwrap(), until);
+        }
+    }
+
     #[test]
     fn an_objective_is_read_written_and_judged() {
         let objective: Objective = "p99 <= 10 ms".parse().unwrap();
