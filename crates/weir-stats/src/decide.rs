@@ -18,16 +18,19 @@ const P_VALUE_MAX_EARLY: f64 = 0.015;
 const PAIRS_EARLY_MAX: usize = 5;
 /// ... and with more.
 const P_VALUE_MAX_LATE: f64 = 0.005;
+/// Share of false differences that a study with several comparisons may have (`benjamini_hochberg`).
+const FALSE_SHARE_MAX: f64 = 0.05;
 /// Confidence by which the interval has to be computed for one that covers 95 %.
 const CONFIDENCE: f64 = 0.97;
 
-/// Whether `(level, baseline)` pairs, in the order in which they were measured, tell their ratio from 1. Pairs that come
-/// later do not change the answer.
+/// Whether `(level, baseline)` pairs, in the order in which they were measured, tell their ratio from 1: so surely that it
+/// is also a difference among all `comparisons` of the study. Pairs that come later do not change the answer.
 ///
 /// # Errors
 ///
 /// Values that are not above zero.
-pub fn is_decided(pairs: &[(f64, f64)]) -> Result<bool, StatsError> {
+pub fn is_decided(pairs: &[(f64, f64)], comparisons: usize) -> Result<bool, StatsError> {
+    let among_all = FALSE_SHARE_MAX / comparisons.max(1) as f64;
     for count in DECIDED_PAIRS_MIN..=pairs.len() {
         let by_chance = paired_p_value(&pairs[..count])?;
         let limit = if count <= PAIRS_EARLY_MAX {
@@ -35,7 +38,7 @@ pub fn is_decided(pairs: &[(f64, f64)]) -> Result<bool, StatsError> {
         } else {
             P_VALUE_MAX_LATE
         };
-        if by_chance.is_some_and(|p_value| p_value < limit) {
+        if by_chance.is_some_and(|p_value| p_value < limit.min(among_all)) {
             return Ok(true);
         }
     }
@@ -60,7 +63,7 @@ mod tests {
     /// Pairs of a study that stops at a verdict: effect and spread of log ratios.
     fn study(noise: &mut Noise, effect: f64, spread: f64) -> Vec<(f64, f64)> {
         let mut pairs = Vec::new();
-        while pairs.len() < DECIDED_PAIRS_MAX && !is_decided(&pairs).unwrap() {
+        while pairs.len() < DECIDED_PAIRS_MAX && !is_decided(&pairs, 1).unwrap() {
             pairs.push(((effect + spread * noise.normal()).exp(), 1.0));
         }
         pairs
@@ -69,16 +72,25 @@ mod tests {
     #[test]
     fn it_takes_three_pairs_that_agree() {
         let pairs = [(1.2, 1.0), (1.21, 1.0), (1.19, 1.0)];
-        assert!(!is_decided(&pairs[..2]).unwrap());
-        assert!(is_decided(&pairs).unwrap());
-        assert!(!is_decided(&[(1.2, 1.0), (0.9, 1.0), (1.3, 1.0)]).unwrap());
+        assert!(!is_decided(&pairs[..2], 1).unwrap());
+        assert!(is_decided(&pairs, 1).unwrap());
+        assert!(!is_decided(&[(1.2, 1.0), (0.9, 1.0), (1.3, 1.0)], 1).unwrap());
     }
 
     #[test]
     fn what_was_decided_stays_decided() {
         let mut pairs = vec![(1.2, 1.0), (1.21, 1.0), (1.19, 1.0)];
         pairs.extend([(0.5, 1.0), (0.4, 1.0)]);
-        assert!(is_decided(&pairs).unwrap());
+        assert!(is_decided(&pairs, 1).unwrap());
+    }
+
+    #[test]
+    fn one_of_many_has_to_be_surer() {
+        let pairs = [(1.2, 1.0), (1.23, 1.0), (1.17, 1.0)];
+        let by_chance = paired_p_value(&pairs).unwrap().unwrap();
+        assert!(by_chance > 0.002 && by_chance < 0.015, "{by_chance}");
+        assert!(is_decided(&pairs, 1).unwrap());
+        assert!(!is_decided(&pairs, 25).unwrap());
     }
 
     /// The effect over the spread of a pair decides how long it takes; the interval holds the truth at each.
@@ -119,7 +131,7 @@ mod tests {
             for _ in 0..STUDIES {
                 let pairs = study(&mut noise, 1.2f64.ln(), spread);
                 all += pairs.len();
-                undecided += usize::from(!is_decided(&pairs).unwrap());
+                undecided += usize::from(!is_decided(&pairs, 1).unwrap());
                 let five: Vec<_> = (0..5)
                     .map(|_| ((1.2f64.ln() + spread * noise.normal()).exp(), 1.0))
                     .collect();

@@ -38,26 +38,30 @@ pub(super) fn next(
     Ok(Next::Done)
 }
 
-/// Whether the effect of `contrast` is not known as well as the study wants, after `records`.
+/// Whether the effect of `contrast`, one of `comparisons`, is not known as well as the study wants, after `records`.
 pub(crate) fn is_open(
     plan: &Plan,
     records: &[&RunRecord],
     contrast: &Contrast,
+    comparisons: usize,
 ) -> Result<bool, StatsError> {
     let pairs = pairs(records, contrast);
     Ok(match plan.repeat.until {
         None => false,
         Some(Until::Within(half_width)) => !is_settled(&pairs, half_width)?,
         // A verdict on what must not differ is not waited for.
-        Some(Until::Decided(_)) => !is_negative_control(plan, contrast) && !is_decided(&pairs)?,
+        Some(Until::Decided(_)) => {
+            !is_negative_control(plan, contrast) && !is_decided(&pairs, comparisons)?
+        }
     })
 }
 
 /// The cells of the open contrasts: the time goes where it decides something.
 fn open_cells(plan: &Plan, records: &[&RunRecord]) -> Result<Vec<usize>, JudgeError> {
     let mut cells = BTreeSet::new();
-    for contrast in contrasts(plan) {
-        if is_open(plan, records, &contrast)? {
+    let contrasts = contrasts(plan);
+    for contrast in &contrasts {
+        if is_open(plan, records, contrast, contrasts.len())? {
             cells.extend([contrast.baseline_cell, contrast.level_cell]);
         }
     }
