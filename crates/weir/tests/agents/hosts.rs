@@ -135,7 +135,7 @@ impl Host {
     /// Number `number`, from 2.
     pub(crate) fn new(number: u32) -> Self {
         let sleeper = Command::new("unshare")
-            .args(["--net", "sleep", "600"])
+            .args(["--net", "sleep", "7200"])
             .spawn()
             .unwrap();
         let (id, link) = (sleeper.id(), format!("h{number}"));
