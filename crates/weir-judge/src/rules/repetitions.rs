@@ -13,8 +13,8 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R4,
     title: "at least 3 repetitions (5 for less than 20 %), interleaved, from restored data",
     checked: "Error: fewer than 3 repetitions of either level. Warning: fewer than 5 for an effect below 20 %; a \
-              linear trend over the order of the runs (p < 0.01); effects known less well than `repeat.until` \
-              asks. Also a warning: runs on a server that others had used (`repeat.within_server`), or on your own \
+              linear trend over the order of the runs (p < 0.01); effects less known than `repeat.until` asks. \
+              Also a warning: runs on a server that others had used (`repeat.within_server`), or on your own \
               server, whose data Weir does not restore. On servers that Weir starts, repetitions are blocks in \
               random order, and the data are restored before each run.",
     reason: "One run of each level has a 95 % half-width of about 19 % on a ratio when I/O-bound, 11 % with three, \
