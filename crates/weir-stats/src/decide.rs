@@ -1,7 +1,7 @@
 //! When to stop repeating: once a ratio is told from 1; and what its interval is then.
 //!
 //! Who looks after each repetition, and stops when an interval excludes 1, finds differences by chance more often than one
-//! who looks once (Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132, 1969). So a look has to
+//! who looks once (Armitage and others, Journal of the Royal Statistical Society A 132, 1969). So a look has to
 //! be surer than 95 %, and more so when there were several; and an interval of 97 % then holds the truth in 93 to 97 of
 //! 100 studies, whatever the effect (the test below). Of studies without any difference, at most 7 of 100 find one.
 
