@@ -52,7 +52,7 @@ end_load() {
 }
 
 # When the load was to begin, by the line that says so: "<at> ... the load begins in <s> s".
-begins_at() { awk '/the load begins in/ { print $1 + $(NF - 1); exit }' "$folder/load.err"; }
+begins_at() { awk '/the load begins in/ { printf "%.6f", $1 + $(NF - 1); exit }' "$folder/load.err"; }
 
 # cost_of AGENTS CONNECTIONS LOAD-OPTION...: one line of JSON.
 cost_of() {
