@@ -200,9 +200,9 @@ impl Engine {
         let mut done = done + longer_by;
         if opened.durable {
             let flush = Extent { bytes: 0, ..extent };
-            let cost = self.flush_cost(flush, arrival.at);
-            self.count(OpKind::Flush, flush, cost);
-            done += cost;
+            let written = done;
+            done = self.flush_after(flush, arrival.at, written);
+            self.count(OpKind::Flush, flush, done - written);
         }
         self.send(OpKind::Write, extent, arrival, done, reply);
     }
@@ -210,15 +210,18 @@ impl Engine {
     /// Sends `reply` when all that was written before is durable.
     pub(crate) fn flush(&self, extent: Extent, arrival: Arrival, longer_by: u64, reply: Reply) {
         let written = self.page_cache.written(extent.file, arrival.at);
-        let done = written + self.flush_cost(extent, arrival.at);
+        let done = self.flush_after(extent, arrival.at, written);
         self.count(OpKind::Flush, extent, done - arrival.at);
         self.send(OpKind::Flush, extent, arrival, done + longer_by, reply);
     }
 
-    /// What a flush takes that follows writes. The model takes its operations in the order of their arrival, so that
-    /// this is to be added to the end of those writes.
-    fn flush_cost(&self, flush: Extent, now: Nanoseconds) -> Nanoseconds {
-        self.submit(OpKind::Flush, flush, 1.0, now) - now
+    /// When a flush is done that came at `now`, and that begins when the device has `written` what is to be durable.
+    fn flush_after(&self, flush: Extent, now: Nanoseconds, written: Nanoseconds) -> Nanoseconds {
+        let op = operation(OpKind::Flush, flush, 1.0);
+        // A flush changes nothing in the model, which can be asked for a later time than that of its next operation.
+        let done = self.lock_model().submit(&op, written);
+        self.tracer.record(&op, now, done - now);
+        done
     }
 
     /// Sends `reply` when the device has taken back the space.
@@ -339,14 +342,7 @@ impl Engine {
     }
 
     fn submit(&self, kind: OpKind, extent: Extent, fraction: f64, now: Nanoseconds) -> Nanoseconds {
-        let op = Op {
-            kind,
-            file: extent.file,
-            file_kind: extent.kind,
-            offset: extent.offset,
-            bytes: extent.bytes,
-            compressed_fraction: fraction,
-        };
+        let op = operation(kind, extent, fraction);
         let done = self.lock_model().submit(&op, now);
         self.tracer.record(&op, now, done - now);
         done
@@ -410,5 +406,16 @@ impl Engine {
 
     fn lock_model(&self) -> std::sync::MutexGuard<'_, Model> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn operation(kind: OpKind, extent: Extent, compressed_fraction: f64) -> Op {
+    Op {
+        kind,
+        file: extent.file,
+        file_kind: extent.kind,
+        offset: extent.offset,
+        bytes: extent.bytes,
+        compressed_fraction,
     }
 }

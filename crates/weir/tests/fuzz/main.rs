@@ -16,13 +16,13 @@ mod texts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mutate::Mutator;
 
 /// Says for how long a target is tried.
 const SECONDS: &str = "WEIR_FUZZ_SECONDS";
-/// Variants that are tried without it, and the longest time for them.
+/// Variants that are tried without it, and the longest time for them, by the clock.
 const VARIANTS: u64 = 300;
 const SHORT: Duration = Duration::from_secs(5);
 /// Longest time that one input may take.
@@ -41,19 +41,19 @@ fn fuzz(name: &str, seeds: Vec<Vec<u8>>, words: &[&str], mut target: impl FnMut(
     let mut mutator = Mutator::new(seed, seeds, words);
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("input");
-    let began = processor_time();
+    let (began, began_at) = (processor_time(), Instant::now());
     let mut tried = 0;
     let mut longest = Duration::ZERO;
     let is_enough = |tried: u64| match length {
-        Some(length) => processor_time() - began >= length,
-        None => tried >= VARIANTS || processor_time() - began >= SHORT,
+        Some(length) => since(began) >= length,
+        None => tried >= VARIANTS || began_at.elapsed() >= SHORT,
     };
     while !is_enough(tried) {
         let input = mutator.next();
         std::fs::write(&file, &input).unwrap();
         let input_began = processor_time();
         let result = catch_unwind(AssertUnwindSafe(|| target(&input, &file)));
-        let took = processor_time() - input_began;
+        let took = since(input_began);
         longest = longest.max(took);
         if result.is_err() || took > LONGEST {
             let kept = keep(name, &input);
@@ -61,7 +61,7 @@ fn fuzz(name: &str, seeds: Vec<Vec<u8>>, words: &[&str], mut target: impl FnMut(
         }
         tried += 1;
     }
-    let all = processor_time() - began;
+    let all = since(began);
     tell(&format!(
         "{name}: {tried} inputs in {all:?}, the longest took {longest:?}, seed {seed}"
     ));
@@ -77,6 +77,10 @@ fn processor_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn since(began: Duration) -> Duration {
+    processor_time().saturating_sub(began)
 }
 
 fn clock() -> u64 {
