@@ -69,6 +69,28 @@ fn a_write_into_the_page_cache_returns_at_once_and_its_flush_waits_for_the_devic
     assert!(redo.flush_latency_s < WRITE.as_secs_f64() && redo.flush_latency_s > 0.0);
 }
 
+/// 4 MiB through a buffer of 1 MiB to media of 4 MB/s: all is accepted after 0.8 s, and the buffer empty after 1.05 s.
+#[test]
+fn a_flush_waits_for_writes_and_buffer_together() {
+    let media = [
+        (
+            "bandwidth_mb_per_s = 1_000_000\nbuffer = \"1G\"",
+            "bandwidth_mb_per_s = 4\nbuffer = \"1M\"",
+        ),
+        ("cache = \"power-protected\"", "cache = \"volatile\""),
+    ];
+    let drive = Drive::with_profile(&[SLOW[0], SLOW[1], media[0], media[1]]).unwrap();
+    let log = drive.create("ib_logfile0", 0);
+    let began = Instant::now();
+    for block in 0..64 {
+        log.write_all_at(&vec![1; 65_536], block * 65_536).unwrap();
+    }
+    log.sync_data().unwrap();
+    assert!(began.elapsed() > Duration::from_millis(1_000));
+    let redo = drive.process.statistics().unwrap().by_kind[&FileKind::Redo];
+    assert!(redo.flush_latency_s < 1.2, "{redo:?}");
+}
+
 #[test]
 fn reads_in_parallel_take_one_latency_and_beyond_the_units_they_queue() {
     // 2 ms and 2,000 IOPS: 4 units.
