@@ -86,7 +86,7 @@ fn a_flush_waits_for_writes_and_buffer_together() {
         log.write_all_at(&vec![1; 65_536], block * 65_536).unwrap();
     }
     log.sync_data().unwrap();
-    assert!(began.elapsed() > Duration::from_millis(1_000));
+    assert!(began.elapsed() > Duration::from_secs(1));
     let redo = drive.process.statistics().unwrap().by_kind[&FileKind::Redo];
     assert!(redo.flush_latency_s < 1.2, "{redo:?}");
 }
