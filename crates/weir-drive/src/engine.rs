@@ -188,39 +188,49 @@ impl Engine {
         self.stored_bytes.fetch_add(stored, Ordering::Relaxed);
         let done = self.submit(OpKind::Write, extent, fraction, arrival.at);
         if opened.is_buffered() {
-            let written = done + longer_by;
-            let answered = self.page_cache.write(extent.file, arrival.at, written);
-            self.count(OpKind::Write, extent, answered - arrival.at);
-            if answered == arrival.at {
-                return self.send_from_memory(OpKind::Write, extent, arrival, reply);
-            }
-            return self.send(OpKind::Write, extent, arrival, answered, reply);
+            return self.write_buffered(extent, arrival, done + longer_by, reply);
         }
         self.count(OpKind::Write, extent, done - arrival.at);
         let mut done = done + longer_by;
         if opened.durable {
             let flush = Extent { bytes: 0, ..extent };
-            let written = done;
-            done = self.flush_after(flush, arrival.at, written);
-            self.count(OpKind::Flush, flush, done - written);
+            done = self.flush_after(flush, arrival.at, done, done);
         }
         self.send(OpKind::Write, extent, arrival, done, reply);
+    }
+
+    /// Sends `reply` when the page cache has taken a write that the device has `written` later.
+    fn write_buffered(&self, extent: Extent, arrival: Arrival, written: Nanoseconds, reply: Reply) {
+        let answered = self.page_cache.write(extent.file, arrival.at, written);
+        self.count(OpKind::Write, extent, answered - arrival.at);
+        if answered == arrival.at {
+            self.send_from_memory(extent, arrival, reply);
+        } else {
+            self.send(OpKind::Write, extent, arrival, answered, reply);
+        }
     }
 
     /// Sends `reply` when all that was written before is durable.
     pub(crate) fn flush(&self, extent: Extent, arrival: Arrival, longer_by: u64, reply: Reply) {
         let written = self.page_cache.written(extent.file, arrival.at);
-        let done = self.flush_after(extent, arrival.at, written);
-        self.count(OpKind::Flush, extent, done - arrival.at);
+        let done = self.flush_after(extent, arrival.at, written, arrival.at);
         self.send(OpKind::Flush, extent, arrival, done + longer_by, reply);
     }
 
-    /// When a flush is done that came at `now`, and that begins when the device has `written` what is to be durable.
-    fn flush_after(&self, flush: Extent, now: Nanoseconds, written: Nanoseconds) -> Nanoseconds {
+    /// When a flush is done that came at `now`, and that begins when the device has `written` what is to be durable. It
+    /// is counted and recorded as one whose caller waits for it from `from` on.
+    fn flush_after(
+        &self,
+        flush: Extent,
+        now: Nanoseconds,
+        written: Nanoseconds,
+        from: Nanoseconds,
+    ) -> Nanoseconds {
         let op = operation(OpKind::Flush, flush, 1.0);
         // A flush changes nothing in the model, which can be asked for a later time than that of its next operation.
         let done = self.lock_model().submit(&op, written);
-        self.tracer.record(&op, now, done - now);
+        self.count(OpKind::Flush, flush, done - from);
+        self.tracer.record(&op, now, done - from);
         done
     }
 
@@ -354,8 +364,8 @@ impl Engine {
             .accepted(extent.kind, what, extent.bytes, waits);
     }
 
-    /// Sends `reply` now: the device does not decide when.
-    fn send_from_memory(&self, what: OpKind, extent: Extent, arrival: Arrival, reply: Reply) {
+    /// Sends the `reply` to a write now: the device does not decide when.
+    fn send_from_memory(&self, extent: Extent, arrival: Arrival, reply: Reply) {
         let now = self.clock.now();
         let ticket = Ticket {
             accepted: arrival.at,
@@ -363,7 +373,7 @@ impl Engine {
             due: now,
             caller: arrival.caller,
             kind: extent.kind,
-            what,
+            what: OpKind::Write,
             from_memory: true,
         };
         self.scheduler.complete(reply, ticket);

@@ -54,7 +54,7 @@ fn comparisons(count: usize, pairs: usize, plan: &Plan) -> String {
             Until::Within(half_width) => {
                 format!("each is known to +-{:.3} %", half_width * 100.0).replace(".000 %", " %")
             }
-            Until::Decided(_) => "each has a verdict".to_owned(),
+            Until::Verdict => "each has a verdict".to_owned(),
         };
         return format!(
             "{count} {comparisons}, repeated until {known}, at most {} times",

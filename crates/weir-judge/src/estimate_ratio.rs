@@ -43,7 +43,7 @@ pub(crate) fn ratio(
     match pairing {
         Pairing::Repetition => {
             let pairs = runs.pairs(level, baseline, metric);
-            if plan.repeat.until == Some(Until::VERDICT) {
+            if plan.repeat.until == Some(Until::Verdict) {
                 at_verdict(&pairs)
             } else {
                 paired(&pairs, plan.seed)

@@ -48,26 +48,13 @@ pub struct Repetition {
 /// How well an effect has to be known for its repetitions to end.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum Until {
-    /// Its interval reaches no further than this to either side, relative; 0.05 is +-5 %.
-    Within(f64),
-    /// It surely differs from none.
-    Decided(Decided),
-}
-
-impl Until {
-    /// Every effect surely differs from none.
-    pub const VERDICT: Self = Self::Decided(Decided::Verdict);
-}
-
-/// What decides an effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Decided {
+pub enum Until {
     /// It surely differs from none, by a test that allows for one after each repetition.
     Verdict,
+    /// Its interval reaches no further than this to either side, relative; 0.05 is +-5 %.
+    #[serde(untagged)]
+    Within(f64),
 }
 
 impl Default for Repetition {
@@ -225,7 +212,7 @@ mod tests {
     fn the_end_of_repetitions_is_stored_as_a_number_or_a_word() {
         for (until, stored) in [
             (Until::Within(0.05), "0.05"),
-            (Until::VERDICT, "\"verdict\""),
+            (Until::Verdict, "\"verdict\""),
         ] {
             assert_eq!(serde_json::to_string(&until).unwrap(), stored);
             assert_eq!(serde_json::from_str::<Until>(stored).unwrap(), until);

@@ -47,9 +47,7 @@ pub use analysis::{
 pub use bottleneck::{Bottleneck, ConnectionTime, OtherProcess, Utilization};
 pub use claim::{Bound, Claim};
 pub use crash_test::{CrashTest, PagesInQuestion};
-pub use design::{
-    Decided, Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan, Until,
-};
+pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan, Until};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
 pub use drive::{
     Atomicity, BlockCost, COMPRESSED_BLOCK_BYTES, CacheFill, CacheStatistics, CachedWrites,

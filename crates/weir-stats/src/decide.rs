@@ -1,4 +1,4 @@
-//! When to stop repeating: once a ratio is told from 1; and what its interval is then.
+//! When to stop repeating: once a ratio surely differs from 1; and what its interval is then.
 //!
 //! Who looks after each repetition, and stops when an interval excludes 1, finds differences by chance more often than one
 //! who looks once (Armitage and others, Journal of the Royal Statistical Society A 132, 1969). So a look has to
@@ -23,8 +23,8 @@ const FALSE_SHARE_MAX: f64 = 0.05;
 /// Confidence by which the interval has to be computed for one that covers 95 %.
 const CONFIDENCE: f64 = 0.97;
 
-/// Whether `(level, baseline)` pairs, in the order in which they were measured, tell their ratio from 1: so surely that it
-/// is also a difference among all `comparisons` of the study. Pairs that come later do not change the answer.
+/// Whether the ratio of `(level, baseline)` pairs, in the order in which they were measured, differs from 1: so surely
+/// that it also does among all `comparisons` of the study. Pairs that come later do not change the answer.
 ///
 /// # Errors
 ///

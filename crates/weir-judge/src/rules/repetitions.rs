@@ -42,7 +42,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         return Some(finding);
     }
     // A verdict that ended the repetitions had to be surer.
-    let is_decided = evidence.result.plan.repeat.until == Some(Until::VERDICT);
+    let is_decided = evidence.result.plan.repeat.until == Some(Until::Verdict);
     let small = (comparison.ratio - 1.0).abs() < SMALL_EFFECT;
     (small && !is_decided && pairs < PAIRS_MIN_SMALL_EFFECT).then(|| {
         let message = format!(
@@ -101,7 +101,7 @@ fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
              raise repeat.at_most or repeat.budget",
             half_width * 100.0
         ),
-        Until::Decided(_) => format!(
+        Until::Verdict => format!(
             "{count} effects have no verdict after {} repetitions, such as that of {factor} {level}; measure longer, or \
              take it for less than its interval shows",
             result

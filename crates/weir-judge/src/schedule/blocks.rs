@@ -50,7 +50,7 @@ pub(crate) fn is_open(
         None => false,
         Some(Until::Within(half_width)) => !is_settled(&pairs, half_width)?,
         // A verdict on what must not differ is not waited for.
-        Some(Until::Decided(_)) => {
+        Some(Until::Verdict) => {
             !is_negative_control(plan, contrast) && !is_decided(&pairs, comparisons)?
         }
     })

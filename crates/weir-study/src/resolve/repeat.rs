@@ -66,18 +66,18 @@ impl Resolver<'_> {
     fn blocks(&self, until: Until) -> Result<(u32, u32), StudyError> {
         let (fewest, most) = match until {
             Until::Within(_) => (RUNS_UNTIL, RUNS_AT_MOST),
-            Until::Decided(_) => (RUNS_VERDICT, RUNS_VERDICT_MAX),
+            Until::Verdict => (RUNS_VERDICT, RUNS_VERDICT_MAX),
         };
         let runs = self.file.repeat.runs.unwrap_or(fewest);
         if runs < fewest {
             let why = format!("with this repeat.until there must be at least {fewest}");
             return Err(self.error("repeat.runs", runs, why));
         }
-        let at_most = self.file.repeat.at_most.unwrap_or(most.max(runs));
+        let at_most = self.file.repeat.at_most.unwrap_or(most);
         if at_most < runs {
             return Err(self.error("repeat.at_most", at_most, format!("less than {runs} runs")));
         }
-        if until == Until::VERDICT && at_most > most {
+        if until == Until::Verdict && at_most > most {
             let why = format!(
                 "the intervals of a study that ends at its verdict hold for at most {most} repetitions; \
                  for more take `effect +-5 %`"
@@ -90,7 +90,7 @@ impl Resolver<'_> {
 
 fn read_until(text: &str) -> Option<Until> {
     if text.trim() == "verdict" {
-        return Some(Until::VERDICT);
+        return Some(Until::Verdict);
     }
     half_width(text).map(Until::Within)
 }

@@ -376,7 +376,7 @@ fn repetitions_until_an_interval_is_narrow() {
 #[test]
 fn repetitions_until_there_is_a_verdict() {
     let plan = with("runs = 3", "until = \"verdict\"");
-    assert_eq!(plan.repeat.until, Some(weir_model::Until::VERDICT));
+    assert_eq!(plan.repeat.until, Some(weir_model::Until::Verdict));
     assert_eq!((plan.repeat.runs, plan.repeat.at_most), (3, 10));
 }
 
