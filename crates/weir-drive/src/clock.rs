@@ -1,24 +1,24 @@
 //! The drive's clock: nanoseconds since its process mounted it.
 
-use std::time::{Duration, Instant};
-
+use rustix::time::Timespec;
 use weir_model::Nanoseconds;
 
 /// Monotonic time since it was started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
-    started: Instant,
+    /// On `CLOCK_MONOTONIC`.
+    started_ns: Nanoseconds,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
         Self {
-            started: Instant::now(),
+            started_ns: monotonic_ns(),
         }
     }
 
     pub(crate) fn now(&self) -> Nanoseconds {
-        self.started.elapsed().as_nanos() as Nanoseconds
+        monotonic_ns() - self.started_ns
     }
 
     /// Burns time until `deadline`; for waits shorter than what a sleep and its wake-up take.
@@ -28,10 +28,13 @@ impl Clock {
         }
     }
 
-    /// The moment `time` on this clock, `None` if it has passed.
-    pub(crate) fn remaining(&self, time: Nanoseconds) -> Option<Duration> {
-        let left = time.saturating_sub(self.now());
-        (left > 0).then(|| Duration::from_nanos(left))
+    /// The moment `time` on `CLOCK_MONOTONIC`.
+    pub(crate) fn monotonic(&self, time: Nanoseconds) -> Timespec {
+        let at = self.started_ns.saturating_add(time);
+        Timespec {
+            tv_sec: (at / 1_000_000_000).cast_signed(),
+            tv_nsec: (at % 1_000_000_000).cast_signed(),
+        }
     }
 }
 

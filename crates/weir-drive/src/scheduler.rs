@@ -5,25 +5,27 @@
 //! waits for in a spin, because waking another thread would take as long; the rest goes into a
 //! heap by deadline that one timer thread serves.
 //!
-//! The timer thread sleeps until shortly before the earliest deadline and spins for the rest. How
-//! long before, it learns from its own wake-ups (mean and deviation, as TCP's retransmission timer
-//! does, RFC 6298); how much it may spin is capped, since on a small host the spinning takes the
-//! processor from the server under test.
+//! The timer thread sleeps until shortly before the earliest deadline and spins for the rest. An earlier
+//! deadline sets its alarm anew without waking it. How long before a deadline it is awake, it learns from
+//! its own wake-ups (mean and deviation, as TCP's retransmission timer does, RFC 6298); how much it may
+//! spin is capped, since on a small host the spinning takes the processor from the server under test.
 
+mod alarm;
 mod pending;
 pub(crate) mod priority;
 mod wakeup;
 
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{JoinHandle, Thread};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use weir_model::Nanoseconds;
 
+use self::alarm::Alarm;
 use self::pending::Pending;
 pub(crate) use self::pending::{Buffers, Reply};
-use self::wakeup::{SpinBudget, WakeupError};
+use self::wakeup::{Lead, SpinBudget, WakeupError};
 use crate::calibration::{Correction, Ticket};
 use crate::clock::Clock;
 use crate::placement::Placement;
@@ -48,18 +50,33 @@ struct Shared {
     buffers: Arc<Buffers>,
     correction: Arc<Correction>,
     placement: Arc<Placement>,
-    heap: Mutex<BinaryHeap<Pending>>,
+    held: Mutex<Held>,
+    alarm: Alarm,
     /// Replies that do not leave, whatever their time, while there is such a list.
     stuck: Mutex<Option<Vec<Pending>>>,
     is_stuck: AtomicBool,
     /// The power is cut: nothing is done any more.
     is_cut: AtomicBool,
-    /// When the timer thread will look at the heap by itself; 0 while it is awake.
-    asleep_until: AtomicU64,
     /// The earliest deadline in the heap, for the timer thread's spin.
     earliest: AtomicU64,
     ended: AtomicBool,
-    timer_thread: OnceLock<Thread>,
+}
+
+/// What the timer thread is to send.
+#[derive(Debug, Default)]
+struct Held {
+    heap: BinaryHeap<Pending>,
+    /// Until when the timer thread sleeps, if it does.
+    asleep_until: Option<Nanoseconds>,
+    lead: Lead,
+}
+
+impl Held {
+    /// When the timer thread should be awake for the reply of `ticket`.
+    fn wake(&self, ticket: &Ticket) -> Nanoseconds {
+        let latency = ticket.done - ticket.accepted;
+        ticket.due.saturating_sub(self.lead.of(latency))
+    }
 }
 
 impl Scheduler {
@@ -76,20 +93,18 @@ impl Scheduler {
             buffers,
             correction,
             placement,
-            heap: Mutex::default(),
+            held: Mutex::default(),
+            alarm: Alarm::new(clock)?,
             stuck: Mutex::default(),
             is_stuck: AtomicBool::new(false),
             is_cut: AtomicBool::new(false),
-            asleep_until: AtomicU64::new(0),
             earliest: AtomicU64::new(u64::MAX),
             ended: AtomicBool::new(false),
-            timer_thread: OnceLock::new(),
         });
         let of_timer = Arc::clone(&shared);
         let timer = std::thread::Builder::new()
             .name("drive-timer".to_owned())
             .spawn(move || of_timer.serve())?;
-        let _ = shared.timer_thread.set(timer.thread().clone());
         Ok(Self {
             shared,
             timer: Mutex::new(Some(timer)),
@@ -114,20 +129,27 @@ impl Scheduler {
 
     fn hold(&self, pending: Pending) {
         let shared = &self.shared;
-        let due = pending.ticket.due;
-        let mut heap = shared.lock();
+        let ticket = pending.ticket;
+        let mut held = shared.lock();
         // Asked under the lock: what is in the heap before the timer thread ends, it sends.
         if shared.ended.load(Ordering::Acquire) {
-            drop(heap);
+            drop(held);
             return shared.send_held(pending);
         }
-        heap.push(pending);
-        shared.earliest.fetch_min(due, Ordering::Relaxed);
-        drop(heap);
-        if due < shared.asleep_until.load(Ordering::Acquire)
-            && let Some(timer) = shared.timer_thread.get()
-        {
-            timer.unpark();
+        held.heap.push(pending);
+        shared.earliest.fetch_min(ticket.due, Ordering::Relaxed);
+        let wake = held.wake(&ticket);
+        if held.asleep_until.is_none_or(|until| until <= wake) {
+            return;
+        }
+        if wake > shared.clock.now() {
+            held.asleep_until = Some(wake);
+            shared.alarm.set(wake);
+        } else {
+            // It comes at once, and would have to wait for the lock.
+            held.asleep_until = None;
+            drop(held);
+            shared.alarm.set(wake);
         }
     }
 
@@ -167,10 +189,10 @@ impl Scheduler {
     /// Ends the timer thread; replies that are still held are sent at once, and so are all that come later.
     pub(crate) fn stop(&self) {
         self.set_stuck(false);
+        let held = self.shared.lock();
         self.shared.ended.store(true, Ordering::Release);
-        if let Some(timer) = self.shared.timer_thread.get() {
-            timer.unpark();
-        }
+        drop(held);
+        self.shared.alarm.set(0);
         let timer = self
             .timer
             .lock()
@@ -189,45 +211,51 @@ impl Shared {
         self.placement.enter_timer();
         let mut wakeup = WakeupError::default();
         let mut budget = SpinBudget::new(self.clock.now());
-        while !self.ended.load(Ordering::Acquire) {
+        loop {
+            let mut lead = wakeup.lead();
             let alone = self.placement.follows();
-            let lead = if budget.allows(self.clock.now(), wakeup.lead_ns(), alone) {
-                wakeup.lead_ns()
-            } else {
-                wakeup.mean_ns()
-            };
-            match self.take_due_or_announce_sleep(lead) {
+            if !budget.allows(self.clock.now(), lead.longest(), alone) {
+                lead = lead.on_average();
+            }
+            match self.next(lead) {
                 Next::Send(pending) => self.send_held(pending),
                 Next::SpinUntilEarliest => self.spin(&mut budget),
-                Next::Sleep(until) => self.sleep(until, &mut wakeup),
+                Next::Sleep => self.sleep(&mut wakeup),
+                Next::End => break,
             }
         }
-        let held = std::mem::take(&mut *self.lock());
+        let held = std::mem::take(&mut self.lock().heap);
         for pending in held.into_sorted_vec() {
             self.send_held(pending);
         }
     }
 
-    fn take_due_or_announce_sleep(&self, lead: Nanoseconds) -> Next {
-        let mut heap = self.lock();
-        let Some(first) = heap.peek() else {
+    /// What the timer thread does now; before it sleeps, its alarm is set.
+    fn next(&self, lead: Lead) -> Next {
+        let mut held = self.lock();
+        held.lead = lead;
+        if self.ended.load(Ordering::Acquire) {
+            return Next::End;
+        }
+        let Some(first) = held.heap.peek() else {
             self.earliest.store(u64::MAX, Ordering::Relaxed);
-            self.asleep_until.store(u64::MAX, Ordering::Release);
-            return Next::Sleep(u64::MAX);
+            held.asleep_until = Some(u64::MAX);
+            return Next::Sleep;
         };
-        let due = first.ticket.due;
+        let (due, wake) = (first.ticket.due, held.wake(&first.ticket));
         self.earliest.store(due, Ordering::Relaxed);
         let now = self.clock.now();
         if due <= now + NEAR_NS
-            && let Some(pending) = heap.pop()
+            && let Some(pending) = held.heap.pop()
         {
             return Next::Send(pending);
         }
-        if due <= now + lead {
+        if wake <= now {
             return Next::SpinUntilEarliest;
         }
-        self.asleep_until.store(due - lead, Ordering::Release);
-        Next::Sleep(due - lead)
+        held.asleep_until = Some(wake);
+        self.alarm.set(wake);
+        Next::Sleep
     }
 
     fn spin(&self, budget: &mut SpinBudget) {
@@ -241,17 +269,13 @@ impl Shared {
         budget.spend(self.clock.now() - began);
     }
 
-    fn sleep(&self, until: Nanoseconds, wakeup: &mut WakeupError) {
-        if until == u64::MAX {
-            std::thread::park();
-        } else if let Some(duration) = self.clock.remaining(until) {
-            std::thread::park_timeout(duration);
-            // Woken before its time, by an earlier deadline, it says nothing about the timer.
-            if let Some(error) = self.clock.now().checked_sub(until) {
-                wakeup.learn(error);
-            }
+    fn sleep(&self, wakeup: &mut WakeupError) {
+        self.alarm.sleep();
+        let until = self.lock().asleep_until.take();
+        // Woken before its time, by a deadline that was too near for a sleep, it says nothing about the timer.
+        if let Some(error) = until.and_then(|until| self.clock.now().checked_sub(until)) {
+            wakeup.learn(error);
         }
-        self.asleep_until.store(0, Ordering::Release);
     }
 
     fn send_held(&self, pending: Pending) {
@@ -290,13 +314,14 @@ impl Shared {
         self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, BinaryHeap<Pending>> {
-        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 enum Next {
     Send(Pending),
     SpinUntilEarliest,
-    Sleep(Nanoseconds),
+    Sleep,
+    End,
 }

@@ -4,7 +4,7 @@
 //! itself, on the processor on which callers are expected, and sees the whole of a round trip.
 //!
 //! A caller whose next request comes before the model says that its last one is done was answered
-//! too early, for certain: that is counted, and corrects the correction at once.
+//! too early, for certain: that is counted, and if it is more than chance, it corrects the correction at once.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -17,6 +17,9 @@ const CORRECTION_NS_MIN: i64 = -10_000;
 const CORRECTION_NS_MAX: i64 = 40_000;
 /// Weight of one observation, as a power of one half.
 const SHIFT: u32 = 2;
+/// A reply that is early by less says nothing of the others: replies that are late by as much leave no such trace, and
+/// all would come later than they should.
+const JITTER_NS: Nanoseconds = 1_500;
 
 /// A request whose reply is to come: what it asks for, when it came, when its reply is due, and who
 /// waits for it.
@@ -76,7 +79,9 @@ impl Correction {
         }
         let done = self.last_done.load(Ordering::Relaxed);
         let early_ns = done.checked_sub(now).filter(|early_ns| *early_ns > 0)?;
-        self.longer.learn(-early_ns.cast_signed());
+        if early_ns > JITTER_NS {
+            self.longer.learn(-early_ns.cast_signed());
+        }
         let latency_ns = done.saturating_sub(self.last_accepted.load(Ordering::Relaxed));
         Some(Early {
             early_ns,
@@ -159,5 +164,14 @@ mod tests {
         let early = correction.arrived_alone(1, 168_000).unwrap();
         assert_eq!((early.early_ns, early.latency_ns), (12_000, 80_000));
         assert!(correction.nanoseconds() < 0);
+    }
+
+    #[test]
+    fn a_reply_that_is_early_by_chance_is_counted_and_corrects_nothing() {
+        let correction = Correction::default();
+        correction.sent(&ticket(1, 100_000, 180_000));
+        let early = correction.arrived_alone(1, 179_000).unwrap();
+        assert_eq!(early.early_ns, 1_000);
+        assert_eq!(correction.nanoseconds(), 0);
     }
 }

@@ -9,6 +9,8 @@ const LEAD_NS_MAX: f64 = 60_000.0;
 const GAIN_MEAN: f64 = 1.0 / 8.0;
 const GAIN_DEVIATION: f64 = 1.0 / 4.0;
 const DEVIATIONS: f64 = 4.0;
+/// A reply may be late by this share of its operation's latency: no spin makes up for that.
+const TOLERATED_SHARE: f64 = 0.02;
 
 /// A running estimate of (actual - wanted) wake-up time.
 #[derive(Debug)]
@@ -35,15 +37,41 @@ impl WakeupError {
         self.mean_ns += GAIN_MEAN * (error - self.mean_ns);
     }
 
-    /// So long before a deadline a sleep should end for the wake-up to be in time.
-    pub(super) fn lead_ns(&self) -> Nanoseconds {
-        let lead = self.mean_ns + DEVIATIONS * self.deviation_ns;
-        lead.clamp(LEAD_NS_MIN, LEAD_NS_MAX) as Nanoseconds
+    /// How long before a deadline a sleep should end for the wake-up to be in time.
+    pub(super) fn lead(&self) -> Lead {
+        let in_time = self.mean_ns + DEVIATIONS * self.deviation_ns;
+        Lead {
+            mean_ns: self.mean_ns.clamp(LEAD_NS_MIN, LEAD_NS_MAX),
+            in_time_ns: in_time.clamp(LEAD_NS_MIN, LEAD_NS_MAX),
+        }
+    }
+}
+
+/// How long before a deadline the timer thread wants to be awake.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Lead {
+    mean_ns: f64,
+    in_time_ns: f64,
+}
+
+impl Lead {
+    /// The same without any time to spare: half of the wake-ups are late.
+    pub(super) fn on_average(self) -> Self {
+        Self {
+            in_time_ns: self.mean_ns,
+            ..self
+        }
     }
 
-    /// So long before a deadline a sleep should end for the wake-up to be in time on average.
-    pub(super) fn mean_ns(&self) -> Nanoseconds {
-        self.mean_ns.min(LEAD_NS_MAX) as Nanoseconds
+    /// For the reply to an operation that takes `latency`.
+    pub(super) fn of(self, latency: Nanoseconds) -> Nanoseconds {
+        let tolerated = TOLERATED_SHARE * latency as f64;
+        self.mean_ns.max(self.in_time_ns - tolerated) as Nanoseconds
+    }
+
+    /// The longest.
+    pub(super) fn longest(self) -> Nanoseconds {
+        self.of(0)
     }
 }
 
@@ -98,9 +126,21 @@ mod tests {
         for _ in 0..200 {
             wakeup.learn(4_000);
         }
-        assert!((4_000..4_500).contains(&wakeup.lead_ns()));
+        assert!((4_000..4_500).contains(&wakeup.lead().longest()));
         wakeup.learn(50_000_000);
-        assert!(wakeup.lead_ns() <= 60_000);
+        assert!(wakeup.lead().longest() <= 60_000);
+    }
+
+    #[test]
+    fn the_slower_the_operation_the_shorter_the_lead() {
+        let lead = WakeupError::default().lead();
+        assert_eq!(lead.longest(), 30_000);
+        assert_eq!(
+            [0, 100_000, 500_000].map(|latency| lead.of(latency)),
+            [30_000, 28_000, 20_000]
+        );
+        assert_eq!(lead.of(10_000_000), 10_000);
+        assert_eq!(lead.on_average().of(0), 10_000);
     }
 
     #[test]

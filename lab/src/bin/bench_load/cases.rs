@@ -9,17 +9,13 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::child;
-use crate::others;
 use crate::server::{Commits, Server};
 use crate::way::{Way, absolute};
+use crate::{others, prepare};
 
 /// Tables and rows of the cases that load them.
 pub(crate) const TABLES: u32 = 2;
 const ROWS: u32 = 100_000;
-/// What `prepare` makes when it is the case.
-const PREPARED_TABLES: u32 = 4;
-const PREPARED_ROWS: u32 = 200_000;
-const PREPARE_THREADS: u32 = 2;
 
 /// Connections that each tool can have: a thread for each, or a goroutine.
 const OTHERS_CONNECTIONS_MAX: u32 = 512;
@@ -35,6 +31,8 @@ pub(crate) enum Tool {
     Slap,
     /// `query_floor`: what the kernel takes for point selects.
     Floor,
+    /// No client: what the server takes to make tables.
+    ServerAlone,
     /// Order entry only.
     GoTpc,
 }
@@ -223,6 +221,7 @@ impl Case {
                 is_few(connections)
             }
             (Tool::Floor, Self::Run(workload, ..)) => workload == "oltp_point_select",
+            (Tool::ServerAlone, Self::Prepare(_)) => true,
             _ => false,
         }
     }
@@ -243,9 +242,11 @@ impl Case {
         turns: usize,
         time_s: u32,
     ) -> anyhow::Result<Vec<Sample>> {
-        if !matches!(self, Self::Prepare(_)) {
-            let options = table_options(TABLES, ROWS, PREPARE_THREADS);
-            prepare(&arms[0], server, &options)?;
+        if let Self::Prepare(_) = self {
+            prepare::begin(&arms[0], server)?;
+        } else {
+            let options = table_options(TABLES, ROWS, prepare::THREADS);
+            prepare::tables(&arms[0], server, &options)?;
             self.sample(&arms[0], server, 2)?;
         }
         in_turns(arms, turns, |arm| {
@@ -258,19 +259,14 @@ impl Case {
         let (workload, connections) = match self {
             Self::Run(workload, connections, _) => (workload, connections),
             Self::Encryption(connections) => ("oltp_point_select", connections),
-            Self::Prepare(_) => {
-                let options = table_options(PREPARED_TABLES, PREPARED_ROWS, PREPARE_THREADS);
-                let done = prepare(arm, server, &options)?;
-                let count = f64::from(PREPARED_TABLES * PREPARED_ROWS);
-                return Ok(Sample::new(arm, &done, count, done.wall_s));
-            }
+            Self::Prepare(_) => return prepare::sample(arm, server),
         };
         let size = (ROWS, connections, time_s);
         match arm.tool {
             Tool::GoClient => return others::go_client(arm, server, size),
             Tool::Slap => return others::slap(arm, server, size),
             Tool::Floor => return others::floor(arm, server, size),
-            Tool::Sysbench | Tool::Weir | Tool::GoTpc => {}
+            Tool::Sysbench | Tool::Weir | Tool::ServerAlone | Tool::GoTpc => {}
         }
         let mut options = table_options(TABLES, ROWS, connections);
         options.push(format!("--time={time_s}"));
@@ -279,14 +275,6 @@ impl Case {
         let seconds = number_after(&done.output, "total time:")?;
         Ok(Sample::new(arm, &done, count, seconds))
     }
-}
-
-/// Makes the tables anew.
-fn prepare(arm: &Arm, server: &Server, options: &[String]) -> anyhow::Result<child::Finished> {
-    for table in 1..=PREPARED_TABLES {
-        server.query(&format!("DROP TABLE IF EXISTS sbtest{table}"))?;
-    }
-    child::run(&mut arm.command(server, "oltp_read_write", "prepare", options))
 }
 
 fn table_options(tables: u32, rows: u32, threads: u32) -> Vec<String> {

@@ -13,6 +13,7 @@ mod cases;
 mod child;
 mod order_entry;
 mod others;
+mod prepare;
 mod processors;
 mod server;
 mod table;
@@ -148,6 +149,9 @@ fn others(options: &Options) -> Vec<Arm> {
     let mut arms: Vec<_> = given
         .filter_map(|(tool, name, program)| Some(Arm::of(tool, name, program.as_deref()?)))
         .collect();
+    if options.order_entry.is_none() {
+        arms.push(Arm::of(Tool::ServerAlone, "server alone", Path::new("")));
+    }
     if let (None, Some(program)) = (&options.order_entry, &options.floor) {
         arms.push(Arm::of(Tool::Floor, "floor", program));
         let mut ring = Arm::of(Tool::Floor, "floor ring", program);

@@ -82,10 +82,18 @@ impl Server {
 
     /// Runs a statement.
     pub(crate) fn query(&self, sql: &str) -> anyhow::Result<()> {
-        weir_testing::connect(&self.server.endpoint())
-            .run(sql)
-            .map(drop)
-            .with_context(|| format!("while running `{sql}`"))
+        self.run(&[sql])
+    }
+
+    /// Runs statements on one connection.
+    pub(crate) fn run(&self, statements: &[&str]) -> anyhow::Result<()> {
+        let mut connection = weir_testing::connect(&self.server.endpoint());
+        for sql in statements {
+            connection
+                .run(*sql)
+                .with_context(|| format!("while running `{sql}`"))?;
+        }
+        Ok(())
     }
 
     /// The rows of a table.
