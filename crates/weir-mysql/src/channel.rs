@@ -19,6 +19,8 @@ struct Encryption {
     connection: ClientConnection,
     /// Bytes that were encrypted but not reported as written, because the socket had no room.
     unreported: usize,
+    /// The last read took all that the socket had.
+    has_emptied: bool,
 }
 
 impl<S> Channel<S> {
@@ -30,6 +32,11 @@ impl<S> Channel<S> {
     /// Whether it is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
+    }
+
+    /// Whether a read that has just returned less than was asked for left nothing behind, in the socket or here.
+    pub fn is_emptied_by_short_read(&self) -> bool {
+        self.tls.as_ref().is_none_or(|tls| tls.has_emptied)
     }
 
     /// The socket below, to look at.
@@ -68,6 +75,7 @@ impl<S: Read + Write> Channel<S> {
         self.tls = Some(Box::new(Encryption {
             connection,
             unreported: 0,
+            has_emptied: false,
         }));
         Ok(())
     }
@@ -97,7 +105,12 @@ impl Encryption {
 
     /// Takes what has come and decrypts it.
     fn receive(&mut self, socket: &mut (impl Read + Write)) -> io::Result<()> {
-        self.connection.read_tls(socket)?;
+        let mut noting = Noting {
+            socket,
+            was_short: false,
+        };
+        self.connection.read_tls(&mut noting)?;
+        self.has_emptied = noting.was_short;
         self.connection
             .process_new_packets()
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
@@ -123,6 +136,20 @@ impl Encryption {
             }
         }
         Ok(written)
+    }
+}
+
+/// A socket that is read, and whether it gave less than was asked for: all that it had.
+struct Noting<'a, S> {
+    socket: &'a mut S,
+    was_short: bool,
+}
+
+impl<S: Read> Read for Noting<'_, S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.socket.read(buffer)?;
+        self.was_short = read < buffer.len();
+        Ok(read)
     }
 }
 

@@ -69,10 +69,6 @@ pub(crate) trait Driven {
 
     /// Its socket's number, for a way of waiting that does its own input and output.
     fn descriptor(&mut self) -> RawFd;
-
-    /// Whether a read that returned less than was asked for has left nothing behind: TLS returns
-    /// a record at a time.
-    fn is_emptied_by_short_read(&self) -> bool;
 }
 
 impl Driven for Transport {
@@ -99,10 +95,6 @@ impl Driven for Transport {
             NonBlocking::Unix(stream) => stream.as_raw_fd(),
             NonBlocking::Tcp(tcp) => tcp.stream.as_raw_fd(),
         }
-    }
-
-    fn is_emptied_by_short_read(&self) -> bool {
-        !self.is_encrypted()
     }
 }
 

@@ -50,8 +50,8 @@ fn drop_tables(server: &Server) -> anyhow::Result<()> {
     (1..=TABLES).try_for_each(|table| server.query(&format!("DROP TABLE IF EXISTS sbtest{table}")))
 }
 
-/// The floor: the server copies tables that it has, with as many threads, the index after the rows, and no binary log. No
-/// client sends rows, and none are parsed.
+/// The floor: the server copies tables that it has, with as many threads, and the index after the rows. No client sends
+/// rows, and none are parsed.
 fn by_the_server(server: &Server) -> anyhow::Result<Finished> {
     drop_tables(server)?;
     let began = Instant::now();
@@ -77,7 +77,6 @@ fn by_the_server(server: &Server) -> anyhow::Result<Finished> {
 
 fn copy(server: &Server, table: u32) -> anyhow::Result<()> {
     server.run(&[
-        "SET SESSION sql_log_bin = OFF",
         &format!("CREATE TABLE sbtest{table} LIKE source{table}"),
         &format!("ALTER TABLE sbtest{table} DROP INDEX k_{table}"),
         &format!("INSERT INTO sbtest{table} SELECT * FROM source{table}"),
