@@ -1,4 +1,4 @@
-//! Many crash states of one recording, made, recovered and judged, two at a time.
+//! Many crash states of one recording, made, recovered and judged, some at a time.
 
 use std::fs::{self, File};
 use std::io::Read;
