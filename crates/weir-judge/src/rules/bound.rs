@@ -24,19 +24,32 @@ impl Bound {
         comparison: &Comparison,
         slowed: impl Fn(&RunResult) -> f64,
     ) -> Self {
-        let of_cell = |cell: usize| {
-            let runs = evidence.runs.of(cell);
-            let sum: f64 = runs.iter().map(|run| slowed(run).max(-0.99).ln_1p()).sum();
-            let factor = (sum / runs.len().max(1) as f64).exp();
-            (factor.min(1.0), factor.max(1.0))
-        };
-        let (baseline, level) = (
-            of_cell(comparison.baseline_cell),
-            of_cell(comparison.level_cell),
-        );
+        let [baseline, level] = faster(evidence, comparison, slowed);
         Self {
-            low: level.0 / baseline.1,
-            high: level.1 / baseline.0,
+            low: level.min(1.0) / baseline.max(1.0),
+            high: level.max(1.0) / baseline.min(1.0),
+        }
+    }
+
+    /// The same for what works alike in both cells: where it slowed both by the same share, it moved no ratio.
+    pub(super) fn of_the_difference(
+        evidence: &Evidence<'_>,
+        comparison: &Comparison,
+        slowed: impl Fn(&RunResult) -> f64,
+    ) -> Self {
+        let [baseline, level] = faster(evidence, comparison, slowed);
+        let moved = level / baseline;
+        Self {
+            low: moved.min(1.0),
+            high: moved.max(1.0),
+        }
+    }
+
+    /// Of both disturbances.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            low: self.low * other.low,
+            high: self.high * other.high,
         }
     }
 
@@ -74,6 +87,19 @@ impl Bound {
             (false, false) => Severity::Note,
         }
     }
+}
+
+/// By what factor the runs of baseline and level would at most have been faster: geometric means.
+fn faster(
+    evidence: &Evidence<'_>,
+    comparison: &Comparison,
+    slowed: impl Fn(&RunResult) -> f64,
+) -> [f64; 2] {
+    [comparison.baseline_cell, comparison.level_cell].map(|cell| {
+        let runs = evidence.runs.of(cell);
+        let sum: f64 = runs.iter().map(|run| slowed(run).max(-0.99).ln_1p()).sum();
+        (sum / runs.len().max(1) as f64).exp()
+    })
 }
 
 #[cfg(test)]

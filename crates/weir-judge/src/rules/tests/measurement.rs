@@ -341,6 +341,28 @@ fn a_late_drive_is_noted_and_forbids_where_its_lateness_could_be_the_effect() {
 }
 
 #[test]
+fn drive_cores_that_it_takes_from_a_busy_server_bound_the_ratio() {
+    // The effect is 1.53 (1.49 to 1.57): how much did the drive of the level that lost take?
+    let taken = |cores: [f64; 2], bottleneck: Bottleneck| {
+        move |result: &mut StudyResult| {
+            for run in &mut result.runs {
+                run.record.bottleneck = bottleneck;
+                run.record.utilization.server_cores = 1.0;
+                run.record.utilization.drive_cores = cores[run.record.cell];
+            }
+        }
+    };
+    let server = Bottleneck::ServerCpu;
+    let is_fair = (vec![], Verdict::Effect);
+    assert_eq!(spoiled(taken([0.4, 0.4], server)), is_fair, "alike in both");
+    assert_eq!(spoiled(taken([0.6, 0.0], Bottleneck::DriveWrite)), is_fair);
+    assert_eq!(spoiled(taken([0.1, 0.0], server)), noted("drive"));
+    assert_eq!(spoiled(taken([0.51, 0.0], server)), warned("drive"));
+    assert_eq!(spoiled(taken([0.6, 0.0], server)), invalid("drive"));
+    assert_eq!(spoiled(taken([0.0, 0.6], server)), noted("drive"));
+}
+
+#[test]
 fn r24_stolen_time_bounds_the_ratio() {
     let stolen = |share: f64| {
         move |result: &mut StudyResult| {
