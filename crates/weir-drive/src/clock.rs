@@ -17,19 +17,19 @@ impl Clock {
         }
     }
 
-    pub(crate) fn now(&self) -> Nanoseconds {
+    pub(crate) fn now(self) -> Nanoseconds {
         monotonic_ns() - self.started_ns
     }
 
     /// Burns time until `deadline`; for waits shorter than what a sleep and its wake-up take.
-    pub(crate) fn spin_until(&self, deadline: Nanoseconds) {
+    pub(crate) fn spin_until(self, deadline: Nanoseconds) {
         while self.now() < deadline {
             std::hint::spin_loop();
         }
     }
 
     /// The moment `time` on `CLOCK_MONOTONIC`.
-    pub(crate) fn monotonic(&self, time: Nanoseconds) -> Timespec {
+    pub(crate) fn monotonic(self, time: Nanoseconds) -> Timespec {
         let at = self.started_ns.saturating_add(time);
         Timespec {
             tv_sec: (at / 1_000_000_000).cast_signed(),

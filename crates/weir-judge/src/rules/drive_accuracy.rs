@@ -18,8 +18,8 @@ pub(super) const RULE: Rule = Rule {
               process used in runs that were limited by the server's CPU. With them a run would have been faster \
               by at most their share of the server's own cores. The difference of both cells adds to the bound.",
     reason: "The same cores serve an emulated drive and the server. When they are busy, replies come late, and the \
-             measured drive is slower than its profile. A real drive takes none of them: beside a disk that two cores \
-             could not use up, its emulation took 0.34 to 0.52 cores, and the server had 0.71 to 0.88 of the \
+             measured drive is slower than its profile. A real drive takes none of them. The emulation of a disk \
+             that two cores could not use up took 0.34 to 0.52 cores, and the server had 0.71 to 0.88 of the \
              throughput.",
     remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host; more cores.",
     reference: "docs/decisions/0004-drive-in-real-time.md, docs/twin.md",

@@ -215,13 +215,12 @@ impl Case {
     fn is_for(self, arm: &Arm) -> bool {
         let is_few = |connections: u32| connections <= OTHERS_CONNECTIONS_MAX;
         match (arm.tool, self) {
-            (Tool::Sysbench | Tool::Weir, _) => true,
+            (Tool::Sysbench | Tool::Weir, _) | (Tool::ServerAlone, Self::Prepare(_)) => true,
             (Tool::GoClient, Self::Encryption(connections)) => is_few(connections),
             (Tool::GoClient | Tool::Slap, Self::Run("oltp_point_select", connections, _)) => {
                 is_few(connections)
             }
             (Tool::Floor, Self::Run(workload, ..)) => workload == "oltp_point_select",
-            (Tool::ServerAlone, Self::Prepare(_)) => true,
             _ => false,
         }
     }

@@ -63,9 +63,10 @@ fn by_the_server(server: &Server) -> anyhow::Result<Finished> {
             })
         });
         let threads: Vec<_> = threads.collect();
-        let done = threads.into_iter().map(|thread| thread.join());
-        done.into_iter()
-            .try_for_each(|done| done.expect("invariant: a copy does not panic"))
+        threads.into_iter().try_for_each(|thread| {
+            let copied = thread.join();
+            copied.expect("invariant: a copy does not panic")
+        })
     })?;
     Ok(Finished {
         output: String::new(),
