@@ -78,11 +78,15 @@ fn taken(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<(Bound, Str
             .iter()
             .map(|run| run.record.utilization.drive_cores)
             .sum();
-        sum / runs.len().max(1) as f64
+        let mean = sum / runs.len().max(1) as f64;
+        if mean < 0.005 {
+            return "none".to_owned();
+        }
+        format!("{mean:.2}")
     };
     let words = format!(
-        "the emulated drive's process took {:.2} cores in one level and {:.2} in the other, and the server's CPU was \
-         the limit: {}",
+        "of the host's cores the emulated drive's process took {} in one level and {} in the other, and the server's \
+         CPU was the limit: {}",
         cores(comparison.level_cell),
         cores(comparison.baseline_cell),
         bound.words()
