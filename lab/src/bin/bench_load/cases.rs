@@ -276,7 +276,8 @@ impl Case {
     }
 }
 
-fn table_options(tables: u32, rows: u32, threads: u32) -> Vec<String> {
+/// What both tools are told of tables and connections.
+pub(crate) fn table_options(tables: u32, rows: u32, threads: u32) -> Vec<String> {
     vec![
         format!("--tables={tables}"),
         format!("--table-size={rows}"),

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Instant;
 
-use crate::cases::{Arm, Sample, Tool};
+use crate::cases::{Arm, Sample, Tool, table_options};
 use crate::child::{self, Finished};
 use crate::server::Server;
 
@@ -32,12 +32,7 @@ pub(crate) fn sample(arm: &Arm, server: &Server) -> anyhow::Result<Sample> {
 }
 
 fn by_tool(arm: &Arm, server: &Server) -> anyhow::Result<Finished> {
-    let options = [
-        format!("--tables={TABLES}"),
-        format!("--table-size={ROWS}"),
-        format!("--threads={THREADS}"),
-    ];
-    tables(arm, server, &options)
+    tables(arm, server, &table_options(TABLES, ROWS, THREADS))
 }
 
 /// Makes the tables of `options` by a tool.
