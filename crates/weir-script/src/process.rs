@@ -24,6 +24,8 @@ pub(crate) const ABANDONED: u8 = 2;
 const STILL: &str = "a thread of the script is still";
 /// The words by which the program becomes such a process.
 pub const PROCESS_WORDS: [&str; 2] = ["load", "script-process"];
+/// How long after its end a run's words may still be on their way, in a pipe.
+const WORDS_LATE_MAX: Duration = Duration::from_secs(2);
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a script may need beyond its run: connections, its last events, `thread_done`, `done`.
@@ -253,7 +255,11 @@ impl ScriptProcess {
     /// The script says why itself.
     fn failed(&self, script: &str) -> LoadError {
         // Pipes are read by others, who may be behind.
+        let late = Instant::now() + WORDS_LATE_MAX;
         std::thread::sleep(2 * LOOK);
+        while !self.has_told_fatal() && Instant::now() < late {
+            std::thread::sleep(LOOK);
+        }
         let words = self.last_words();
         LoadError::Script {
             script: script.to_owned(),
@@ -261,21 +267,38 @@ impl ScriptProcess {
         }
     }
 
-    /// The last error that it told, else its last line.
-    fn last_words(&self) -> Option<String> {
+    fn said(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&said).into_owned();
-        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let mut fatal = lines
-            .clone()
-            .filter_map(|line| line.strip_prefix("FATAL: "));
-        let Some(first) = fatal.next() else {
-            return lines.next_back().map(str::to_owned);
-        };
-        // It stands behind the line that says that threads do not end.
-        let place = fatal.find(|line| line.starts_with(STILL));
-        Some(place.map_or(first.to_owned(), |place| format!("{first}; {place}")))
+        String::from_utf8_lossy(&said).into_owned()
     }
+
+    fn has_told_fatal(&self) -> bool {
+        self.said().lines().any(|line| fatal(line).is_some())
+    }
+
+    fn last_words(&self) -> Option<String> {
+        last_words(&self.said())
+    }
+}
+
+/// What a line says that tells of the end.
+fn fatal(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("FATAL: ")
+}
+
+/// The first error of what was told, and where a thread still is; else the last line. Output and errors come by two
+/// pipes, so their order says nothing.
+fn last_words(said: &str) -> Option<String> {
+    let (places, errors): (Vec<_>, Vec<_>) = said
+        .lines()
+        .filter_map(fatal)
+        .partition(|line| line.starts_with(STILL));
+    let told: Vec<_> = errors.first().into_iter().chain(places.first()).copied().collect();
+    if told.is_empty() {
+        let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        return lines.next_back().map(str::to_owned);
+    }
+    Some(told.join("; "))
 }
 
 impl Drop for ScriptProcess {
@@ -306,4 +329,21 @@ fn listen(mut pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<u8>>>) -> J
             said.drain(..excess);
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_stands_before_the_place_in_whatever_order_they_come() {
+        let error = "FATAL: 1 threads are still in an event 23 s after the end of the run";
+        let place = "FATAL: a thread of the script is still at loop.lua:4";
+        let words = "1 threads are still in an event 23 s after the end of the run; a thread of the script is still at loop.lua:4";
+        for said in [format!("{error}\n{place}\n"), format!("x\n{place}\n{error}\ny\n")] {
+            assert_eq!(last_words(&said).unwrap(), words);
+        }
+        assert_eq!(last_words("one\ntwo\n \n").unwrap(), "two");
+        assert_eq!(last_words(" \n"), None);
+    }
 }

@@ -1,13 +1,12 @@
 //! An option file by which a client logs in: the password stands in no command line.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use tempfile::NamedTempFile;
 use weir_model::{Address, Endpoint};
 
-/// Writes a new option file for clients of `endpoint`, which only this user can read.
+/// Writes a new option file for clients of `endpoint`, which only this user can read. It is there whole or not at all.
 ///
 /// # Errors
 ///
@@ -22,12 +21,12 @@ pub fn write_client_options(path: &Path, endpoint: &Endpoint) -> std::io::Result
         quoted(&endpoint.user),
         quoted(endpoint.password.reveal())
     );
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    file?.write_all(text.as_bytes())
+    let directory = path.parent().unwrap_or(Path::new(""));
+    // A file that only its owner can read, whatever the umask is.
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    file.persist_noclobber(path)?;
+    Ok(())
 }
 
 /// A value as the servers' clients read it: outside of quotes `#` would begin a comment.
@@ -59,6 +58,8 @@ mod tests {
         write_client_options(&path, &endpoint).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        assert!(write_client_options(&path, &endpoint).is_err());
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
         let read = OptionFile::read(&path).unwrap();
         let settings = read.settings.iter();
         let settings: Vec<_> = settings
