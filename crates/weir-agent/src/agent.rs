@@ -19,13 +19,13 @@ use nkeys::XKey;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
 use weir_bus::{JoinFile, Subjects};
+use weir_process::monotonic_ns;
 
 use self::job::{Event, Job, StartOrder};
 use self::preparing::Preparing;
 use self::serving::Serving;
 use self::watch::Watch;
 use crate::allowance::Allowance;
-use crate::clock::now_ns;
 use crate::error::AgentError;
 use crate::messages::{Answer, Beat, Call, Facts, Order, json};
 use crate::server_role::ServerRole;
@@ -127,7 +127,7 @@ impl<'a> Agent<'a> {
         let sealing_key = XKey::new();
         let agent = Self {
             facts: facts::of_this_host(options, sealing_key.public_key()),
-            process: format!("{}-{}", std::process::id(), now_ns()),
+            process: format!("{}-{}", std::process::id(), monotonic_ns()),
             options,
             client,
             subjects,
@@ -173,9 +173,9 @@ impl<'a> Agent<'a> {
 
     /// The time at which the question came, and at which the answer leaves.
     async fn tell_time(&self, question: &Message) {
-        let received_ns = now_ns();
+        let received_ns = monotonic_ns();
         let mut answer = received_ns.to_be_bytes().to_vec();
-        answer.extend(now_ns().to_be_bytes());
+        answer.extend(monotonic_ns().to_be_bytes());
         if let Some(reply) = &question.reply {
             let _ = self.client.publish(reply.clone(), answer.into()).await;
         }

@@ -5,18 +5,12 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
-/// This host's monotonic clock, nanoseconds.
-pub(crate) fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
+use weir_process::monotonic_ns;
 
 /// The instant at which this host's clock shows `ns`.
 pub(crate) fn instant_at(ns: u64) -> Instant {
     // Instants are of the same clock (Linux); the clock is read between two of them.
-    let (now, shown) = (Instant::now(), now_ns());
+    let (now, shown) = (Instant::now(), monotonic_ns());
     if ns >= shown {
         now + Duration::from_nanos(ns - shown)
     } else {
@@ -138,7 +132,7 @@ mod tests {
 
     #[test]
     fn instants_are_of_the_same_clock() {
-        let at = instant_at(now_ns() + 50_000_000);
+        let at = instant_at(monotonic_ns() + 50_000_000);
         let left = at.saturating_duration_since(Instant::now());
         assert!(
             left <= Duration::from_millis(50) && left > Duration::from_millis(1),

@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use weir_load::{LoadPlan, PartsMerger, Progress};
 use weir_model::WorkloadSpec;
+use weir_process::monotonic_ns;
 
 use self::collecting::Collecting;
 use self::part::Part;
 use self::results::Results;
 use crate::authority_message::AuthorityMessage;
-use crate::clock::{Offset, instant_at, now_ns};
+use crate::clock::{Offset, instant_at};
 use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Assignment, Call, Order, json};
@@ -53,7 +54,7 @@ impl Crew {
     ) -> Result<Conducted, AgentError> {
         check(plan)?;
         self.runtime.block_on(async {
-            let run = format!("{:x}", now_ns());
+            let run = format!("{:x}", monotonic_ns());
             let beats = tokio::spawn(beats(self.client.clone(), self.subjects.all(), run.clone()));
             let done = self
                 .conduct(&run, plan, agents, writes_replicas, stop, on_progress)
@@ -175,7 +176,7 @@ impl Crew {
         let ahead = START_AHEAD.max(longest);
         let mut silent = Vec::new();
         for _ in 0..2 {
-            let start_ns = now_ns() + ahead.as_nanos() as u64;
+            let start_ns = monotonic_ns() + ahead.as_nanos() as u64;
             let mut before = 0;
             let orders = parts.iter().zip(reporters).map(|(part, count)| {
                 let order = Order::Arm {
@@ -190,7 +191,8 @@ impl Crew {
                 }
             });
             let answers = join_all(orders.collect::<Vec<_>>()).await;
-            let in_time = now_ns() + CONFIRMED_BEFORE.as_nanos() as u64 <= start_ns + 50_000_000;
+            let in_time =
+                monotonic_ns() + CONFIRMED_BEFORE.as_nanos() as u64 <= start_ns + 50_000_000;
             silent = parts
                 .iter()
                 .zip(&answers)

@@ -11,9 +11,10 @@ use tokio::runtime::Runtime;
 use tokio::time::Instant;
 use weir_bus::{CONDUCTOR, Folder, JoinFile, Subjects};
 use weir_model::AGENT_AUTO;
+use weir_process::monotonic_ns;
 
 use crate::allowance::Permission;
-use crate::clock::{Exchange, Offset, now_ns};
+use crate::clock::{Exchange, Offset};
 use crate::error::AgentError;
 use crate::messages::{Answer, Beat, Facts, Order, json};
 
@@ -274,10 +275,10 @@ impl Crew {
     /// One question for an agent's clock.
     async fn exchange(&self, name: &str) -> Option<Exchange> {
         let request = Request::new().timeout(Some(PROMPT));
-        let asked_ns = now_ns();
+        let asked_ns = monotonic_ns();
         let answer = self.client.send_request(self.subjects.clock(name), request);
         let answer = answer.await.ok()?;
-        let back_ns = now_ns();
+        let back_ns = monotonic_ns();
         let number = |at: usize| {
             let bytes = answer.payload.get(at..at + 8)?;
             Some(u64::from_be_bytes(bytes.try_into().ok()?))

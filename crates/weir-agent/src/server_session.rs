@@ -13,9 +13,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use weir_model::{Secret, ServerHost};
+use weir_process::monotonic_ns;
 
 pub use self::probe::RemoteProbe;
-use crate::clock::now_ns;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
 use crate::line::Line;
@@ -61,7 +61,7 @@ impl ServerSession {
     pub fn join(join_file: &Path, version: &str, wanted: &str) -> Result<Self, AgentError> {
         let crew = Crew::join(join_file, version)?;
         let (agent, facts) = crew.runtime.block_on(crew.server_agent(wanted))?;
-        let session = format!("{}-{:x}", std::process::id(), now_ns());
+        let session = format!("{}-{:x}", std::process::id(), monotonic_ns());
         let beat = Order::ServeBeat {
             session: session.clone(),
         };

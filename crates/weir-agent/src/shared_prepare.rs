@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_load::{LoadError, PreparePlan};
+use weir_process::monotonic_ns;
 
 use crate::authority_message::AuthorityMessage;
-use crate::clock::now_ns;
 use crate::conductor::BUSY_PATIENCE;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
@@ -45,7 +45,7 @@ impl Crew {
         let Wanted { count, label } = agents;
         let plans = plan.deal(count)?;
         self.runtime.block_on(async {
-            let run = format!("{:x}", now_ns());
+            let run = format!("{:x}", monotonic_ns());
             let members = self.loaders(count, label).await?;
             let mut parts = BTreeMap::new();
             for ((name, facts), plan) in members.into_iter().zip(&plans) {

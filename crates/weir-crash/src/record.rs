@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use weir_drive::{DriveProcess, Ended, MountOptions, Recording, RecordingOptions, monotonic_ns};
-use weir_process::{PathError, WorkDirectory};
+use weir_drive::{DriveProcess, Ended, MountOptions, Recording, RecordingOptions};
+use weir_process::{PathError, WorkDirectory, monotonic_ns};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
 use crate::content::{LOADED_SEED, Shape};

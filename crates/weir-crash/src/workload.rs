@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use weir_drive::monotonic_ns;
 use weir_model::{Endpoint, Flavor};
 use weir_mysql::{ClientError, Connection, Params, Row};
+use weir_process::monotonic_ns;
 
 use crate::connection::{connect, is_broken};
 use crate::content::{self, Shape};

@@ -1,7 +1,7 @@
 //! The drive's clock: nanoseconds since its process mounted it.
 
-use rustix::time::Timespec;
 use weir_model::Nanoseconds;
+use weir_process::monotonic_ns;
 
 /// Monotonic time since it was started.
 #[derive(Debug, Clone, Copy)]
@@ -29,18 +29,7 @@ impl Clock {
     }
 
     /// The moment `time` on `CLOCK_MONOTONIC`.
-    pub(crate) fn monotonic(self, time: Nanoseconds) -> Timespec {
-        let at = self.started_ns.saturating_add(time);
-        Timespec {
-            tv_sec: (at / 1_000_000_000).cast_signed(),
-            tv_nsec: (at % 1_000_000_000).cast_signed(),
-        }
+    pub(crate) fn monotonic_ns(self, time: Nanoseconds) -> Nanoseconds {
+        self.started_ns.saturating_add(time)
     }
-}
-
-/// `CLOCK_MONOTONIC`, nanoseconds: the same for all processes of the machine, and the clock behind
-/// [`Instant`] on Linux.
-pub fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -26,7 +26,6 @@ mod stop;
 mod store;
 mod trace;
 
-pub use clock::monotonic_ns;
 pub use compression::{BlockCompressor, Sampler as CompressionSampler};
 pub use control::{
     Cut, cut, profile, reset_faults, set_faults, start_trace, statistics, stop_trace, unmount,

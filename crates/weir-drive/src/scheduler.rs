@@ -10,7 +10,6 @@
 //! its own wake-ups (mean and deviation, as TCP's retransmission timer does, RFC 6298); how much it may
 //! spin is capped, since on a small host the spinning takes the processor from the server under test.
 
-mod alarm;
 mod pending;
 pub(crate) mod priority;
 mod wakeup;
@@ -21,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use weir_model::Nanoseconds;
+use weir_process::Alarm;
 
-use self::alarm::Alarm;
 use self::pending::Pending;
 pub(crate) use self::pending::{Buffers, Reply};
 use self::wakeup::{Lead, SpinBudget, WakeupError};
@@ -94,7 +93,7 @@ impl Scheduler {
             correction,
             placement,
             held: Mutex::default(),
-            alarm: Alarm::new(clock)?,
+            alarm: Alarm::new()?,
             stuck: Mutex::default(),
             is_stuck: AtomicBool::new(false),
             is_cut: AtomicBool::new(false),
@@ -144,12 +143,12 @@ impl Scheduler {
         }
         if wake > shared.clock.now() {
             held.asleep_until = Some(wake);
-            shared.alarm.set(wake);
+            shared.alarm.set(shared.clock.monotonic_ns(wake));
         } else {
             // It comes at once, and would have to wait for the lock.
             held.asleep_until = None;
             drop(held);
-            shared.alarm.set(wake);
+            shared.alarm.set(shared.clock.monotonic_ns(wake));
         }
     }
 
@@ -254,7 +253,7 @@ impl Shared {
             return Next::SpinUntilEarliest;
         }
         held.asleep_until = Some(wake);
-        self.alarm.set(wake);
+        self.alarm.set(self.clock.monotonic_ns(wake));
         Next::Sleep
     }
 

@@ -18,9 +18,9 @@ use support::{Drive, EXECUTABLE, memory_folder, options};
 use tempfile::TempDir;
 use weir_drive::{
     DriveProcess, Ended, Event, MountOptions, Operation, Recording, RecordingOptions, Replayer,
-    monotonic_ns,
 };
 use weir_model::Bytes;
+use weir_process::monotonic_ns;
 
 /// A drive that records into `record` beside it.
 fn recorded(change: impl FnOnce(&mut RecordingOptions)) -> Drive {

@@ -8,6 +8,7 @@
 //!
 //! What a server on an emulated drive has flushed goes on beside its writes by [`FlushCalls`].
 
+mod alarm;
 mod error;
 mod flush_calls;
 mod identity;
@@ -24,6 +25,7 @@ mod spawn;
 mod sweep;
 mod work_directory;
 
+pub use alarm::{Alarm, monotonic_ns};
 pub use error::ProcessError;
 pub use flush_calls::{FLUSH, FlushCalls};
 pub use identity::ProcessIdentity;

@@ -293,7 +293,12 @@ fn last_words(said: &str) -> Option<String> {
         .lines()
         .filter_map(fatal)
         .partition(|line| line.starts_with(STILL));
-    let told: Vec<_> = errors.first().into_iter().chain(places.first()).copied().collect();
+    let told: Vec<_> = errors
+        .first()
+        .into_iter()
+        .chain(places.first())
+        .copied()
+        .collect();
     if told.is_empty() {
         let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
         return lines.next_back().map(str::to_owned);
@@ -340,7 +345,10 @@ mod tests {
         let error = "FATAL: 1 threads are still in an event 23 s after the end of the run";
         let place = "FATAL: a thread of the script is still at loop.lua:4";
         let words = "1 threads are still in an event 23 s after the end of the run; a thread of the script is still at loop.lua:4";
-        for said in [format!("{error}\n{place}\n"), format!("x\n{place}\n{error}\ny\n")] {
+        for said in [
+            format!("{error}\n{place}\n"),
+            format!("x\n{place}\n{error}\ny\n"),
+        ] {
             assert_eq!(last_words(&said).unwrap(), words);
         }
         assert_eq!(last_words("one\ntwo\n \n").unwrap(), "two");

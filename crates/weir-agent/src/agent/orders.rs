@@ -2,13 +2,14 @@
 
 use nkeys::XKey;
 use weir_model::Secret;
+use weir_process::monotonic_ns;
 
 use super::job::{Job, StartOrder};
 use super::preparing::Preparing;
 use super::watch::Watch;
 use super::{Agent, delivery, refused};
 use crate::allowance::Permission;
-use crate::clock::{instant_at, now_ns};
+use crate::clock::instant_at;
 use crate::messages::{Answer, Assignment, Sealed, WatchOrder};
 use crate::plan_message::PlanMessage;
 use crate::prepare_message::PrepareMessage;
@@ -169,7 +170,7 @@ impl Agent<'_> {
     }
 
     pub(super) fn arm(&self, run: &str, start_ns: u64, reporters_before: u32) -> Answer {
-        if now_ns() + NOTICE_NS > start_ns {
+        if monotonic_ns() + NOTICE_NS > start_ns {
             return refused("the order to begin came too late".to_owned());
         }
         let order = StartOrder::Arm(weir_load::PartStart {

@@ -7,10 +7,10 @@ use std::time::Duration;
 use async_nats::Subject;
 use tokio::sync::mpsc::UnboundedSender;
 use weir_probe::{HostProbe, Probe, ProcessProbe, Readings};
+use weir_process::monotonic_ns;
 use weir_server::FoundServer;
 
 use super::job::Event;
-use crate::clock::now_ns;
 use crate::messages::{Answer, ProcessId, Sample, WatchOrder, Watched};
 
 /// A watch without a question for so long is over: its conductor is gone.
@@ -66,7 +66,7 @@ impl Watch {
     fn spawn(figures: Figures, events: UnboundedSender<Event>) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let id = format!("{:x}-{number}", now_ns());
+        let id = format!("{:x}-{number}", monotonic_ns());
         let (questions, receiver) = channel();
         let ended = id.clone();
         std::thread::Builder::new()

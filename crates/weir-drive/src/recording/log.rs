@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use weir_process::monotonic_ns;
+
 use super::data::{DataFile, without_zeroes_at_the_end};
 use super::format::{Record, encode};
 use super::{Data, Opened, Operation};
-use crate::clock::monotonic_ns;
 
 /// Worth a system call.
 const WORTH_WRITING_BYTES: usize = 1 << 20;

@@ -13,14 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use weir_process::create_private_file;
+use weir_process::{create_private_file, monotonic_ns};
 
 use super::data::DataFile;
 use super::format::{MAGIC, Record, VERSION, encode};
 use super::log::Log;
 use super::{DATA_FILE, EVENTS_FILE, Opened, Operation, RecordingOptions, base};
 use crate::DriveError;
-use crate::clock::monotonic_ns;
 
 /// Records operations, or nothing if no recording was asked for.
 #[derive(Debug)]

@@ -68,10 +68,12 @@ impl EpollSockets {
     }
 
     fn set_timer(&mut self, at_ns: u64, now_ns: u64) -> io::Result<()> {
-        if self.timer.is_none() {
-            self.timer = Some(Timer::new(self.poll.registry(), TIMER, now_ns)?);
-        }
-        self.timer.as_mut().map_or(Ok(()), |timer| timer.set(at_ns))
+        let timer = match &mut self.timer {
+            Some(timer) => timer,
+            none => none.insert(Timer::new(self.poll.registry(), TIMER, now_ns)?),
+        };
+        timer.set(at_ns);
+        Ok(())
     }
 
     /// Reads a connection that may have something to read; nothing if it has not.

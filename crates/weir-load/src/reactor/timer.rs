@@ -3,19 +3,16 @@
 //! `epoll_wait(2)` takes milliseconds, which would make every scheduled request up to 1 ms late. A
 //! timerfd(2) among the descriptors wakes it in time.
 
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
-use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
-    timerfd_create, timerfd_settime,
-};
+use weir_process::{Alarm, monotonic_ns};
 
 /// A timer on the meter's clock.
 #[derive(Debug)]
 pub(super) struct Timer {
-    descriptor: OwnedFd,
+    alarm: Alarm,
     /// The meter's zero on the system's monotonic clock.
     zero_ns: u64,
     set_ns: u64,
@@ -24,40 +21,22 @@ pub(super) struct Timer {
 impl Timer {
     /// A timer that wakes `registry`'s poll with `token`. `now_ns`: the meter's clock.
     pub(super) fn new(registry: &Registry, token: Token, now_ns: u64) -> std::io::Result<Self> {
-        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        let raw = descriptor.as_raw_fd();
-        registry.register(&mut SourceFd(&raw), token, Interest::READABLE)?;
-        let now = clock_gettime(ClockId::Monotonic);
-        let monotonic_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+        let alarm = Alarm::new()?;
+        let descriptor = alarm.as_fd().as_raw_fd();
+        registry.register(&mut SourceFd(&descriptor), token, Interest::READABLE)?;
         Ok(Self {
-            descriptor,
-            zero_ns: monotonic_ns - now_ns,
+            alarm,
+            zero_ns: monotonic_ns() - now_ns,
             set_ns: u64::MAX,
         })
     }
 
-    /// Wakes at `at_ns` and no other time. Setting it again makes it readable again, so that it
-    /// is never read.
-    pub(super) fn set(&mut self, at_ns: u64) -> std::io::Result<()> {
-        if at_ns == self.set_ns {
-            return Ok(());
+    /// Wakes at `at_ns` and no other time.
+    pub(super) fn set(&mut self, at_ns: u64) {
+        if at_ns != self.set_ns {
+            self.set_ns = at_ns;
+            self.alarm.set(self.zero_ns.saturating_add(at_ns));
         }
-        self.set_ns = at_ns;
-        let absolute_ns = self.zero_ns.saturating_add(at_ns);
-        let zero = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let value = Itimerspec {
-            it_interval: zero,
-            it_value: Timespec {
-                tv_sec: (absolute_ns / 1_000_000_000).cast_signed(),
-                tv_nsec: (absolute_ns % 1_000_000_000).cast_signed(),
-            },
-        };
-        timerfd_settime(&self.descriptor, TimerfdTimerFlags::ABSTIME, &value)?;
-        Ok(())
     }
 }
 
@@ -76,7 +55,7 @@ mod tests {
         let mut timer = Timer::new(poll.registry(), Token(7), 0).unwrap();
         let mut events = Events::with_capacity(4);
         for wanted_us in [500, 1_100, 1_700] {
-            timer.set(wanted_us * 1_000).unwrap();
+            timer.set(wanted_us * 1_000);
             poll.poll(&mut events, Some(Duration::from_secs(10)))
                 .unwrap();
             let token = events.iter().next().unwrap().token();
