@@ -78,6 +78,11 @@ impl ServerSession {
         })
     }
 
+    /// The agent's own name.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
     /// What a result says of the host; `device`: the block device below the data.
     pub fn host(&self, device: Option<String>) -> ServerHost {
         host(

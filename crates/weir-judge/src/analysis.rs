@@ -18,7 +18,7 @@ use weir_stats::{NoiseFloor, noise_floor};
 use crate::claims;
 use crate::compare::Levels;
 use crate::estimate_ratio::Pairing;
-use crate::measured::{RunsByCell, THROUGHPUT};
+use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
 
 /// Everything that needs more than two cells; `comparisons` are those of the result, judged.
@@ -51,14 +51,27 @@ pub(crate) fn noise(
     let alone = (0..design.plan.cells.len())
         .filter(|cell| !grouped.contains(cell))
         .map(|cell| vec![cell]);
-    let values = |cells: Vec<usize>| {
-        let cells = cells.into_iter();
-        cells
-            .flat_map(|cell| runs.values(cell, THROUGHPUT))
-            .collect()
-    };
-    let pooled: Vec<Vec<f64>> = alone.chain(groups.iter().cloned()).map(values).collect();
+    let same = alone.chain(groups.iter().cloned());
+    let pooled: Vec<_> = same
+        .flat_map(|cells| by_host(design.plan, runs, &cells))
+        .collect();
     noise_floor(&pooled).ok()
+}
+
+/// Throughput of all runs of `cells`, apart for each host that repetitions are on: hosts differ by more than noise.
+fn by_host(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize]) -> Vec<Vec<f64>> {
+    let mut hosts: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
+    for &cell in cells {
+        let node = plan.cells[cell].spec.primary();
+        for run in runs.of(cell) {
+            let queries_per_s = run.record.queries_per_s;
+            if queries_per_s > 0.0 {
+                let host = node.agent_of(run.record.repetition);
+                hosts.entry(host).or_default().push(queries_per_s);
+            }
+        }
+    }
+    hosts.into_values().collect()
 }
 
 fn noise_words(evidence: &Evidence<'_>, floor: &NoiseFloor) -> Noise {

@@ -99,6 +99,12 @@ pub(crate) fn compare(
     let (level, baseline) = (contrast.level_cell, contrast.baseline_cell);
     let of = |metric| ratio(runs, level, baseline, metric, pairing, plan);
     let estimate = of(metric)?;
+    // The second one takes no pairs, and on several hosts runs without pairs differ by their hosts.
+    let agents = plan.cells[level].spec.primary().agent.as_ref();
+    let second = match agents {
+        Some(agents) if agents.are_several() => None,
+        _ => second_opinion(runs, level, baseline, metric, &estimate),
+    };
     let others = OTHERS.iter().filter(|other| **other != metric);
     let others = others.filter_map(|other| {
         Some(MetricRatio {
@@ -121,7 +127,7 @@ pub(crate) fn compare(
         method: estimate.method,
         p_value: estimate.p_value,
         p_value_adjusted: None,
-        second_opinion: second_opinion(runs, level, baseline, metric, &estimate),
+        second_opinion: second,
         others: others.collect(),
         replay: fingerprints::compare(runs, (level, baseline), pairing, plan.seed),
         negative_control: is_negative_control(plan, contrast),

@@ -90,15 +90,25 @@ impl<'a> RunsByCell<'a> {
 
     /// `metric` of both cells in each repetition that has both.
     pub(crate) fn pairs(&self, level: usize, baseline: usize, metric: &str) -> Vec<(f64, f64)> {
+        let pairs = self.pairs_by_repetition(level, baseline, metric);
+        pairs.map(|(_, pair)| pair).collect()
+    }
+
+    /// The same, each with its repetition.
+    pub(crate) fn pairs_by_repetition(
+        &self,
+        level: usize,
+        baseline: usize,
+        metric: &str,
+    ) -> impl Iterator<Item = (u32, (f64, f64))> {
         let baselines = self.of(baseline);
-        let pair = |run: &&RunResult| {
-            let same = |other: &&&RunResult| other.record.repetition == run.record.repetition;
+        self.of(level).iter().filter_map(move |run| {
+            let repetition = run.record.repetition;
+            let same = |other: &&&RunResult| other.record.repetition == repetition;
             let baseline = baselines.iter().find(same)?;
-            let level = value(run, metric)?;
-            let baseline = value(baseline, metric)?;
-            (level > 0.0 && baseline > 0.0).then_some((level, baseline))
-        };
-        self.of(level).iter().filter_map(pair).collect()
+            let pair = (value(run, metric)?, value(baseline, metric)?);
+            (pair.0 > 0.0 && pair.1 > 0.0).then_some((repetition, pair))
+        })
     }
 }
 

@@ -21,6 +21,7 @@ mod errors;
 mod events_as_named;
 mod evidence;
 mod faithful_replay;
+mod hosts_agree;
 mod latency_claims;
 mod noise;
 mod one_factor;
@@ -71,7 +72,7 @@ pub struct Rule {
 }
 
 /// All rules, in the order of their numbers.
-pub const RULES: [&Rule; 26] = [
+pub const RULES: [&Rule; 27] = [
     &one_factor::RULE,
     &durability::RULE,
     &page_protection::RULE,
@@ -98,6 +99,7 @@ pub const RULES: [&Rule; 26] = [
     &other_processes::RULE,
     &drive_accuracy::RULE,
     &drive_profile::RULE,
+    &hosts_agree::RULE,
 ];
 
 const ONLY_NOTES: &[Severity] = &[Severity::Note];

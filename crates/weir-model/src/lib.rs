@@ -98,9 +98,9 @@ pub use spec::{
     LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node,
     NodeRole, OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, REPLAY_OPTIONS,
     Rate, RateRamp, ReplayFilter, ReplayOption, ReplayOrder, ReplayPace, ReplaySpec, Replication,
-    RunSpec, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize, ThinkKind,
-    ThinkTime, TimelineEvent, Topology, Warm, Warmup, WorkloadName, WorkloadShare, WorkloadShares,
-    WorkloadSpec, differing, is_label,
+    RunSpec, ServerAgents, ServerChoice, Settings, SysbenchOptions, SysbenchWorkload, TableSize,
+    ThinkKind, ThinkTime, TimelineEvent, Topology, Warm, Warmup, WorkloadName, WorkloadShare,
+    WorkloadShares, WorkloadSpec, differing, is_label,
 };
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

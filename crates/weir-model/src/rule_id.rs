@@ -38,11 +38,13 @@ pub enum RuleId {
     Drive,
     #[serde(rename = "profile")]
     Profile,
+    #[serde(rename = "hosts")]
+    Hosts,
 }
 
 impl RuleId {
     /// All rules, in the order of their numbers.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::R1,
         Self::R2,
         Self::R3,
@@ -69,6 +71,7 @@ impl RuleId {
         Self::R24,
         Self::Drive,
         Self::Profile,
+        Self::Hosts,
     ];
 }
 
@@ -77,6 +80,7 @@ impl fmt::Display for RuleId {
         match self {
             Self::Drive => f.pad("drive"),
             Self::Profile => f.pad("profile"),
+            Self::Hosts => f.pad("hosts"),
             numbered => f.pad(&format!("{numbered:?}")),
         }
     }

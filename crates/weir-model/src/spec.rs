@@ -9,6 +9,7 @@ mod load_options;
 mod pace;
 mod replay;
 mod replay_options;
+mod server_agents;
 mod settings;
 mod timeline;
 mod topology;
@@ -25,6 +26,7 @@ pub use load::{
 pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind, is_label};
 pub use replay::{ReplayFilter, ReplayOrder, ReplayPace, ReplaySpec};
 pub use replay_options::{REPLAY_OPTIONS, ReplayOption};
+pub use server_agents::ServerAgents;
 pub use settings::{Settings, differing};
 pub use timeline::{CopyWay, EventKind, EventStatement, PoolAction, TimelineEvent};
 pub use topology::{

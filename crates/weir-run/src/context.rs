@@ -82,7 +82,7 @@ impl<'a> StudyContext<'a> {
     /// The host of the server of `cell`, where the study names an agent for it.
     pub(crate) fn host_of(&self, cell: &Cell) -> Option<&RemoteHost> {
         let node = cell.spec.primary();
-        let key = (node.server.given.clone()?, node.agent.clone()?);
+        let key = (node.server.given.clone()?, node.agent.clone()?.to_string());
         self.hosts.get(&key)
     }
 

@@ -19,7 +19,7 @@ impl Drives {
         let mut drives = Self::default();
         let mut here = plan.clone();
         here.cells
-            .retain(|cell| cell.spec.primary().hosting_agent().is_none());
+            .retain(|cell| cell.spec.primary().hosting_agents().is_none());
         for profile in weir_study::drive_profiles(&here) {
             if !options.below_floor {
                 weir_drive::check_floor(&profile)?;

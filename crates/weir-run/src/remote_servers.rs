@@ -1,18 +1,93 @@
-//! The servers of a study that the host of an agent starts: found, and their data made, before the first run.
+//! The servers of a study that hosts of agents start: found, and their data made, before the first run.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use weir_agent::{Crew, ServerReply, ServerSession, ServerStep};
-use weir_model::{Bytes, Cell, DriveProfile, Plan, ServerChoice, ServerVersion};
+use weir_model::{Bytes, Cell, DriveProfile, Plan, ServerAgents, ServerChoice, ServerVersion};
 use weir_progress::Event;
 
 use crate::cancel::{Cancel, Control};
 use crate::target::RemoteTarget;
 use crate::{RunError, RunOptions};
 
-/// The agent that starts the servers of a study.
-pub(crate) struct RemoteServers {
+/// The agents that start servers of a study.
+#[derive(Default)]
+pub(crate) struct RemoteServers(Vec<RemoteServer>);
+
+impl RemoteServers {
+    /// Takes the agents that the cells of `plan` name, and lets each see whether all is there. None are named: none.
+    pub(crate) fn open(
+        plan: &Plan,
+        options: &RunOptions,
+        cancel: Cancel<'_>,
+    ) -> Result<Self, RunError> {
+        let mut cells = plan.cells.iter();
+        // All cells have the same: the study's.
+        let agents = cells.find_map(|cell| cell.spec.primary().hosting_agents());
+        let names = agents.map_or(&[][..], ServerAgents::all);
+        let mut opened = Self::default();
+        for name in names {
+            let remote = RemoteServer::join(name, options)?;
+            opened.check_other_host(&remote)?;
+            opened.0.push(remote.open(plan, options, cancel)?);
+        }
+        opened.check_programs()?;
+        Ok(opened)
+    }
+
+    /// Two names may be of one agent.
+    fn check_other_host(&self, remote: &RemoteServer) -> Result<(), RunError> {
+        let agent = remote.session.agent();
+        let is_it = |other: &&RemoteServer| other.session.agent() == agent;
+        self.0.iter().find(is_it).map_or(Ok(()), |other| {
+            Err(RunError::NotOnAgent {
+                what: "server.agent".to_owned(),
+                value: format!("`{}` and `{}` are both {agent}", other.name, remote.name),
+                why: "name each agent once",
+            })
+        })
+    }
+
+    /// Runs of different programs are no repetitions of each other.
+    fn check_programs(&self) -> Result<(), RunError> {
+        let mut remotes = self.0.iter();
+        let Some(first) = remotes.next() else {
+            return Ok(());
+        };
+        let differs = |other: &&RemoteServer| other.servers != first.servers;
+        remotes.find(differs).map_or(Ok(()), |other| {
+            Err(RunError::NotOnAgent {
+                what: "server.agent".to_owned(),
+                value: format!("{}; {}", first.programs(), other.programs()),
+                why: "install the same version on all hosts, or name it in server.flavor",
+            })
+        })
+    }
+
+    /// Lets the agents make the data that are missing, one after the other.
+    pub(crate) fn prepare(&mut self, control: &mut Control<'_>) -> Result<(), RunError> {
+        for remote in &mut self.0 {
+            remote.prepare(control)?;
+        }
+        Ok(())
+    }
+
+    /// The agent that the study calls `name`.
+    pub(crate) fn of(&self, name: &str) -> Option<&RemoteServer> {
+        self.0.iter().find(|remote| remote.name == name)
+    }
+
+    /// The drives as the agents' hosts know them.
+    pub(crate) fn drives(&self) -> &[DriveProfile] {
+        self.0.first().map_or(&[], |remote| &remote.drives)
+    }
+}
+
+/// An agent that starts servers of a study.
+pub(crate) struct RemoteServer {
+    /// As the study names it.
+    name: String,
     session: Rc<ServerSession>,
     servers: BTreeMap<ServerChoice, ServerVersion>,
     drives: Vec<DriveProfile>,
@@ -20,40 +95,49 @@ pub(crate) struct RemoteServers {
     tables: Bytes,
 }
 
-impl RemoteServers {
-    /// Takes the agent that the cells of `plan` name, if they do, and lets it see whether all is there.
-    pub(crate) fn open(
-        plan: &Plan,
-        options: &RunOptions,
-        cancel: Cancel<'_>,
-    ) -> Result<Option<Self>, RunError> {
-        let mut agents = plan
-            .cells
-            .iter()
-            .filter_map(|cell| cell.spec.primary().hosting_agent());
-        let Some(agent) = agents.next() else {
-            return Ok(None);
-        };
+impl RemoteServer {
+    fn join(name: &str, options: &RunOptions) -> Result<Self, RunError> {
         let commit = &options.provenance.weir_commit;
-        let session = ServerSession::join(&Crew::usual_file(), commit, agent)?;
+        let session = ServerSession::join(&Crew::usual_file(), commit, name)?;
+        Ok(Self {
+            name: name.to_owned(),
+            session: Rc::new(session),
+            servers: BTreeMap::new(),
+            drives: Vec::new(),
+            tables: Bytes(0),
+        })
+    }
+
+    /// Lets the agent see whether all is there.
+    fn open(self, plan: &Plan, options: &RunOptions, cancel: Cancel<'_>) -> Result<Self, RunError> {
         let step = ServerStep::Open {
             plan: Box::new(of_agent(plan)),
             below_floor: options.below_floor,
         };
-        let opened = session.step(step, None, cancel.flag(), &mut |_, _| ())?;
+        let opened = self
+            .session
+            .step(step, None, cancel.flag(), &mut |_, _| ())?;
         let ServerReply::Opened { servers, drives } = opened else {
             return Err(RunError::wrong_answer());
         };
-        Ok(Some(Self {
-            session: Rc::new(session),
+        Ok(Self {
             servers: servers.into_iter().collect(),
             drives,
-            tables: Bytes(0),
-        }))
+            ..self
+        })
+    }
+
+    /// `mysql 8.4.5 on db1`.
+    fn programs(&self) -> String {
+        let versions = self.servers.iter();
+        let versions: Vec<_> = versions
+            .map(|(server, version)| format!("{} {version}", server.flavor))
+            .collect();
+        format!("{} on {}", versions.join(", "), self.name)
     }
 
     /// Lets the agent make the data that are missing.
-    pub(crate) fn prepare(&mut self, control: &mut Control<'_>) -> Result<(), RunError> {
+    fn prepare(&mut self, control: &mut Control<'_>) -> Result<(), RunError> {
         let stop = control.cancel.flag();
         let mut on_rows = |rows_done, rows_total| {
             control.tell(&Event::Loading {
@@ -84,11 +168,6 @@ impl RemoteServers {
         self.servers.get(&cell.spec.primary().server).copied()
     }
 
-    /// The drives as the agent's host knows them.
-    pub(crate) fn drives(&self) -> &[DriveProfile] {
-        &self.drives
-    }
-
     /// What the tables of the first cell occupy.
     pub(crate) fn tables(&self) -> Bytes {
         self.tables
@@ -99,7 +178,7 @@ impl RemoteServers {
 fn of_agent(plan: &Plan) -> Plan {
     let mut part = plan.clone();
     part.cells
-        .retain(|cell| cell.spec.primary().hosting_agent().is_some());
+        .retain(|cell| cell.spec.primary().hosting_agents().is_some());
     if part.cells.len() < plan.cells.len() {
         // It names its cells by their numbers.
         part.search = None;

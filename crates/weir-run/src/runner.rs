@@ -210,7 +210,8 @@ impl<T: Targets> RunningStudy<'_, T> {
             Some(session) => session.end()?,
             None => {}
         }
-        let target = self.targets.begin(&self.plan.cells[planned.cell], cancel)?;
+        let cell = &self.plan.cells[planned.cell];
+        let target = self.targets.begin(cell, planned.repetition, cancel)?;
         let runs_before = self.runs_on_server_of(planned);
         let program = Program {
             path: &self.options.weir,

@@ -20,13 +20,13 @@ pub(crate) fn find(
         let (Some(url), Some(agent)) = (&node.server.given, &node.agent) else {
             continue;
         };
-        let key = (url.clone(), agent.clone());
+        let key = (url.clone(), agent.to_string());
         let Some(server) = servers.get(url).filter(|_| !hosts.contains_key(&key)) else {
             continue;
         };
         let identity = ServerIdentity::ask(&mut server.session()?)?;
         let commit = &options.provenance.weir_commit;
-        let host = RemoteHost::find(&Crew::usual_file(), commit, agent, identity);
+        let host = RemoteHost::find(&Crew::usual_file(), commit, &key.1, identity);
         let host = host.map_err(|error| RunError::ServerHost {
             url: url.to_string(),
             why: error.to_string(),

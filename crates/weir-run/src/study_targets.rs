@@ -6,15 +6,15 @@ use weir_model::{Cell, Plan};
 use crate::cancel::{Cancel, Control};
 use crate::context::StudyContext;
 use crate::data::DataSets;
-use crate::remote_servers::RemoteServers;
+use crate::remote_servers::{RemoteServer, RemoteServers};
 use crate::target::{Description, ExternalTarget, PrivateTarget, Target, Targets};
 use crate::{RunError, RunOptions};
 
 pub(crate) struct StudyTargets<'a> {
     context: StudyContext<'a>,
     data: DataSets,
-    /// The agent that starts servers, if cells name one.
-    remote: Option<RemoteServers>,
+    /// The agents that start servers, if cells name some.
+    remote: RemoteServers,
 }
 
 impl<'a> StudyTargets<'a> {
@@ -31,26 +31,30 @@ impl<'a> StudyTargets<'a> {
         })
     }
 
-    /// The agent that starts the server of `cell`.
-    fn remote_of(&self, cell: &Cell) -> Option<&RemoteServers> {
-        let remote = self.remote.as_ref();
-        remote.filter(|_| cell.spec.primary().hosting_agent().is_some())
+    /// The agent that starts the server of `cell` in a repetition.
+    fn remote_of(&self, cell: &Cell, repetition: u32) -> Option<&RemoteServer> {
+        let node = cell.spec.primary();
+        node.hosting_agents()?;
+        self.remote.of(node.agent_of(repetition)?)
     }
 }
 
 impl Targets for StudyTargets<'_> {
     fn prepare(&mut self, cells: &[Cell], control: &mut Control<'_>) -> Result<(), RunError> {
-        if let Some(remote) = &mut self.remote {
-            remote.prepare(control)?;
-        }
-        let is_here = |cell: &&Cell| cell.spec.primary().hosting_agent().is_none();
+        self.remote.prepare(control)?;
+        let is_here = |cell: &&Cell| cell.spec.primary().hosting_agents().is_none();
         let here: Vec<Cell> = cells.iter().filter(is_here).cloned().collect();
         self.data = DataSets::prepare(&self.context, &here, control)?;
         Ok(())
     }
 
-    fn begin(&mut self, cell: &Cell, cancel: Cancel<'_>) -> Result<Box<dyn Target>, RunError> {
-        if let Some(remote) = self.remote_of(cell) {
+    fn begin(
+        &mut self,
+        cell: &Cell,
+        repetition: u32,
+        cancel: Cancel<'_>,
+    ) -> Result<Box<dyn Target>, RunError> {
+        if let Some(remote) = self.remote_of(cell, repetition) {
             return Ok(Box::new(remote.begin(cell, cancel)?));
         }
         let context = &self.context;
@@ -67,7 +71,7 @@ impl Targets for StudyTargets<'_> {
     }
 
     fn describe(&self, first: &Cell) -> Description {
-        let remote = self.remote_of(first);
+        let remote = self.remote_of(first, 1);
         let on_agent = remote.and_then(|remote| {
             let version = remote.version_of(first)?;
             Some((first.spec.primary().server.flavor, version, remote.tables()))
@@ -77,9 +81,7 @@ impl Targets for StudyTargets<'_> {
             (flavor, version, self.data.tables(&self.context, first))
         });
         let mut drives = self.context.drives.profiles();
-        if let Some(remote) = &self.remote {
-            drives.extend_from_slice(remote.drives());
-        }
+        drives.extend_from_slice(self.remote.drives());
         Description {
             flavor,
             version,

@@ -101,12 +101,18 @@ pub(crate) trait Targets {
     /// [`RunError::Interrupted`], or why the data cannot be made.
     fn prepare(&mut self, cells: &[Cell], control: &mut Control<'_>) -> Result<(), RunError>;
 
-    /// Restores the data of `cell` and starts its server, or takes the one that the user gives.
+    /// Restores the data of `cell` and starts its server, on the host of `repetition` if there are several, or takes
+    /// the one that the user gives.
     ///
     /// # Errors
     ///
     /// [`RunError::Interrupted`], or why there is no server; nothing is left running.
-    fn begin(&mut self, cell: &Cell, cancel: Cancel<'_>) -> Result<Box<dyn Target>, RunError>;
+    fn begin(
+        &mut self,
+        cell: &Cell,
+        repetition: u32,
+        cancel: Cancel<'_>,
+    ) -> Result<Box<dyn Target>, RunError>;
 
     /// What a result says of all its runs; `first` is the study's first cell.
     fn describe(&self, first: &Cell) -> Description;

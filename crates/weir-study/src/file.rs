@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use weir_model::{
-    Bytes, CpuList, CrashTest, Duration, Limits, PoolStart, Price, Replication, Scale, parse_toml,
+    Bytes, CpuList, CrashTest, Duration, Limits, PoolStart, Price, Replication, Scale,
+    ServerAgents, parse_toml,
 };
 
 use crate::StudyError;
@@ -109,8 +110,8 @@ pub(crate) struct ServerSection {
     #[serde(default)]
     pub(crate) heartbeat: bool,
     /// The agent on the server's host: its name, its host's, or `auto`. It starts the server there, or samples the
-    /// host of a server given by its URL.
-    pub(crate) agent: Option<String>,
+    /// host of a server given by its URL. Of a list, each repetition takes the next.
+    pub(crate) agent: Option<ServerAgents>,
 }
 
 impl Default for ServerSection {

@@ -60,10 +60,10 @@ pub fn resolve(
     let shared = resolver.shared(overrides, plan.seed, &events)?;
     plan.cells = resolver.cells(&shared, &plan.factors)?;
     resolver.check_data(&plan)?;
-    resolver.check_agent(&plan)?;
     resolver.check_options(&plan)?;
     resolver.check_events(&plan, &events)?;
     plan.repeat = resolver.repetition()?;
+    resolver.check_agent(&plan)?;
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
     if plan.search.is_none() {
@@ -167,13 +167,39 @@ impl Resolver<'_> {
     /// The server of a run can be on the host of an agent only as far as the agent can make the run's server.
     fn check_agent(&self, plan: &Plan) -> Result<(), StudyError> {
         for cell in &plan.cells {
-            if let Some(agent) = cell.spec.primary().hosting_agent()
+            let node = cell.spec.primary();
+            if let Some(agents) = node.hosting_agents()
                 && let Some(why) = refused_on_agent(&cell.spec)
             {
-                return Err(self.error("server.agent", format!("`{agent}`"), why));
+                return Err(self.error("server.agent", format!("`{agents}`"), why));
+            }
+            if let Some(agents) = &node.agent
+                && let Some(why) = self.refused_of_several(node, agents, &plan.repeat)
+            {
+                return Err(self.error("server.agent", format!("`{agents}`"), why));
             }
         }
         Ok(())
+    }
+
+    /// Why the repetitions cannot be on the hosts of `agents`, if these are several.
+    fn refused_of_several(
+        &self,
+        node: &Node,
+        agents: &ServerAgents,
+        repeat: &Repetition,
+    ) -> Option<&'static str> {
+        if !agents.are_several() {
+            None
+        } else if node.server.given.is_some() {
+            Some("a server given by its URL is on one host; name its agent")
+        } else if self.file.search.is_some() {
+            Some("a search compares runs of different repetitions; name one agent")
+        } else if (repeat.runs as usize) < agents.all().len() {
+            Some("each host needs a repetition; raise repeat.runs or name fewer agents")
+        } else {
+            None
+        }
     }
 
     /// Everything but factors, cells, repetitions and runs.

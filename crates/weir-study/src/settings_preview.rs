@@ -36,7 +36,7 @@ pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
     };
     let cells = plan.cells.iter().map(|cell| {
         let node = cell.spec.primary();
-        if node.hosting_agent().is_some() {
+        if node.hosting_agents().is_some() {
             asking.notes.insert(as_written(
                 &"a server on another host is not asked before the study runs",
             ));

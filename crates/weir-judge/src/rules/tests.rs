@@ -6,6 +6,7 @@
 mod asked;
 mod events;
 mod fairness;
+mod hosts;
 mod measurement;
 mod spellings;
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::ServerAgents;
 use crate::{Flavor, Limits, ServerUrl};
 
 /// The servers of a run: a primary that the load goes to, and replicas that follow it.
@@ -71,7 +72,7 @@ pub struct Node {
     /// The agent on the server's host. It samples the host of a server that the user gives; else it starts the server
     /// there. [`AGENT_AUTO`]: the one that finds the server, or the only one that may start it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub agent: Option<ServerAgents>,
 }
 
 /// In place of an agent's name: the agent that finds the server on its host, or the only one that may start one.
@@ -174,10 +175,16 @@ impl Node {
         }
     }
 
-    /// The agent whose host Weir starts the server on; `None`: this host, or the server is the user's.
-    pub fn hosting_agent(&self) -> Option<&str> {
-        let agent = self.agent.as_deref();
-        agent.filter(|_| self.server.given.is_none())
+    /// The agents on whose hosts Weir starts the server; `None`: on this host, or the server is the user's.
+    pub fn hosting_agents(&self) -> Option<&ServerAgents> {
+        let agents = self.agent.as_ref();
+        agents.filter(|_| self.server.given.is_none())
+    }
+
+    /// The agent of the server's host in a repetition, which counts from 1; `None`: no agent is named.
+    pub fn agent_of(&self, repetition: u32) -> Option<&str> {
+        let agents = self.agent.as_ref()?;
+        Some(agents.of_repetition(repetition))
     }
 
     /// The replica `number` (from 1) of this primary: the same server with the same variables, but on

@@ -11,7 +11,7 @@ use weir_model::Flavor;
 use super::hosts::{Host, Process, World, network, wait_until};
 
 const WEIR: &str = env!("CARGO_BIN_EXE_weir");
-/// The host of the server has a name of its own.
+/// The hosts of servers have names of their own: that of the first.
 const HOST: &str = "db1";
 
 const STUDY: &str = r#"
@@ -55,41 +55,45 @@ runs = 1
 
 struct Scene {
     world: World,
-    host: Host,
+    /// Of servers: `db1` and so on.
+    hosts: Vec<Host>,
     flavor: Flavor,
 }
 
 impl Scene {
-    fn new(flavor: Flavor) -> Option<Self> {
+    fn new(flavor: Flavor, hosts: u32) -> Option<Self> {
         network("a server on another host")?;
         Some(Self {
             world: World::new(2),
-            host: Host::new(2),
+            hosts: (2..2 + hosts).map(Host::new).collect(),
             flavor,
         })
     }
 
-    /// Where the server's host keeps what it is allowed to keep.
+    /// The folder of what the servers' hosts keep.
     fn work(&self) -> PathBuf {
-        self.world.path("server-host/work")
+        self.world.path("server-hosts/work")
     }
 
-    /// An agent on the server's host, which shares no folder with the conductor.
-    fn server_agent(&self) -> Process {
-        let script = format!("hostname {HOST} && exec \"$0\" \"$@\"");
-        let (file, work) = (self.world.join_file(1), self.work().display().to_string());
-        let address = self.host.address.clone();
+    /// Agent `number` on a server's host, which shares no folder with the conductor.
+    fn server_agent(&self, number: u32) -> Process {
+        let script = format!("hostname db{number} && exec \"$0\" \"$@\"");
+        let (file, work) = (self.world.join_file(number), self.work());
+        let work = work.join(format!("db{number}")).display().to_string();
+        let host = &self.hosts[number as usize - 1];
+        let address = host.address.clone();
         let words = [
             "--uts", "sh", "-c", &script, WEIR, "agent", "--join", &file, "--allow", "server",
             "--work", &work, "--listen", &address,
         ];
-        let mut command = self.host.command(0, "unshare", &words);
+        let mut command = host.command(0, "unshare", &words);
+        let own = self.world.path(&format!("server-hosts/db{number}"));
         for (variable, folder) in [
-            ("XDG_RUNTIME_DIR", "server-host/runtime"),
-            ("XDG_STATE_HOME", "server-host/state"),
-            ("XDG_CACHE_HOME", "server-host/cache"),
+            ("XDG_RUNTIME_DIR", "runtime"),
+            ("XDG_STATE_HOME", "state"),
+            ("XDG_CACHE_HOME", "cache"),
         ] {
-            command.env(variable, self.world.path(folder));
+            command.env(variable, own.join(folder));
         }
         Process::start(&mut command)
     }
@@ -106,15 +110,18 @@ impl Scene {
         usize::from(self.flavor == Flavor::Mariadb)
     }
 
-    /// Runs the study; `changed`: a text of it and what stands there instead.
-    fn run(&self, agent: &str, seconds: u32, out: &str, changed: (&str, &str)) -> Process {
+    /// Runs the study; `changed`: texts of it and what stands there instead.
+    fn run(&self, agent: &str, seconds: u32, out: &str, changed: &[(&str, &str)]) -> Process {
         let study = self.world.path("study.toml");
-        let text = STUDY
+        let mut text = STUDY
             .replace("FLAVOR", &self.flavor.to_string())
             .replace("AGENT", agent)
             .replace("LOADERS", &self.loaders().to_string())
             .replace("SECONDS", &seconds.to_string());
-        fs::write(&study, text.replace(changed.0, changed.1)).unwrap();
+        for (from, to) in changed {
+            text = text.replace(from, to);
+        }
+        fs::write(&study, text).unwrap();
         let out = self.world.path(out).display().to_string();
         let mut command = self
             .world
@@ -143,8 +150,9 @@ impl Scene {
                 .filter(|line| line.contains(&work))
                 .map(str::to_owned),
         );
-        let entries = fs::read_dir(&work).into_iter().flatten().flatten();
-        found.extend(entries.map(|entry| entry.path().display().to_string()));
+        let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten();
+        let of_hosts = entries(self.work()).flat_map(|host| entries(host.path()));
+        found.extend(of_hosts.map(|entry| entry.path().display().to_string()));
         found
     }
 
@@ -171,7 +179,7 @@ impl Scene {
 }
 
 fn a_study_has_its_server_there(scene: &Scene) {
-    let mut run = scene.run(HOST, 2, "result", ("", ""));
+    let mut run = scene.run(HOST, 2, "result", &[]);
     run.ends(Duration::from_mins(4));
     // Beside other tests a rule may find a verdict invalid.
     assert!(matches!(run.code(), Some(0 | 3)), "{}", run.text());
@@ -248,7 +256,7 @@ fn what_cannot_be_there_is_refused(scene: &Scene) {
             "innodb_flush_method",
         ),
     ] {
-        let mut run = scene.run(agent, 1, "refused", changed);
+        let mut run = scene.run(agent, 1, "refused", &[changed]);
         assert!(!run.ends(Duration::from_mins(1)), "{why}");
         assert!(run.text().contains(why), "{why}: {}", run.text());
         assert!(scene.leftovers().is_empty());
@@ -264,7 +272,7 @@ const LOGS: (&str, &str) = (
 fn a_conductor_that_dies_leaves_nothing(scene: &Scene, agent: &Process) {
     let ends = || agent.text().matches("gone from this host").count();
     let before = ends();
-    let run = scene.run("agent-1", 100, "killed", LOGS);
+    let run = scene.run("agent-1", 100, "killed", &[LOGS]);
     scene.wait_for_server();
     wait_until("a load", Duration::from_mins(2), || {
         scene.has_in_a_file("weir_load")
@@ -278,7 +286,7 @@ fn a_conductor_that_dies_leaves_nothing(scene: &Scene, agent: &Process) {
 }
 
 fn an_agent_that_is_ended_leaves_nothing(scene: &Scene, mut agent: Process) {
-    let mut run = scene.run("agent-1", 100, "ended", ("", ""));
+    let mut run = scene.run("agent-1", 100, "ended", &[]);
     scene.wait_for_server();
     agent.signal("TERM");
     agent.ends(Duration::from_mins(1));
@@ -292,10 +300,10 @@ fn an_agent_that_is_ended_leaves_nothing(scene: &Scene, mut agent: Process) {
 }
 
 fn a_server_on_another_host(flavor: Flavor) {
-    let Some(scene) = Scene::new(flavor) else {
+    let Some(scene) = Scene::new(flavor, 1) else {
         return;
     };
-    let agent = scene.server_agent();
+    let agent = scene.server_agent(1);
     let _load = scene.load_agent();
     scene.world.wait_for_agents(2);
     a_study_has_its_server_there(&scene);
@@ -315,4 +323,54 @@ fn a_mysql_server_is_on_another_host() {
 #[test]
 fn a_mariadb_server_is_on_another_host() {
     a_server_on_another_host(Flavor::Mariadb);
+}
+
+/// All runs of a repetition are on one host, and the next repetition is on the other.
+#[test]
+fn repetitions_are_on_two_hosts_in_turn() {
+    let Some(scene) = Scene::new(Flavor::Mariadb, 2) else {
+        return;
+    };
+    let _agents = [scene.server_agent(1), scene.server_agent(2)];
+    scene.world.wait_for_agents(2);
+    let hosts = |names| {
+        [
+            ("agent = \"db1\"", names),
+            ("agents = 1", "agents = 0"),
+            ("runs = 1", "runs = 2"),
+        ]
+    };
+    for (names, why) in [
+        (
+            "agent = [\"db1\", \"agent-1\"]",
+            "`db1` and `agent-1` are both agent-1",
+        ),
+        ("agent = [\"db1\", \"db3\"]", "no such agent is there"),
+        (
+            "agent = [\"db1\", \"db2\", \"db3\"]",
+            "each host needs a repetition",
+        ),
+    ] {
+        let mut run = scene.run("db1", 1, "refused", &hosts(names));
+        assert!(!run.ends(Duration::from_mins(1)), "{why}");
+        assert!(run.text().contains(why), "{why}: {}", run.text());
+    }
+    let mut run = scene.run("db1", 2, "result", &hosts("agent = [\"db1\", \"db2\"]"));
+    run.ends(Duration::from_mins(4));
+    assert!(matches!(run.code(), Some(0 | 3)), "{}", run.text());
+    scene.wait_for_nothing();
+    let out = scene.world.path("result").display().to_string();
+    let report = scene.world.output(&["report", &out, "--format", "json"]);
+    let result: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 6, "{}", run.text());
+    for run in runs {
+        let host = format!("db{}", run["record"]["repetition"]);
+        assert_eq!(run["server_host"]["host"], host);
+    }
+    let findings = result["findings"].to_string();
+    assert!(
+        findings.contains("2 repetitions on 2 hosts do not show"),
+        "{findings}"
+    );
 }

@@ -60,7 +60,12 @@ impl Targets for NullTargets<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, cell: &Cell, cancel: Cancel<'_>) -> Result<Box<dyn Target>, RunError> {
+    fn begin(
+        &mut self,
+        cell: &Cell,
+        _repetition: u32,
+        cancel: Cancel<'_>,
+    ) -> Result<Box<dyn Target>, RunError> {
         cancel.check()?;
         let before = self.ledger.begun.borrow().len();
         if let Some(Trouble::NoStart(number)) = self.trouble
