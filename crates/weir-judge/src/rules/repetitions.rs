@@ -117,9 +117,15 @@ fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Blocks in random order keep a trend from favouring a level, but a trend says that something ages.
 fn trend(evidence: &Evidence<'_>) -> Option<Finding> {
-    let ordered = |run: &weir_model::RunResult| OrderedRun {
-        cell: run.record.cell,
-        value: run.record.queries_per_s,
+    let ordered = |run: &weir_model::RunResult| {
+        let (cell, repetition) = (run.record.cell, run.record.repetition as usize);
+        let agents = evidence.cell(cell).spec.primary().agent.as_ref();
+        let hosts = agents.map_or(1, |agents| agents.all().len());
+        OrderedRun {
+            // Runs on another host repeat other ones.
+            cell: cell * hosts + repetition % hosts,
+            value: run.record.queries_per_s,
+        }
     };
     let runs: Vec<_> = evidence.result.runs.iter().map(ordered).collect();
     // Too few runs to tell a trend from chance say nothing about one.

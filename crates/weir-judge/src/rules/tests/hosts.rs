@@ -45,10 +45,18 @@ fn of_hosts(result: &StudyResult) -> (Verdict, Vec<String>) {
 
 #[test]
 fn a_slower_host_is_neither_noise_nor_an_effect() {
-    let result = on_two_hosts(1.5);
+    let mut result = on_two_hosts(1.5);
     assert_eq!(of_hosts(&result), (Verdict::Effect, vec![]));
-    let floor = evaluate(result).unwrap().analysis.noise.unwrap();
+    let floor = evaluate(result.clone()).unwrap().analysis.noise.unwrap();
     assert!(floor.floor_ratio < 1.02, "{}", floor.floor_ratio);
+    // The slow host came last, which is no drift.
+    result.runs.retain(|run| run.record.repetition <= 2);
+    let more = result.runs.clone();
+    result.runs.extend(more);
+    result.runs.sort_by_key(|run| run.record.repetition);
+    let judged = evaluate(result).unwrap();
+    let drifted = |finding: &&weir_model::Finding| finding.message.contains("drifted");
+    assert_eq!(judged.findings.iter().find(drifted), None);
 }
 
 #[test]
