@@ -34,6 +34,11 @@ impl Subjects {
         format!("{}.clock.{agent}", self.prefix)
     }
 
+    /// What a conductor sends to itself, to hear whether the bus passes on.
+    pub fn echo(&self) -> String {
+        format!("{}.echo", self.prefix)
+    }
+
     /// What all agents hear.
     pub fn all(&self) -> String {
         format!("{}.all", self.prefix)

@@ -14,8 +14,8 @@ use std::path::Path;
 
 use weir_model::{
     Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan,
-    REPLAY_OPTIONS, Repetition, RunSpec, ServerUrl, SysbenchOptions, TimelineEvent, Topology,
-    WorkloadSpec, option_spelling,
+    REPLAY_OPTIONS, Repetition, RunSpec, ServerAgents, ServerUrl, SysbenchOptions, TimelineEvent,
+    Topology, WorkloadSpec, option_spelling,
 };
 
 use crate::declared::{ClaimSection, NegativeControlSection, texts};

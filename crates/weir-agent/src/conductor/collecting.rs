@@ -19,7 +19,7 @@ use crate::error::AgentError;
 use crate::messages::{Report, of_report_id, read_report};
 use crate::report_parts::Parts;
 
-/// Pause between two looks at who is alive.
+/// Pause between two questions to the bus.
 const LOOK: Duration = Duration::from_millis(100);
 /// Longest wait for reports after the last agent was heard to have none.
 const AFTER_STOP: Duration = Duration::from_secs(30);
@@ -79,6 +79,7 @@ impl<'a> Collecting<'a> {
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), AgentError> {
         let mut beats = self.crew.listen(self.crew.subjects.beat("*")).await?;
+        let mut echoes = self.crew.listen(self.crew.subjects.echo()).await?;
         let mut looks = tokio::time::interval(LOOK);
         let mut messages = results.messages().await;
         let mut stopping: Option<Instant> = None;
@@ -92,12 +93,18 @@ impl<'a> Collecting<'a> {
                     messages = results.messages().await;
                 },
                 Some(beat) = beats.next() => self.hear(&beat.subject),
-                _ = looks.tick() => {
-                    // Signs of life that wait behind reports count.
+                Some(_) = echoes.next() => {
+                    // Signs of life that came before it may wait behind reports.
                     while let Some(Some(beat)) = beats.next().now_or_never() {
                         self.hear(&beat.subject);
                     }
+                    self.liveness.echoed(Instant::now());
                     self.look()?;
+                }
+                _ = looks.tick() => {
+                    let is_there = self.crew.client.connection_state() == State::Connected;
+                    self.liveness.bus(is_there, Instant::now());
+                    let _ = self.crew.client.publish(self.crew.subjects.echo(), "".into()).await;
                     if stop.load(Ordering::Relaxed) {
                         let since = *stopping.get_or_insert_with(Instant::now);
                         // Again and again: one may not have heard it.
@@ -126,8 +133,6 @@ impl<'a> Collecting<'a> {
     /// Whether all that have something to tell are alive.
     fn look(&mut self) -> Result<(), AgentError> {
         let now = Instant::now();
-        let is_there = self.crew.client.connection_state() == State::Connected;
-        self.liveness.bus(is_there, now);
         for (agent, part) in self.parts.iter().enumerate() {
             if self.received[agent].has_ended {
                 continue;

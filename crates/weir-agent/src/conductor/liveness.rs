@@ -1,4 +1,8 @@
-//! Who is alive, by the conductor's own clock.
+//! Who is alive, by a clock that runs only while this host hears what the bus has.
+//!
+//! The conductor sends itself messages through the bus. Each one that comes back (an echo) proves that the bus passes
+//! messages on and that this process reads them; the signs of life that the bus had before it have been read. Only
+//! such time counts as an agent's silence: a bus or a conductor that stands still makes no agent a lost one.
 
 use std::time::{Duration, Instant};
 
@@ -6,23 +10,43 @@ use std::time::{Duration, Instant};
 pub(crate) const LOST_AFTER: Duration = Duration::from_millis(2_250);
 /// After the bus was away, agents have so long to show up again.
 const AFTER_OUTAGE: Duration = Duration::from_secs(3);
+/// An echo proves no more time than this: what was before it may have been a standstill.
+const PROVED_MAX: Duration = Duration::from_millis(200);
 
 /// Signs of life of some agents.
 #[derive(Debug)]
 pub(crate) struct Liveness {
-    last: Vec<Instant>,
-    longest: Vec<Duration>,
+    agents: Vec<Signs>,
+    /// When the latest echo came.
+    echoed: Instant,
+    /// The time that echoes have proved.
+    proved: Duration,
     /// Until then no agent is judged.
     judged_from: Instant,
     is_away: bool,
 }
 
+/// The signs of one agent.
+#[derive(Debug, Clone)]
+struct Signs {
+    last: Instant,
+    /// The time that was proved then.
+    last_proved: Duration,
+    longest: Duration,
+}
+
 impl Liveness {
     /// Of so many agents, all of which were there at `now`.
     pub(crate) fn new(agents: usize, now: Instant) -> Self {
+        let signs = Signs {
+            last: now,
+            last_proved: Duration::ZERO,
+            longest: Duration::ZERO,
+        };
         Self {
-            last: vec![now; agents],
-            longest: vec![Duration::ZERO; agents],
+            agents: vec![signs; agents],
+            echoed: now,
+            proved: Duration::ZERO,
             judged_from: now,
             is_away: false,
         }
@@ -30,11 +54,18 @@ impl Liveness {
 
     /// An agent was heard.
     pub(crate) fn heard(&mut self, agent: usize, now: Instant) {
-        if let (Some(last), Some(longest)) = (self.last.get_mut(agent), self.longest.get_mut(agent))
-        {
-            *longest = (*longest).max(now.saturating_duration_since(*last));
-            *last = now;
+        if let Some(signs) = self.agents.get_mut(agent) {
+            signs.longest = signs.longest.max(now.saturating_duration_since(signs.last));
+            signs.last = now;
+            signs.last_proved = self.proved;
         }
+    }
+
+    /// An echo came, and all signs of life that came before it were heard.
+    pub(crate) fn echoed(&mut self, now: Instant) {
+        let since = now.saturating_duration_since(self.echoed);
+        self.proved += since.min(PROVED_MAX);
+        self.echoed = now;
     }
 
     /// Whether this host reaches the bus.
@@ -51,13 +82,16 @@ impl Liveness {
         if self.is_away || now < self.judged_from {
             return None;
         }
-        let silent = now.saturating_duration_since(*self.last.get(agent)?);
-        (silent > LOST_AFTER).then_some(silent)
+        let signs = self.agents.get(agent)?;
+        let is_lost = self.proved.saturating_sub(signs.last_proved) > LOST_AFTER;
+        is_lost.then(|| now.saturating_duration_since(signs.last))
     }
 
     /// The longest silence of an agent between two signs of life.
     pub(crate) fn longest_silence(&self, agent: usize) -> Duration {
-        self.longest.get(agent).copied().unwrap_or_default()
+        self.agents
+            .get(agent)
+            .map_or(Duration::ZERO, |signs| signs.longest)
     }
 }
 
@@ -65,22 +99,77 @@ impl Liveness {
 mod tests {
     use super::*;
 
+    /// A conductor that hears an echo every 100 ms.
+    struct Scene {
+        start: Instant,
+        liveness: Liveness,
+    }
+
+    impl Scene {
+        fn new(agents: usize) -> Self {
+            let start = Instant::now();
+            let liveness = Liveness::new(agents, start);
+            Self { start, liveness }
+        }
+
+        fn at(&self, ms: u64) -> Instant {
+            self.start + Duration::from_millis(ms)
+        }
+
+        fn echoes(&mut self, from_ms: u64, to_ms: u64) {
+            for ms in (from_ms..=to_ms).step_by(100) {
+                self.liveness.echoed(self.at(ms));
+            }
+        }
+
+        fn is_lost(&self, agent: usize, ms: u64) -> bool {
+            self.liveness.lost(agent, self.at(ms)).is_some()
+        }
+    }
+
     #[test]
-    fn an_agent_is_lost_after_two_and_a_quarter_seconds_and_not_while_the_bus_is_away() {
-        let start = Instant::now();
-        let at = |ms: u64| start + Duration::from_millis(ms);
-        let mut liveness = Liveness::new(2, start);
-        liveness.heard(0, at(500));
-        assert!(liveness.lost(1, at(2_200)).is_none());
-        assert!(liveness.lost(1, at(2_300)).is_some() && liveness.lost(0, at(2_300)).is_none());
-        // The bus dies: no agent is judged, and all get time to come back.
-        liveness.bus(false, at(2_400));
-        assert!(liveness.lost(1, at(9_000)).is_none());
-        liveness.bus(true, at(9_000));
-        assert!(liveness.lost(1, at(11_900)).is_none());
-        liveness.heard(0, at(11_000));
-        assert!(liveness.lost(0, at(12_100)).is_none());
-        assert!(liveness.lost(1, at(12_100)).is_some());
-        assert_eq!(liveness.longest_silence(0), Duration::from_millis(10_500));
+    fn an_agent_is_lost_after_two_and_a_quarter_seconds() {
+        let mut scene = Scene::new(2);
+        scene.echoes(100, 500);
+        scene.liveness.heard(0, scene.at(500));
+        scene.echoes(600, 2_200);
+        assert!(!scene.is_lost(1, 2_200));
+        scene.echoes(2_300, 2_300);
+        assert!(scene.is_lost(1, 2_300) && !scene.is_lost(0, 2_300));
+        let silent = scene.liveness.lost(1, scene.at(2_300));
+        assert_eq!(silent, Some(Duration::from_millis(2_300)));
+    }
+
+    #[test]
+    fn a_conductor_or_a_bus_that_stands_still_loses_no_agent() {
+        let mut scene = Scene::new(1);
+        scene.echoes(100, 400);
+        // It goes on after 10 s, and looks before it has read what came meanwhile.
+        assert!(!scene.is_lost(0, 10_400));
+        scene.echoes(10_400, 11_900);
+        assert!(!scene.is_lost(0, 11_900));
+        scene.liveness.heard(0, scene.at(11_900));
+        assert_eq!(
+            scene.liveness.longest_silence(0),
+            Duration::from_millis(11_900)
+        );
+        // One that does not come back is lost for all that.
+        scene.echoes(12_000, 14_200);
+        assert!(scene.is_lost(0, 14_200));
+    }
+
+    #[test]
+    fn no_agent_is_judged_while_the_bus_is_away() {
+        let mut scene = Scene::new(2);
+        scene.echoes(100, 2_300);
+        scene.liveness.bus(false, scene.at(2_400));
+        assert!(!scene.is_lost(1, 9_000));
+        // All get time to come back.
+        scene.liveness.bus(true, scene.at(9_000));
+        scene.echoes(9_100, 11_900);
+        assert!(!scene.is_lost(1, 11_900));
+        scene.liveness.heard(0, scene.at(11_900));
+        scene.echoes(12_000, 12_100);
+        assert!(scene.is_lost(1, 12_100) && !scene.is_lost(0, 12_100));
     }
 }

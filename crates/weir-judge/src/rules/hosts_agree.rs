@@ -24,7 +24,6 @@ pub(super) const RULE: Rule = Rule {
     design: few_repetitions,
     comparison: hosts_differ,
     study: |evidence| few_repetitions(&evidence.design),
-    ..Rule::NONE
 };
 
 /// Probability of a difference between hosts that have the same effect, over all pairs of hosts.
