@@ -17,7 +17,7 @@ pub fn monotonic_ns() -> u64 {
 }
 
 /// A timerfd(2): it ends a sleep at a time that any thread may set, without waking the one that sleeps. In a poll its
-/// descriptor becomes readable, each time that it is set, so that nobody has to read it.
+/// descriptor becomes readable, each time it is set, so it need not be read.
 #[derive(Debug)]
 pub struct Alarm(OwnedFd);
 

@@ -286,7 +286,7 @@ fn fatal(line: &str) -> Option<&str> {
     line.trim().strip_prefix("FATAL: ")
 }
 
-/// The first error of what was told, and where a thread still is; else the last line. Output and errors come by two
+/// The first error of these lines, and where a thread still is; else the last line. Output and errors come by two
 /// pipes, so their order says nothing.
 fn last_words(said: &str) -> Option<String> {
     let (places, errors): (Vec<_>, Vec<_>) = said
