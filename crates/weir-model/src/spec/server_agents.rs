@@ -19,7 +19,10 @@ pub struct ServerAgents(
 /// As it is written.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged, expecting = "the name of an agent, or a list of names")]
+#[serde(
+    untagged,
+    expecting = "not the agents of a server's host; write a name such as `\"db1\"`, or a list of names"
+)]
 enum OneOrMore {
     One(String),
     More(Vec<String>),
@@ -116,7 +119,7 @@ mod tests {
             ("[]", "is empty"),
             (r#"["a","b","a"]"#, "named twice"),
             (r#"["a","auto"]"#, "`auto` is one agent"),
-            ("1", "the name of an agent, or a list of names"),
+            ("1", "write a name such as `\"db1\"`, or a list of names"),
         ] {
             let error = serde_json::from_str::<ServerAgents>(text).unwrap_err();
             assert!(error.to_string().contains(why), "{error}");

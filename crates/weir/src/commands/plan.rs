@@ -80,15 +80,27 @@ fn print_order(plan: &Plan) -> anyhow::Result<()> {
         } else {
             ""
         };
+        let cell = &plan.cells[run.cell];
         output::line(format_args!(
-            "{:>4}  repetition {}  {}{server}",
+            "{:>4}  repetition {}{}  {}{server}",
             index + 1,
             run.repetition,
-            plan.cells[run.cell].label()
+            host_words(cell, run.repetition),
+            cell.label()
         ))?;
         before = Some(*run);
     }
     Ok(())
+}
+
+/// `, on db1`, if repetitions are on several hosts.
+fn host_words(cell: &Cell, repetition: u32) -> String {
+    match &cell.spec.primary().agent {
+        Some(agents) if agents.are_several() => {
+            format!(", on {}", agents.of_repetition(repetition))
+        }
+        _ => String::new(),
+    }
 }
 
 fn search_line(search: &SearchPlan) -> String {

@@ -368,6 +368,10 @@ fn repetitions_are_on_two_hosts_in_turn() {
         let host = format!("db{}", run["record"]["repetition"]);
         assert_eq!(run["server_host"]["host"], host);
     }
+    let study = scene.world.path("study.toml").display().to_string();
+    let plan = scene.world.output(&["plan", &study]);
+    let plan = String::from_utf8_lossy(&plan.stdout).into_owned();
+    assert!(plan.contains("repetition 2, on db2  drive"), "{plan}");
     let findings = result["findings"].to_string();
     assert!(
         findings.contains("2 repetitions on 2 hosts do not show"),
