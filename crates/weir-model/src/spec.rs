@@ -26,12 +26,10 @@ pub use load::{
 pub use load_options::{LOAD_OPTIONS, LoadOption, LoadOptionKind, is_label};
 pub use replay::{ReplayFilter, ReplayOrder, ReplayPace, ReplaySpec};
 pub use replay_options::{REPLAY_OPTIONS, ReplayOption};
-pub use server_agents::ServerAgents;
+pub use server_agents::{AGENT_AUTO, ServerAgents};
 pub use settings::{Settings, differing};
 pub use timeline::{CopyWay, EventKind, EventStatement, PoolAction, TimelineEvent};
-pub use topology::{
-    AGENT_AUTO, DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology,
-};
+pub use topology::{DriveSpec, Node, NodeRole, PoolStart, Replication, ServerChoice, Topology};
 pub use warm::Warm;
 pub use workload::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaModule, LuaWorkload, Mix,

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::AGENT_AUTO;
+/// In place of an agent's name: the agent that finds the server on its host, or the only one that may start one.
+pub const AGENT_AUTO: &str = "auto";
 
 /// Names of agents: one, or several, of which each repetition of a study takes the next. All runs of a repetition are on
 /// one host, so that runs that are compared are.

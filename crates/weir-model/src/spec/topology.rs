@@ -75,9 +75,6 @@ pub struct Node {
     pub agent: Option<ServerAgents>,
 }
 
-/// In place of an agent's name: the agent that finds the server on its host, or the only one that may start one.
-pub const AGENT_AUTO: &str = "auto";
-
 /// What a server does in a topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
