@@ -131,7 +131,6 @@ fn packets_of_real_sessions_become_a_capture(flavor: Flavor) {
     let mut compressed = bench.client(TlsMode::Disabled, Some(Compression::Zlib));
     compressed.run("SELECT 'compressed'").unwrap();
     drop(compressed);
-    std::thread::sleep(std::time::Duration::from_millis(300));
     let frames = bench.wire.frames();
     let directory = TempDir::new().unwrap();
 

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use etherparse::PacketBuilder;
 
@@ -53,8 +53,14 @@ impl Wire {
         Self { port, frames }
     }
 
-    /// What has passed, in the order of time.
+    /// What has passed, in the order of time, once all connections have ended.
     pub(crate) fn frames(&self) -> Vec<Frame> {
+        // Each side of a connection holds them, this value does, and who takes connections.
+        let until = Instant::now() + Duration::from_secs(30);
+        while Arc::strong_count(&self.frames) > 2 {
+            assert!(Instant::now() < until, "a connection does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
         self.frames.lock().unwrap().clone()
     }
 }
