@@ -12,8 +12,8 @@ pub(super) const RULE: Rule = Rule {
     title: "an effect is the same on all hosts",
     checked: "Studies whose repetitions are on several server hosts (`[server] agent` with a list). Each repetition \
               gives a ratio on its host. A warning says where the ratios of two hosts differ (Welch's test of their \
-              logarithms, 5 %, corrected for the number of pairs of hosts). With fewer than three repetitions on a \
-              host nothing is tested, and a note says so.",
+              logarithms, 5 %, corrected for the number of pairs of hosts); else a note has both. With fewer than \
+              three repetitions on a host nothing is tested, and a note says so.",
     reason: "All runs of a repetition are on one host, so a faster host does not touch a ratio. But a mean over hosts \
              of different effects holds for none of them: a setting that spares writes helps a slow disk more.",
     remedy: "Run the study on each host by itself, or say for which host the answer is. For the test, set \
@@ -74,10 +74,14 @@ fn hosts_differ(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Find
         tests.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let (of_one, of_other) = (geometric_mean(ratios)?, geometric_mean(others)?);
     let p_value = (p_value * tests.len() as f64).min(1.0);
-    (p_value < SIGNIFICANCE).then(|| {
+    let ratios = format!("the ratio is {of_one:.2}x on {one} and {of_other:.2}x on {other}");
+    Some(if p_value < SIGNIFICANCE {
         RULE.warning(format!(
-            "the ratio is {of_one:.2}x on {one} and {of_other:.2}x on {other} (p {p_value:.3}); a mean over both is of \
-             neither: run the study on each host by itself"
+            "{ratios} (p {p_value:.3}); a mean over both is of neither: run the study on each host by itself"
+        ))
+    } else {
+        RULE.note(format!(
+            "{ratios}: no difference between hosts was shown (p {p_value:.2})"
         ))
     })
 }

@@ -46,7 +46,10 @@ fn of_hosts(result: &StudyResult) -> (Verdict, Vec<String>) {
 #[test]
 fn a_slower_host_is_neither_noise_nor_an_effect() {
     let mut result = on_two_hosts(1.5);
-    assert_eq!(of_hosts(&result), (Verdict::Effect, vec![]));
+    let (verdict, words) = of_hosts(&result);
+    assert_eq!(verdict, Verdict::Effect);
+    let both = "1.51x on db1 and 1.51x on db2: no difference between hosts was shown (p ";
+    assert!(words.len() == 1 && words[0].contains(both), "{words:?}");
     let floor = evaluate(result.clone()).unwrap().analysis.noise.unwrap();
     assert!(floor.floor_ratio < 1.02, "{}", floor.floor_ratio);
     // The slow host came last, which is no drift.
