@@ -143,12 +143,12 @@ impl Scheduler {
         }
         if wake > shared.clock.now() {
             held.asleep_until = Some(wake);
-            shared.alarm.set(shared.clock.monotonic_ns(wake));
+            shared.wake_at(wake);
         } else {
             // It comes at once, and would have to wait for the lock.
             held.asleep_until = None;
             drop(held);
-            shared.alarm.set(shared.clock.monotonic_ns(wake));
+            shared.wake_at(wake);
         }
     }
 
@@ -229,6 +229,11 @@ impl Shared {
         }
     }
 
+    /// The timer thread sleeps until `wake`.
+    fn wake_at(&self, wake: Nanoseconds) {
+        self.alarm.set(self.clock.monotonic_ns(wake));
+    }
+
     /// What the timer thread does now; before it sleeps, its alarm is set.
     fn next(&self, lead: Lead) -> Next {
         let mut held = self.lock();
@@ -253,7 +258,7 @@ impl Shared {
             return Next::SpinUntilEarliest;
         }
         held.asleep_until = Some(wake);
-        self.alarm.set(self.clock.monotonic_ns(wake));
+        self.wake_at(wake);
         Next::Sleep
     }
 

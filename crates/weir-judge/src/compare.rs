@@ -100,10 +100,9 @@ pub(crate) fn compare(
     let of = |metric| ratio(runs, level, baseline, metric, pairing, plan);
     let estimate = of(metric)?;
     // The second one takes no pairs, and on several hosts runs without pairs differ by their hosts.
-    let agents = plan.cells[level].spec.primary().agent.as_ref();
-    let second = match agents {
-        Some(agents) if agents.are_several() => None,
-        _ => second_opinion(runs, level, baseline, metric, &estimate),
+    let second = match plan.cells[level].spec.primary().several_agents() {
+        Some(_) => None,
+        None => second_opinion(runs, level, baseline, metric, &estimate),
     };
     let others = OTHERS.iter().filter(|other| **other != metric);
     let others = others.filter_map(|other| {

@@ -28,22 +28,24 @@ impl RemoteServers {
         let names = agents.map_or(&[][..], ServerAgents::all);
         let mut opened = Self::default();
         for name in names {
-            let remote = RemoteServer::join(name, options)?;
-            opened.check_other_host(&remote)?;
-            opened.0.push(remote.open(plan, options, cancel)?);
+            let commit = &options.provenance.weir_commit;
+            let session = ServerSession::join(&Crew::usual_file(), commit, name)?;
+            opened.check_other_host(name, &session)?;
+            let remote = RemoteServer::open(name, session, plan, options, cancel)?;
+            opened.0.push(remote);
         }
         opened.check_programs()?;
         Ok(opened)
     }
 
     /// Two names may be of one agent.
-    fn check_other_host(&self, remote: &RemoteServer) -> Result<(), RunError> {
-        let agent = remote.session.agent();
+    fn check_other_host(&self, name: &str, session: &ServerSession) -> Result<(), RunError> {
+        let agent = session.agent();
         let is_it = |other: &&RemoteServer| other.session.agent() == agent;
         self.0.iter().find(is_it).map_or(Ok(()), |other| {
             Err(RunError::NotOnAgent {
                 what: "server.agent".to_owned(),
-                value: format!("`{}` and `{}` are both {agent}", other.name, remote.name),
+                value: format!("`{}` and `{name}` are both {agent}", other.name),
                 why: "name each agent once",
             })
         })
@@ -96,34 +98,28 @@ pub(crate) struct RemoteServer {
 }
 
 impl RemoteServer {
-    fn join(name: &str, options: &RunOptions) -> Result<Self, RunError> {
-        let commit = &options.provenance.weir_commit;
-        let session = ServerSession::join(&Crew::usual_file(), commit, name)?;
-        Ok(Self {
-            name: name.to_owned(),
-            session: Rc::new(session),
-            servers: BTreeMap::new(),
-            drives: Vec::new(),
-            tables: Bytes(0),
-        })
-    }
-
     /// Lets the agent see whether all is there.
-    fn open(self, plan: &Plan, options: &RunOptions, cancel: Cancel<'_>) -> Result<Self, RunError> {
+    fn open(
+        name: &str,
+        session: ServerSession,
+        plan: &Plan,
+        options: &RunOptions,
+        cancel: Cancel<'_>,
+    ) -> Result<Self, RunError> {
         let step = ServerStep::Open {
             plan: Box::new(of_agent(plan)),
             below_floor: options.below_floor,
         };
-        let opened = self
-            .session
-            .step(step, None, cancel.flag(), &mut |_, _| ())?;
+        let opened = session.step(step, None, cancel.flag(), &mut |_, _| ())?;
         let ServerReply::Opened { servers, drives } = opened else {
             return Err(RunError::wrong_answer());
         };
         Ok(Self {
+            name: name.to_owned(),
+            session: Rc::new(session),
             servers: servers.into_iter().collect(),
             drives,
-            ..self
+            tables: Bytes(0),
         })
     }
 

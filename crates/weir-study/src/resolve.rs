@@ -173,7 +173,7 @@ impl Resolver<'_> {
             {
                 return Err(self.error("server.agent", format!("`{agents}`"), why));
             }
-            if let Some(agents) = &node.agent
+            if let Some(agents) = node.several_agents()
                 && let Some(why) = self.refused_of_several(node, agents, &plan.repeat)
             {
                 return Err(self.error("server.agent", format!("`{agents}`"), why));
@@ -182,16 +182,14 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Why the repetitions cannot be on the hosts of `agents`, if these are several.
+    /// Why the repetitions cannot be on the hosts of several `agents`.
     fn refused_of_several(
         &self,
         node: &Node,
         agents: &ServerAgents,
         repeat: &Repetition,
     ) -> Option<&'static str> {
-        if !agents.are_several() {
-            None
-        } else if node.server.given.is_some() {
+        if node.server.given.is_some() {
             Some("a server given by its URL is on one host; name its agent")
         } else if self.file.search.is_some() {
             Some("a search compares runs of different repetitions; name one agent")

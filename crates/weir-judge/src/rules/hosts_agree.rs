@@ -32,8 +32,7 @@ const SIGNIFICANCE: f64 = 0.05;
 fn few_repetitions(design: &Design<'_>) -> Vec<Finding> {
     let plan = design.plan;
     let mut cells = plan.cells.iter();
-    let agents = cells.find_map(|cell| cell.spec.primary().agent.as_ref());
-    let Some(agents) = agents.filter(|agents| agents.are_several()) else {
+    let Some(agents) = cells.find_map(|cell| cell.spec.primary().several_agents()) else {
         return Vec::new();
     };
     let hosts = agents.all().len();

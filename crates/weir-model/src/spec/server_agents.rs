@@ -73,11 +73,6 @@ impl ServerAgents {
         &self.0
     }
 
-    /// Whether repetitions are on several hosts.
-    pub fn are_several(&self) -> bool {
-        self.0.len() > 1
-    }
-
     /// The agent of `repetition`, which counts from 1.
     pub fn of_repetition(&self, repetition: u32) -> &str {
         &self.0[repetition.saturating_sub(1) as usize % self.0.len()]

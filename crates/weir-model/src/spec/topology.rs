@@ -178,6 +178,12 @@ impl Node {
         agents.filter(|_| self.server.given.is_none())
     }
 
+    /// The agents of the server's hosts, if repetitions are on more than one.
+    pub fn several_agents(&self) -> Option<&ServerAgents> {
+        let agents = self.agent.as_ref();
+        agents.filter(|agents| agents.all().len() > 1)
+    }
+
     /// The agent of the server's host in a repetition, which counts from 1; `None`: no agent is named.
     pub fn agent_of(&self, repetition: u32) -> Option<&str> {
         let agents = self.agent.as_ref()?;

@@ -95,12 +95,10 @@ fn print_order(plan: &Plan) -> anyhow::Result<()> {
 
 /// `, on db1`, if repetitions are on several hosts.
 fn host_words(cell: &Cell, repetition: u32) -> String {
-    match &cell.spec.primary().agent {
-        Some(agents) if agents.are_several() => {
-            format!(", on {}", agents.of_repetition(repetition))
-        }
-        _ => String::new(),
-    }
+    let agents = cell.spec.primary().several_agents();
+    agents.map_or_else(String::new, |agents| {
+        format!(", on {}", agents.of_repetition(repetition))
+    })
 }
 
 fn search_line(search: &SearchPlan) -> String {

@@ -171,6 +171,21 @@ impl Scene {
         });
     }
 
+    /// The result in folder `result`, once `run` has ended and left nothing on the hosts.
+    fn result_of(&self, run: &mut Process) -> Value {
+        run.ends(Duration::from_mins(4));
+        // Beside other tests a rule may find a verdict invalid.
+        assert!(matches!(run.code(), Some(0 | 3)), "{}", run.text());
+        self.wait_for_nothing();
+        serde_json::from_str(&self.report("json")).unwrap()
+    }
+
+    fn report(&self, format: &str) -> String {
+        let out = self.world.path("result").display().to_string();
+        let report = self.world.output(&["report", &out, "--format", format]);
+        String::from_utf8(report.stdout).unwrap()
+    }
+
     fn wait_for_nothing(&self) {
         wait_until("nothing left on the host", Duration::from_mins(2), || {
             self.leftovers().is_empty()
@@ -180,13 +195,7 @@ impl Scene {
 
 fn a_study_has_its_server_there(scene: &Scene) {
     let mut run = scene.run(HOST, 2, "result", &[]);
-    run.ends(Duration::from_mins(4));
-    // Beside other tests a rule may find a verdict invalid.
-    assert!(matches!(run.code(), Some(0 | 3)), "{}", run.text());
-    scene.wait_for_nothing();
-    let out = scene.world.path("result").display().to_string();
-    let report = scene.world.output(&["report", &out, "--format", "json"]);
-    let result: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let result = scene.result_of(&mut run);
     assert_eq!(result["flavor"], scene.flavor.to_string());
     assert_eq!(result["drives"].as_array().unwrap().len(), 2);
     let runs = result["runs"].as_array().unwrap();
@@ -223,8 +232,7 @@ fn a_study_has_its_server_there(scene: &Scene) {
                 .contains("ready for connections")
         );
     }
-    let text = scene.world.output(&["report", &out, "--format", "md"]);
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let text = scene.report("md");
     assert!(text.contains("agent-1 on db1"), "{text}");
 }
 
@@ -356,12 +364,7 @@ fn repetitions_are_on_two_hosts_in_turn() {
         assert!(run.text().contains(why), "{why}: {}", run.text());
     }
     let mut run = scene.run("db1", 2, "result", &hosts("agent = [\"db1\", \"db2\"]"));
-    run.ends(Duration::from_mins(4));
-    assert!(matches!(run.code(), Some(0 | 3)), "{}", run.text());
-    scene.wait_for_nothing();
-    let out = scene.world.path("result").display().to_string();
-    let report = scene.world.output(&["report", &out, "--format", "json"]);
-    let result: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let result = scene.result_of(&mut run);
     let runs = result["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 6, "{}", run.text());
     for run in runs {

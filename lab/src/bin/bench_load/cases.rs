@@ -276,7 +276,7 @@ impl Case {
     }
 }
 
-/// What both tools are told of tables and connections.
+/// Options of both tools: tables, rows, connections.
 pub(crate) fn table_options(tables: u32, rows: u32, threads: u32) -> Vec<String> {
     vec![
         format!("--tables={tables}"),
