@@ -68,14 +68,8 @@ impl Scene {
     /// A run that is complete; its document.
     fn complete(mut load: Process) -> Value {
         assert!(load.ends(Duration::from_secs(90)), "{}", load.text());
-        let text = load.text();
-        let from = text.find('{').unwrap();
-        let to = text.rfind('}').unwrap();
-        let lines = text[from..=to].lines();
-        let json: String = lines
-            .filter(|line| !line.starts_with("agent ") && !line.starts_with("load generator: "))
-            .collect();
-        serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {text}"))
+        serde_json::from_str(&load.output())
+            .unwrap_or_else(|error| panic!("{error}: {}", load.text()))
     }
 
     /// Waits until the load is under way: transactions come.

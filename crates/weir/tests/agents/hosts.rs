@@ -2,10 +2,11 @@
 //!
 //! The test's thread and all that it starts live in that namespace. All of it goes with the last process.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -39,7 +40,24 @@ pub(crate) fn network(test: &str) -> Option<()> {
 /// A child that is killed at the end, with what it has printed.
 pub(crate) struct Process {
     pub(crate) child: Child,
+    /// Lines of output and of errors, as they came.
     lines: Arc<Mutex<Vec<String>>>,
+    output: Arc<Mutex<Vec<String>>>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+/// Appends the lines of `pipe` to each of `lists` until its end.
+fn read_lines(
+    pipe: impl Read + Send + 'static,
+    lists: Vec<Arc<Mutex<Vec<String>>>>,
+) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            for list in &lists {
+                list.lock().unwrap().push(line.clone());
+            }
+        }
+    })
 }
 
 impl Process {
@@ -50,29 +68,43 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = Arc::new(Mutex::new(Vec::new()));
+        let (lines, output) = (Arc::default(), Arc::default());
         let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        for pipe in [
-            Box::new(out) as Box<dyn std::io::Read + Send>,
-            Box::new(err),
-        ] {
-            let lines = Arc::clone(&lines);
-            std::thread::spawn(move || {
-                for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-                    lines.lock().unwrap().push(line);
-                }
-            });
+        let readers = vec![
+            read_lines(out, vec![Arc::clone(&lines), Arc::clone(&output)]),
+            read_lines(err, vec![Arc::clone(&lines)]),
+        ];
+        Self {
+            child,
+            lines,
+            output,
+            readers,
         }
-        Self { child, lines }
     }
 
+    /// Output and errors.
     pub(crate) fn text(&self) -> String {
         self.lines.lock().unwrap().join("\n")
     }
 
+    /// Output alone.
+    pub(crate) fn output(&self) -> String {
+        self.output.lock().unwrap().join("\n")
+    }
+
     /// The exit code, after the end.
     pub(crate) fn code(&mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
+        let status = self.child.wait().unwrap();
+        self.read_to_the_end();
+        status.code()
+    }
+
+    /// Reads the last lines of a process that has ended. A child of its own may still hold the pipes.
+    fn read_to_the_end(&self) {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while self.readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -88,7 +120,7 @@ impl Process {
         let deadline = Instant::now() + within;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                std::thread::sleep(Duration::from_millis(100));
+                self.read_to_the_end();
                 return status.success();
             }
             assert!(
