@@ -102,6 +102,8 @@ const PRIVATE: [&str; 8] = [
 pub enum Permission {
     /// Take a share of a load.
     Load,
+    /// Run a conductor's Lua scripts for it: programs, with all rights of the agent's user.
+    Script,
     /// Read the figures of the host and of a server's process; nothing is changed.
     Probe,
     /// Start servers of studies, on restored data and emulated drives, and end them.
@@ -112,6 +114,7 @@ impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Load => "load",
+            Self::Script => "script",
             Self::Probe => "probe",
             Self::Server => "server",
         })
@@ -122,9 +125,9 @@ impl FromStr for Permission {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::Load, Self::Probe, Self::Server];
+        let all = [Self::Load, Self::Script, Self::Probe, Self::Server];
         let found = all.into_iter().find(|one| one.to_string() == text);
-        found.ok_or_else(|| format!("{text}: must be load, probe or server"))
+        found.ok_or_else(|| format!("{text}: must be load, script, probe or server"))
     }
 }
 
@@ -195,6 +198,9 @@ impl Allowance {
 
     /// Refuses a plan beyond what is allowed, in a sentence.
     pub(crate) fn check(&self, plan: &LoadPlan) -> Result<(), String> {
+        if plan.workload.is_lua() {
+            self.permits(Permission::Script)?;
+        }
         let share = plan.share.as_ref();
         let wanted = share.map_or(0, |share| share.connections.len() + share.idle.len());
         self.check_connections(wanted)?;

@@ -9,19 +9,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use weir_load::{LoadPlan, PartsMerger, Progress};
-use weir_model::WorkloadSpec;
-use weir_process::monotonic_ns;
+use weir_load::{LoadPlan, PartsMerger, PlanMessage, Progress};
+use weir_process::{instant_at, monotonic_ns};
 
 use self::collecting::Collecting;
 use self::part::Part;
 use self::results::Results;
+use crate::allowance::Permission;
 use crate::authority_message::AuthorityMessage;
-use crate::clock::{Offset, instant_at};
+use crate::clock::Offset;
 use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Assignment, Call, Order, json};
-use crate::plan_message::PlanMessage;
 use crate::sealing::seal;
 pub use part::Conducted;
 
@@ -52,7 +51,6 @@ impl Crew {
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Conducted, AgentError> {
-        check(plan)?;
         self.runtime.block_on(async {
             let run = format!("{:x}", monotonic_ns());
             let beats = tokio::spawn(beats(self.client.clone(), self.subjects.all(), run.clone()));
@@ -116,7 +114,12 @@ impl Crew {
     async fn choose(&self, plan: &LoadPlan, agents: u32) -> Result<Vec<Part>, AgentError> {
         let mut shares = plan.whole().deal(agents);
         let mut parts = Vec::new();
-        let loaders = self.loaders(agents, &plan.load.agent_label).await?;
+        let task = if plan.workload.is_lua() {
+            Permission::Script
+        } else {
+            Permission::Load
+        };
+        let loaders = self.loaders(agents, &plan.load.agent_label, task).await?;
         for ((name, facts), share) in loaders.into_iter().zip(shares.drain(..)) {
             parts.push(Part {
                 name,
@@ -147,7 +150,8 @@ impl Crew {
         let order = Order::Assign(Box::new(Assignment {
             run: run.to_owned(),
             version: self.version.clone(),
-            plan: PlanMessage::new(plan, part.share.clone(), writes_replicas),
+            plan: PlanMessage::new(plan, Some(part.share.clone())),
+            writes_replicas,
             password,
             authority: AuthorityMessage::new(&plan.endpoint.tls),
         }));
@@ -225,17 +229,6 @@ impl Crew {
             .publish(self.subjects.all(), json(&call).into())
             .await;
         let _ = tokio::time::timeout(GRACE, self.client.flush()).await;
-    }
-}
-
-/// Refuses what agents cannot run.
-fn check(plan: &LoadPlan) -> Result<(), AgentError> {
-    match plan.workload.spec() {
-        WorkloadSpec::Lua(_) => Err(AgentError::Workload {
-            workload: plan.workload.to_string(),
-            why: "a script runs in one process",
-        }),
-        _ => Ok(()),
     }
 }
 

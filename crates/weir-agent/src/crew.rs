@@ -157,17 +157,20 @@ impl Crew {
         Ok(found)
     }
 
-    /// So many agents that take shares of a load, those with the first names; with this label, unless it is empty.
+    /// So many agents that take shares of a load and may do `task`, those with the first names; with this label, unless it is
+    /// empty.
     pub(crate) async fn loaders(
         &self,
         wanted: u32,
         label: &str,
+        task: Permission,
     ) -> Result<Vec<(String, Facts)>, AgentError> {
         let mut loaders = Vec::new();
         for (name, facts) in self.all_facts().await? {
             let facts = facts?;
             let has_label = label.is_empty() || facts.labels.iter().any(|own| own == label);
-            if has_label && facts.allows.contains(&Permission::Load) {
+            let mut needed = [Permission::Load, task].into_iter();
+            if has_label && needed.all(|one| facts.allows.contains(&one)) {
                 loaders.push((name, facts));
             }
             if loaders.len() == wanted as usize {
@@ -178,6 +181,7 @@ impl Crew {
             return Err(AgentError::TooFew {
                 wanted,
                 found: loaders.len() as u32,
+                task,
             });
         }
         for (name, facts) in &loaders {

@@ -4,6 +4,8 @@ use thiserror::Error;
 use weir_bus::BusError;
 use weir_load::LoadError;
 
+use crate::allowance::Permission;
+
 /// Why agents could not be led, or an agent could not serve.
 #[derive(Debug, Error)]
 pub enum AgentError {
@@ -15,13 +17,16 @@ pub enum AgentError {
     Load(#[from] LoadError),
     /// Not as many agents are there as the run needs.
     #[error(
-        "agents = {wanted}: {found} are there; start more with `weir agent --join FILE`, or use fewer"
+        "agents = {wanted}: {found} are there{}; start more with `weir agent --join FILE{}`, or use fewer",
+        which(*task), how(*task)
     )]
     TooFew {
         /// Asked for.
         wanted: u32,
         /// Present.
         found: u32,
+        /// What each has to be allowed.
+        task: Permission,
     },
     /// An agent is of another version.
     #[error(
@@ -105,14 +110,6 @@ pub enum AgentError {
         /// Their names.
         agents: String,
     },
-    /// A workload that agents cannot run.
-    #[error("workload {workload}: agents do not run it ({why}); leave out agents")]
-    Workload {
-        /// Its name.
-        workload: String,
-        /// Why not.
-        why: &'static str,
-    },
     /// This host refused something.
     #[error("{what}: {why}")]
     Host {
@@ -134,4 +131,20 @@ pub enum AgentError {
     /// The caller stopped before the load began.
     #[error("connecting was interrupted before its end")]
     Interrupted,
+}
+
+/// Which agents were counted.
+fn which(task: Permission) -> &'static str {
+    match task {
+        Permission::Script => " whose owner allows scripts",
+        _ => "",
+    }
+}
+
+/// How one of them is started.
+fn how(task: Permission) -> &'static str {
+    match task {
+        Permission::Script => " --allow load,script",
+        _ => "",
+    }
 }

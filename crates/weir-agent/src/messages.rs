@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use weir_load::Frame;
+use weir_load::{Frame, PlanMessage};
 use weir_server::ServerIdentity;
 
 use crate::allowance::Permission;
 use crate::authority_message::AuthorityMessage;
-use crate::plan_message::PlanMessage;
 use crate::prepare_message::PrepareMessage;
 use crate::server_role::{ServerReply, ServerStep};
 
@@ -131,6 +130,8 @@ pub(crate) struct Assignment<P> {
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
     pub(crate) plan: P,
+    /// Whether to write also to a server that is a replica or read-only.
+    pub(crate) writes_replicas: bool,
     pub(crate) password: Sealed,
     pub(crate) authority: AuthorityMessage,
 }

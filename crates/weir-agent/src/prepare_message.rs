@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use weir_load::{BinaryLog, PreparePlan, TableOptions, Workload};
+use weir_load::{BinaryLog, EndpointMessage, PreparePlan, TableOptions, Workload};
 use weir_model::{Secret, WorkloadSpec};
 use weir_mysql::Compression;
-
-use crate::endpoint_message::EndpointMessage;
 
 /// A plan of tables as text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -20,12 +18,10 @@ pub(crate) struct PrepareMessage {
     keeps_out_of_binary_log: bool,
     compression: Option<Compression>,
     only: Option<BTreeSet<usize>>,
-    /// Whether to write also to a server that is a replica or read-only.
-    pub(crate) writes_replicas: bool,
 }
 
 impl PrepareMessage {
-    pub(crate) fn new(plan: &PreparePlan, writes_replicas: bool) -> Self {
+    pub(crate) fn new(plan: &PreparePlan) -> Self {
         Self {
             server: EndpointMessage::new(&plan.endpoint, &[]),
             workload: plan.workload.spec(),
@@ -35,7 +31,6 @@ impl PrepareMessage {
             keeps_out_of_binary_log: plan.binary_log == BinaryLog::Off,
             compression: plan.compression,
             only: plan.only.clone(),
-            writes_replicas,
         }
     }
 
@@ -57,14 +52,20 @@ impl PrepareMessage {
 
 #[cfg(test)]
 mod tests {
-    use weir_model::WorkloadName;
+    use weir_model::{Address, Endpoint, Tls, WorkloadName};
 
     use super::*;
-    use crate::endpoint_message::tests::with_password;
 
     #[test]
     fn a_plan_of_tables_arrives_as_it_was_without_its_password() {
-        let mut plan = PreparePlan::new(with_password(), WorkloadName::OltpReadWrite);
+        let endpoint = Endpoint {
+            address: Address::Tcp("db1".to_owned(), 3306),
+            user: "weir".to_owned(),
+            password: Secret::new("sesame-42"),
+            database: "sbtest".to_owned(),
+            tls: Tls::default(),
+        };
+        let mut plan = PreparePlan::new(endpoint, WorkloadName::OltpReadWrite);
         plan.tables.tables = 7;
         plan.tables.table_options = "ROW_FORMAT=COMPRESSED".to_owned();
         plan.threads = 6;
@@ -72,7 +73,7 @@ mod tests {
         plan.binary_log = BinaryLog::Off;
         plan.compression = Some(Compression::Zstd);
         let plan = plan.deal(3).unwrap().remove(1);
-        let written = serde_json::to_string(&PrepareMessage::new(&plan, true)).unwrap();
+        let written = serde_json::to_string(&PrepareMessage::new(&plan)).unwrap();
         assert!(!written.contains("sesame"), "{written}");
         let read: PrepareMessage = serde_json::from_str(&written).unwrap();
         let arrived = read.plan(plan.endpoint.password.clone()).unwrap();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use weir_load::{LoadError, PreparePlan};
 use weir_process::monotonic_ns;
 
+use crate::allowance::Permission;
 use crate::authority_message::AuthorityMessage;
 use crate::conductor::BUSY_PATIENCE;
 use crate::crew::{Crew, PROMPT, unexpected};
@@ -46,7 +47,7 @@ impl Crew {
         let plans = plan.deal(count)?;
         self.runtime.block_on(async {
             let run = format!("{:x}", monotonic_ns());
-            let members = self.loaders(count, label).await?;
+            let members = self.loaders(count, label, Permission::Load).await?;
             let mut parts = BTreeMap::new();
             for ((name, facts), plan) in members.into_iter().zip(&plans) {
                 let begun = self.begin(&run, &name, &facts, plan, writes_replicas).await;
@@ -77,7 +78,8 @@ impl Crew {
             let order = Order::Prepare(Box::new(Assignment {
                 run: run.to_owned(),
                 version: self.version.clone(),
-                plan: PrepareMessage::new(plan, writes_replicas),
+                plan: PrepareMessage::new(plan),
+                writes_replicas,
                 password: seal(&plan.endpoint.password, name, &facts.sealing_key)?,
                 authority: AuthorityMessage::new(&plan.endpoint.tls),
             }));

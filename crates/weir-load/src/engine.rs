@@ -23,7 +23,9 @@ use crate::reactor_kind::ReactorKind;
 use crate::session::{SessionSource, Work};
 use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
 
-pub use part::{Frame, PartEnd, PartReady, PartStart, PartsMerger, run_part};
+pub(crate) use moment::wait_until;
+pub(crate) use part::give;
+pub use part::{Frame, PartEnd, PartReady, PartStart, PartsMerger, run_part, run_part_sessions};
 
 /// Empty frames that wait for each reactor at the start: one to swap in, one for a late return.
 const SPARES: usize = 2;
@@ -175,11 +177,11 @@ fn reporters(plan: &LoadPlan, connected: &Connected) -> usize {
 
 /// When the load begins.
 #[derive(Clone, Copy)]
-struct Beginning {
+pub(crate) struct Beginning {
     /// Its moment, which may lie ahead.
-    origin: Instant,
+    pub(crate) origin: Instant,
     /// Reporters of the processes before this one, if it does a part of the run.
-    reporters_before: u32,
+    pub(crate) reporters_before: u32,
 }
 
 /// What takes the frames of a run and gives them back empty.

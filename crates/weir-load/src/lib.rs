@@ -50,14 +50,16 @@ pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry
 pub use cleanup::{cleanup, existing_tables};
 pub use engine::{
     Frame, PartEnd, PartReady, PartStart, PartsMerger, Progress, run, run_observed, run_part,
-    run_sessions,
+    run_part_sessions, run_sessions,
 };
 pub use error::LoadError;
 pub use hdr_log::HdrLog;
 pub use meter::{Counts, ErrorCount};
 pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
 pub use own_socket::OwnSocket;
-pub use plan::{BinaryLog, LoadPlan, PreparePlan, Tolerated, reactors_for};
+pub use plan::{
+    BinaryLog, EndpointMessage, LoadPlan, PlanMessage, PreparePlan, Tolerated, reactors_for,
+};
 pub use prepare::{LoadingStep, OnStep, prepare, prepare_observed};
 pub use prewarm::prewarm;
 pub use reactor_kind::ReactorKind;
@@ -70,6 +72,7 @@ pub use share::Share;
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use threads::{
     Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome, run_threads,
+    run_threads_part,
 };
 
 /// What a plan is made of.

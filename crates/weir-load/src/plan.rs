@@ -1,5 +1,7 @@
 //! What a load is asked to be.
 
+mod endpoint_message;
+mod message;
 mod of_spec;
 
 use std::collections::BTreeSet;
@@ -12,6 +14,9 @@ use crate::reactor_kind::{RING_CONNECTIONS_MIN, ReactorKind};
 use crate::share::Share;
 use weir_mysql::Compression;
 use weir_workload::{Rng, Script, ScriptInputs, Table, TableOptions, Workload, seeded};
+
+pub use endpoint_message::EndpointMessage;
+pub use message::PlanMessage;
 
 /// Beyond what any server or client does.
 const RATE_PER_S_MAX: f64 = 1e7;
@@ -249,7 +254,7 @@ impl LoadPlan {
     }
 
     /// What this process does of it.
-    pub(crate) fn share(&self) -> Share {
+    pub fn share(&self) -> Share {
         self.share.clone().unwrap_or_else(|| self.whole())
     }
 

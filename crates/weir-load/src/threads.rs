@@ -9,7 +9,7 @@ mod meter;
 mod start;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, TryIter, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,12 +18,14 @@ use meter::{Shard, Shared};
 pub use start::Start;
 
 use crate::LoadError;
-use crate::engine::setup;
-use crate::engine::{frame_sender, merge_frames, tell};
-use crate::meter::{Clock, Meter, Phase, QueryKind, Timeline};
+use crate::engine::{
+    Beginning, Frame, PartEnd, PartReady, PartStart, frame_sender, give, merge_frames, setup, tell,
+    wait_until,
+};
+use crate::meter::{Clock, IntervalFrame, Meter, Phase, QueryKind, Timeline};
 use crate::plan::LoadPlan;
 use crate::statistics::{KindNames, LoadOutcome, Merger};
-use crate::{Progress, SessionKinds};
+use crate::{FoundStatements, Progress, SessionKinds};
 
 /// Longest pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -66,9 +68,9 @@ pub enum ThreadProgress<'a> {
 
 /// How a run ended.
 #[derive(Debug)]
-pub enum ThreadsOutcome {
+pub enum ThreadsOutcome<T> {
     /// All threads did what they were to do.
-    Completed(Box<LoadOutcome>),
+    Completed(T),
     /// A thread failed before all were ready: nothing was measured.
     NotStarted,
     /// A thread failed during the run; the others ended with the event that they were in.
@@ -88,17 +90,85 @@ pub type ThreadWork<'a> = &'a (dyn Fn(u32, Start) -> Result<(), ()> + Sync);
 /// A host that gives no more threads.
 pub fn run_threads(
     plan: &LoadPlan,
-    kinds: SessionKinds,
+    kinds: &SessionKinds,
     work: ThreadWork<'_>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(ThreadProgress<'_>),
-) -> Result<ThreadsOutcome, LoadError> {
+) -> Result<ThreadsOutcome<Box<LoadOutcome>>, LoadError> {
+    run_all(plan, work, stop, on_progress, &mut |shared, on_progress| {
+        Some(Box::new(measure(
+            plan,
+            kinds.clone(),
+            shared,
+            stop,
+            on_progress,
+        )))
+    })
+}
+
+/// Runs this process's share of the plan's threads: [`run_threads`] as [`run_part`](crate::run_part). `found`: the
+/// statements that the threads have met.
+///
+/// # Errors
+///
+/// As [`run_threads`].
+pub fn run_threads_part(
+    plan: &LoadPlan,
+    found: &FoundStatements,
+    work: ThreadWork<'_>,
+    stop: &AtomicBool,
+    start: &mut dyn FnMut(PartReady) -> Option<PartStart>,
+    on_frame: &mut dyn FnMut(&Frame),
+    on_progress: &mut dyn FnMut(ThreadProgress<'_>),
+) -> Result<ThreadsOutcome<PartEnd>, LoadError> {
+    run_all(plan, work, stop, on_progress, &mut |shared, on_progress| {
+        let ready = PartReady {
+            reporters: shards(plan),
+            warnings: Vec::new(),
+        };
+        let Some(start) = start(ready) else {
+            shared.give_up();
+            return None;
+        };
+        let beginning = Beginning {
+            origin: start.at,
+            reporters_before: start.reporters_before,
+        };
+        wait_until(start.at);
+        let began_late = start.at.elapsed();
+        drive(
+            (plan, shared),
+            beginning,
+            stop,
+            &mut |frames, returns, _| give(frames, returns, found, on_frame),
+            on_progress,
+        );
+        Some(PartEnd {
+            idle_connections: 0,
+            began_late,
+        })
+    })
+}
+
+/// What measures threads that are all ready, until the last has ended; `None`: they are not to begin.
+type Measure<'a, T> =
+    &'a mut dyn FnMut(&Arc<Shared>, &mut dyn FnMut(ThreadProgress<'_>)) -> Option<T>;
+
+/// Starts the threads and measures them.
+fn run_all<T>(
+    plan: &LoadPlan,
+    work: ThreadWork<'_>,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(ThreadProgress<'_>),
+    measure: Measure<'_, T>,
+) -> Result<ThreadsOutcome<T>, LoadError> {
     plan.check()?;
-    let shared = Arc::new(Shared::new(plan.load.connections));
+    let numbers = plan.share().connections;
+    let shared = Arc::new(Shared::new(numbers.len() as u32));
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for number in 0..plan.load.connections {
-            let start = Start::new(Arc::clone(&shared), number);
+        for (index, number) in (0..).zip(numbers) {
+            let start = Start::new(Arc::clone(&shared), index);
             let thread = std::thread::Builder::new()
                 .name(format!("script-{number}"))
                 .spawn_scoped(scope, move || work(number, start));
@@ -116,7 +186,7 @@ pub fn run_threads(
         let all_ready = shared.wait_until_ready(plan.init_timeout, stop, &mut |late| {
             on_progress(ThreadProgress::NotReady(late));
         });
-        let outcome = all_ready.then(|| measure(plan, kinds, &shared, stop, on_progress));
+        let outcome = all_ready.then(|| measure(&shared, on_progress)).flatten();
         let mut is_failed = false;
         for thread in threads {
             let done = thread.join();
@@ -127,7 +197,7 @@ pub fn run_threads(
         Ok(match outcome {
             None => ThreadsOutcome::NotStarted,
             Some(_) if is_failed => ThreadsOutcome::Failed,
-            Some(outcome) => ThreadsOutcome::Completed(Box::new(outcome)),
+            Some(outcome) => ThreadsOutcome::Completed(outcome),
         })
     })
 }
@@ -140,19 +210,66 @@ fn measure(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(ThreadProgress<'_>),
 ) -> LoadOutcome {
+    let timeline = setup::timeline(plan);
+    let beginning = Beginning {
+        origin: Instant::now(),
+        reporters_before: 0,
+    };
+    let measured_from = beginning.origin + Duration::from_nanos(timeline.measure_ns);
+    let mut merger = Merger::new(timeline, KindNames::of(kinds), shards(plan) as usize);
+    drive(
+        (plan, shared),
+        beginning,
+        stop,
+        &mut |frames, returns, on_progress| {
+            merge_frames(frames, returns, &mut merger, &mut |progress| {
+                on_progress(ThreadProgress::Load(progress));
+            });
+        },
+        on_progress,
+    );
+    tell(merger.close_all(), &mut |progress| {
+        on_progress(ThreadProgress::Load(progress));
+    });
+    let mut outcome = merger.finish();
+    outcome.measured_from = Some(measured_from);
+    outcome.stopped_early = stop.load(Ordering::Relaxed);
+    outcome
+}
+
+/// Meters of a run's threads.
+fn shards(plan: &LoadPlan) -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let threads = plan.load.connections;
-    let count = processors.min(threads);
+    processors.min(plan.share().count())
+}
+
+/// What takes the frames of threads and gives them back empty.
+type Consume<'a> = &'a mut dyn FnMut(
+    TryIter<'_, Box<IntervalFrame>>,
+    &[Sender<Box<IntervalFrame>>],
+    &mut dyn FnMut(ThreadProgress<'_>),
+);
+
+/// Lets the threads begin, and hands over what they count until all have ended.
+fn drive(
+    (plan, shared): (&LoadPlan, &Arc<Shared>),
+    beginning: Beginning,
+    stop: &AtomicBool,
+    consume: Consume<'_>,
+    on_progress: &mut dyn FnMut(ThreadProgress<'_>),
+) {
+    let share = plan.share();
+    let (threads, count) = (share.count(), shards(plan));
     // A host of a script lives as long as the interpreter likes; a run's few bytes stay with the process.
     let timeline = Timeline {
         checkpoints: plan.checkpoints.clone().leak(),
         ..setup::timeline(plan)
     };
-    let budget: Option<&'static AtomicU64> = plan
+    let budget: Option<&'static AtomicU64> = share
         .max_events
         .map(|most| &*Box::leak(Box::new(AtomicU64::new(most))));
+    let origin = beginning.origin;
     on_progress(ThreadProgress::Started);
-    let origin = Instant::now();
     let measured_from = origin + Duration::from_nanos(timeline.measure_ns);
     on_progress(ThreadProgress::Load(Progress::Began(measured_from)));
     let (full, frames) = channel();
@@ -166,14 +283,13 @@ fn measure(
             Clock::Since(origin),
             sender,
             budget,
-            setup::arrivals(plan, index, part),
+            setup::arrivals(plan, beginning.reporters_before + index, part),
         );
         let meter = meter.with_short_intervals(plan.short_intervals);
         let meter = meter.of_process(index == 0);
         shards.push(Mutex::new(Shard::new(meter, part as usize)));
     }
     drop(full);
-    let mut merger = Merger::new(timeline, KindNames::of(kinds), shards.len());
     shared.begin(shards);
     let (mut ended_at, mut is_told) = (None, false);
     loop {
@@ -186,9 +302,7 @@ fn measure(
                 lock(shard).tick(stops);
             }
         }
-        merge_frames(frames.try_iter(), &returns, &mut merger, &mut |progress| {
-            on_progress(ThreadProgress::Load(progress));
-        });
+        consume(frames.try_iter(), &returns, on_progress);
         if is_over {
             break;
         }
@@ -199,13 +313,6 @@ fn measure(
             }
         }
     }
-    tell(merger.close_all(), &mut |progress| {
-        on_progress(ThreadProgress::Load(progress));
-    });
-    let mut outcome = merger.finish();
-    outcome.measured_from = Some(measured_from);
-    outcome.stopped_early = stop.load(Ordering::Relaxed);
-    outcome
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

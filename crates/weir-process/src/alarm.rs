@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::time::{
@@ -14,6 +15,26 @@ use rustix::time::{
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// The instant at which the monotonic clock shows `ns`.
+pub fn instant_at(ns: u64) -> Instant {
+    // Instants are of the same clock (Linux); the clock is read between two of them.
+    let (now, shown) = (Instant::now(), monotonic_ns());
+    if ns >= shown {
+        now + Duration::from_nanos(ns - shown)
+    } else {
+        now.checked_sub(Duration::from_nanos(shown - ns))
+            .unwrap_or(now)
+    }
+}
+
+/// What the monotonic clock shows at `instant`, nanoseconds.
+pub fn ns_at(instant: Instant) -> u64 {
+    let (now, shown) = (Instant::now(), monotonic_ns());
+    let ahead = instant.saturating_duration_since(now).as_nanos() as u64;
+    let ago = now.saturating_duration_since(instant).as_nanos() as u64;
+    (shown + ahead).saturating_sub(ago)
 }
 
 /// A timerfd(2): it ends a sleep at a time that any thread may set, without waking the one that sleeps. In a poll its
@@ -83,6 +104,21 @@ mod tests {
             alarm.set(past);
             alarm.sleep();
         }
+    }
+
+    #[test]
+    fn instants_are_of_the_same_clock() {
+        let ahead_ns = monotonic_ns() + 50_000_000;
+        let at = instant_at(ahead_ns);
+        let left = at.saturating_duration_since(Instant::now());
+        assert!(
+            left <= Duration::from_millis(50) && left > Duration::from_millis(1),
+            "{left:?}"
+        );
+        // Each reads the clock twice, one after the other.
+        assert!(ns_at(at).abs_diff(ahead_ns) < 20_000_000);
+        let past_ns = monotonic_ns() - 50_000_000;
+        assert!(ns_at(instant_at(past_ns)).abs_diff(past_ns) < 20_000_000);
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod spawn;
 mod sweep;
 mod work_directory;
 
-pub use alarm::{Alarm, monotonic_ns};
+pub use alarm::{Alarm, instant_at, monotonic_ns, ns_at};
 pub use error::ProcessError;
 pub use flush_calls::{FLUSH, FlushCalls};
 pub use identity::ProcessIdentity;

@@ -40,21 +40,23 @@ impl<'a> Loader<'a> {
         gate: Gate,
         program: Program<'_>,
     ) -> Result<Self, LoadError> {
-        let is_native =
-            spec.load.replay.is_none() && !matches!(spec.workload, WorkloadSpec::Lua(_));
-        if spec.load.agents > 0 && !is_native {
+        let has_agents = spec.load.agents > 0;
+        if has_agents && spec.load.replay.is_some() {
             return Err(LoadError::Agents(format!(
-                "agents = {} (agents run neither scripts nor captures); leave out agents",
+                "agents = {} (agents send no captures); leave out agents",
                 spec.load.agents
             )));
         }
         let script = match &spec.workload {
-            WorkloadSpec::Lua(_) if spec.load.replay.is_none() => Some(start(program.path)?),
+            // Agents start theirs on their hosts.
+            WorkloadSpec::Lua(_) if spec.load.replay.is_none() && !has_agents => {
+                Some(start(program.path)?)
+            }
             _ => None,
         };
         let capture = spec.load.replay.as_ref();
         let capture = capture.map(|replay| CaptureLoad::open(spec, replay));
-        let crew = (spec.load.agents > 0)
+        let crew = has_agents
             .then(|| Crew::join(&Crew::usual_file(), program.commit))
             .transpose()
             .map_err(of_agents)?;
@@ -92,7 +94,7 @@ impl<'a> Loader<'a> {
         }
         if let Some(script) = &mut self.script {
             let is_own = self.gate.is_own();
-            return script.run(self.spec, plan, is_own, stop, on_began, on_interval);
+            return script.run(plan, is_own, stop, on_began, on_interval);
         }
         let mut on_progress = |progress: Progress<'_>| match progress {
             Progress::Began(measured_from) => on_began(measured_from),

@@ -15,6 +15,8 @@ const AFTER_END: Duration = Duration::from_secs(3);
 pub(crate) enum Ended {
     /// With numbers.
     Completed(Box<LoadOutcome>),
+    /// A share of a run; the numbers are on their way.
+    Share,
     /// A thread failed in the middle.
     Failed,
     /// Nothing has begun.

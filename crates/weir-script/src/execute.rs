@@ -159,6 +159,7 @@ fn run_command(
             }
             0
         }
+        Ended::Share => 0,
         Ended::NotStarted => return Ok(1),
         Ended::Failed => 1,
     };

@@ -1,10 +1,10 @@
-//! What a study and the process of its script tell each other: a line of JSON each.
+//! What a study or an agent and the process of its script tell each other: a line of JSON each.
 
-use std::path::PathBuf;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use weir_load::LoadOutcome;
-use weir_model::{Address, Endpoint, IntervalRecord, RunSpec, Secret, Tls, TlsMode};
+use weir_load::{Frame, LoadOutcome, LoadPlan, PlanMessage};
+use weir_model::{IntervalRecord, Secret};
 
 /// An order to the process.
 #[derive(Debug, Serialize, Deserialize)]
@@ -12,25 +12,60 @@ use weir_model::{Address, Endpoint, IntervalRecord, RunSpec, Secret, Tls, TlsMod
 pub(crate) enum Order {
     /// Do this.
     Work(Box<Job>),
+    /// Begin the share that is ready.
+    Begin(Begin),
     /// End the run that is under way.
     Stop,
 }
 
+/// When a share of a run begins.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Begin {
+    /// By the monotonic clock, which all processes of a host share.
+    pub(crate) at_ns: u64,
+    /// Reporters of the shares before it.
+    pub(crate) reporters_before: u32,
+}
+
 /// A command of a script.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Job {
     /// `prepare` or `run`.
     pub(crate) command: String,
-    /// The script with its options, and its load.
-    pub(crate) spec: RunSpec,
-    pub(crate) seed: u64,
-    pub(crate) place: Place,
+    /// The script with its options, its load, and the server.
+    plan: PlanMessage,
+    /// The pipe between the two processes is theirs alone.
+    password: String,
+    /// A server of Weir's own.
+    pub(crate) is_own: bool,
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Job({})", self.command)
+    }
+}
+
+impl Job {
+    pub(crate) fn new(command: &str, plan: &LoadPlan, is_own: bool) -> Self {
+        Self {
+            command: command.to_owned(),
+            plan: PlanMessage::new(plan, plan.share.clone()),
+            password: plan.endpoint.password.reveal().to_owned(),
+            is_own,
+        }
+    }
+
+    /// Its plan; an error says what is wrong with it.
+    pub(crate) fn plan(self) -> Result<LoadPlan, String> {
+        self.plan.plan(Secret::new(self.password))
+    }
 }
 
 /// What the process tells.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told {
+pub(crate) enum Told<F = Frame> {
     /// The load begins, and its measurement in so many seconds.
     Began { in_s: f64 },
     /// An interval has ended.
@@ -47,75 +82,20 @@ pub(crate) enum Told {
         /// When the measurement began, seconds before this message.
         measured_from_s: f64,
     },
+    /// A share of a run has its connections, and waits for its start.
+    Ready {
+        reporters: u32,
+        warnings: Vec<String>,
+    },
+    /// What a reporter of a share counted.
+    Frame(F),
+    /// A share is complete.
+    ShareEnded {
+        idle_connections: u64,
+        began_late_ns: u64,
+    },
     /// The command has ended with this exit code.
     Ended(u8),
     /// It could not begin.
     Refused(String),
-}
-
-/// A server, and how to log in: what an [`Endpoint`] does not write down by itself.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Place {
-    socket: Option<PathBuf>,
-    host: String,
-    port: u16,
-    user: String,
-    password: String,
-    database: String,
-    tls_mode: TlsMode,
-    authority: Option<PathBuf>,
-    certificate: Option<PathBuf>,
-    key: Option<PathBuf>,
-    ciphers: Vec<String>,
-    /// A server of Weir's own.
-    pub(crate) is_own: bool,
-}
-
-impl std::fmt::Debug for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Place")
-    }
-}
-
-impl Place {
-    pub(crate) fn new(endpoint: &Endpoint, is_own: bool) -> Self {
-        let (socket, host, port) = match &endpoint.address {
-            Address::Socket(path) => (Some(path.clone()), String::new(), 0),
-            Address::Tcp(host, port) => (None, host.clone(), *port),
-        };
-        let tls = endpoint.tls.clone();
-        Self {
-            socket,
-            host,
-            port,
-            user: endpoint.user.clone(),
-            password: endpoint.password.reveal().to_owned(),
-            database: endpoint.database.clone(),
-            tls_mode: tls.mode,
-            authority: tls.authority,
-            certificate: tls.certificate,
-            key: tls.key,
-            ciphers: tls.ciphers,
-            is_own,
-        }
-    }
-
-    pub(crate) fn endpoint(self) -> Endpoint {
-        Endpoint {
-            address: match self.socket {
-                Some(path) => Address::Socket(path),
-                None => Address::Tcp(self.host, self.port),
-            },
-            user: self.user,
-            password: Secret::new(self.password),
-            database: self.database,
-            tls: Tls {
-                mode: self.tls_mode,
-                authority: self.authority,
-                certificate: self.certificate,
-                key: self.key,
-                ciphers: self.ciphers,
-            },
-        }
-    }
 }

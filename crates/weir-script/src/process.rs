@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use weir_load::{LoadError, LoadOutcome, LoadPlan};
+use weir_load::{Frame, LoadError, LoadOutcome, LoadPlan, PartEnd, PartReady, PartStart};
 use weir_model::{Endpoint, IntervalRecord, LoadSpec, RunSpec};
-use weir_process::{Signal, spawn_tied};
+use weir_process::{Signal, ns_at, spawn_tied};
 
-use crate::job::{Job, Order, Place, Told};
+use crate::job::{Begin, Job, Order, Told};
 
 /// The exit code of a process that ended itself because its threads do not end.
 pub(crate) const ABANDONED: u8 = 2;
@@ -30,6 +30,8 @@ const WORDS_LATE_MAX: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a script may need beyond its run: connections, its last events, `thread_done`, `done`.
 const GRACE: Duration = Duration::from_mins(2);
+/// How long beyond its limit a share may be on its way to being ready: less than who asked for it waits.
+const READY_LATE_MAX: Duration = Duration::from_secs(3);
 /// The end of what a script has said that is kept.
 const KEPT_BYTES: usize = 16 << 10;
 
@@ -105,13 +107,16 @@ impl ScriptProcess {
             ..spec.clone()
         };
         let script = spec.workload.to_string();
-        let job = Job {
-            command: "prepare".to_owned(),
-            spec,
-            seed,
-            place: Place::new(endpoint, is_own),
-        };
-        self.order(&Order::Work(Box::new(job)), &script)?;
+        let plan = LoadPlan::of_spec(&spec, 0, endpoint.clone());
+        let mut plan = plan.map_err(|why| LoadError::Script {
+            script: script.clone(),
+            why,
+        })?;
+        plan.seed = seed;
+        self.order(
+            &Order::Work(Box::new(Job::new("prepare", &plan, is_own))),
+            &script,
+        )?;
         loop {
             if stop.load(Ordering::Relaxed) {
                 // It has no end of its own; what it has made is thrown away.
@@ -122,48 +127,135 @@ impl ScriptProcess {
                 Some(Told::Ended(0)) => return Ok(()),
                 Some(Told::Ended(_)) => return Err(self.failed(&script)),
                 Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
-                Some(Told::Began { .. } | Told::Interval { .. } | Told::Completed { .. })
-                | None => {}
+                _ => {}
             }
         }
     }
 
-    /// Runs the script's events as `plan` says, on the data of `spec`. `stop` ends the run early; `on_began` is called when
-    /// the measurement begins.
+    /// Runs the script's events as `plan` says. `stop` ends the run early; `on_began` is called when the measurement begins.
     ///
     /// # Errors
     ///
     /// A script that fails, with its words, or does not end; a process that dies.
     pub fn run(
         &mut self,
-        spec: &RunSpec,
         plan: &LoadPlan,
         is_own: bool,
         stop: &AtomicBool,
         on_began: &dyn Fn(Instant),
         on_interval: OnInterval<'_>,
     ) -> Result<LoadOutcome, LoadError> {
-        let script = spec.workload.to_string();
-        let job = Job {
-            command: "run".to_owned(),
-            spec: RunSpec {
-                load: plan.load.clone(),
-                // The load of a warm-up has no events.
-                timeline: if plan.short_intervals {
-                    spec.timeline.clone()
-                } else {
-                    Vec::new()
-                },
-                ..spec.clone()
-            },
-            seed: plan.seed,
-            place: Place::new(&plan.endpoint, is_own),
-        };
-        self.order(&Order::Work(Box::new(job)), &script)?;
+        let mut completed = None;
+        self.follow(plan, is_own, None, stop, &mut |told| {
+            match told {
+                Told::Began { in_s } => {
+                    on_began(Instant::now() + Duration::from_secs_f64(in_s.max(0.0)));
+                }
+                Told::Interval {
+                    record,
+                    concurrency,
+                } => on_interval(&record, concurrency),
+                Told::Completed {
+                    outcome,
+                    histogram,
+                    measured_from_s,
+                } => {
+                    let age = Duration::from_secs_f64(measured_from_s.max(0.0));
+                    let mut outcome = *outcome;
+                    outcome.histogram = histogram;
+                    outcome.measured_from = Instant::now().checked_sub(age);
+                    completed = Some(outcome);
+                }
+                _ => {}
+            }
+            None
+        })?;
+        completed.ok_or_else(|| self.failed(&plan.workload.to_string()))
+    }
+
+    /// Does the share of `plan` on a server of the user's, as [`weir_load::run_part`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub fn run_share(
+        &mut self,
+        plan: &LoadPlan,
+        stop: &AtomicBool,
+        start: &mut dyn FnMut(PartReady) -> Option<PartStart>,
+        on_frame: &mut dyn FnMut(&Frame),
+    ) -> Result<PartEnd, LoadError> {
+        let mut ended = None;
+        let ready_within = Some(plan.init_timeout + READY_LATE_MAX);
+        self.follow(plan, false, ready_within, stop, &mut |told| {
+            match told {
+                Told::Ready {
+                    reporters,
+                    warnings,
+                } => {
+                    let ready = PartReady {
+                        reporters,
+                        warnings,
+                    };
+                    // Without a start, the run was given up.
+                    return Some(start(ready).map_or(Order::Stop, |start| {
+                        Order::Begin(Begin {
+                            at_ns: ns_at(start.at),
+                            reporters_before: start.reporters_before,
+                        })
+                    }));
+                }
+                Told::Frame(frame) => on_frame(&frame),
+                Told::ShareEnded {
+                    idle_connections,
+                    began_late_ns,
+                } => {
+                    ended = Some(PartEnd {
+                        idle_connections,
+                        began_late: Duration::from_nanos(began_late_ns),
+                    });
+                }
+                _ => {}
+            }
+            None
+        })?;
+        ended.ok_or_else(|| self.failed(&plan.workload.to_string()))
+    }
+
+    /// Orders a run and hands over what the process tells until its good end; `on_told` may have an order for it. A script
+    /// that is not ready in time is ended.
+    fn follow(
+        &mut self,
+        plan: &LoadPlan,
+        is_own: bool,
+        ready_within: Option<Duration>,
+        stop: &AtomicBool,
+        on_told: &mut dyn FnMut(Told) -> Option<Order>,
+    ) -> Result<(), LoadError> {
+        let script = plan.workload.to_string();
+        self.order(
+            &Order::Work(Box::new(Job::new("run", plan, is_own))),
+            &script,
+        )?;
         let length = plan.load.warmup.least().0 + plan.load.measure.0 + plan.init_timeout;
         let (mut until, mut is_stopping) = (Instant::now() + length + GRACE, false);
-        let mut completed = None;
+        let ready_until = ready_within.map(|within| Instant::now() + within);
+        let mut is_ready = false;
         loop {
+            let is_late = ready_until.is_some_and(|until| Instant::now() > until);
+            if is_late && !is_ready {
+                let _ = self.child.kill();
+                let why = format!(
+                    "it is not ready after {} s; look at its `init` and `thread_init`",
+                    plan.init_timeout.as_secs()
+                );
+                return Err(LoadError::Script { script, why });
+            }
+            if stop.load(Ordering::Relaxed) && !is_ready {
+                // Nothing of it has begun.
+                let _ = self.child.kill();
+                return Err(LoadError::Interrupted("the script's start"));
+            }
             if stop.load(Ordering::Relaxed) && !is_stopping {
                 is_stopping = true;
                 until = until.min(Instant::now() + GRACE);
@@ -176,29 +268,15 @@ impl ScriptProcess {
             }
             match self.next(&script)? {
                 None => {}
-                Some(Told::Began { in_s }) => {
-                    on_began(Instant::now() + Duration::from_secs_f64(in_s.max(0.0)));
-                }
-                Some(Told::Interval {
-                    record,
-                    concurrency,
-                }) => on_interval(&record, concurrency),
-                Some(Told::Completed {
-                    outcome,
-                    histogram,
-                    measured_from_s,
-                }) => {
-                    let age = Duration::from_secs_f64(measured_from_s.max(0.0));
-                    let mut outcome = *outcome;
-                    outcome.histogram = histogram;
-                    outcome.measured_from = Instant::now().checked_sub(age);
-                    completed = Some(outcome);
-                }
                 Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
-                Some(Told::Ended(0)) if completed.is_some() => {
-                    return completed.ok_or_else(|| self.failed(&script));
-                }
+                Some(Told::Ended(0)) => return Ok(()),
                 Some(Told::Ended(_)) => return Err(self.failed(&script)),
+                Some(told) => {
+                    is_ready = true;
+                    if let Some(order) = on_told(told) {
+                        self.order(&order, &script)?;
+                    }
+                }
             }
         }
     }

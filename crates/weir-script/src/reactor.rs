@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use weir_load::{
-    LoadError, LoadPlan, OpenedSession, Session, SessionKinds, SessionSource, run_sessions,
+    Frame, LoadError, LoadOutcome, LoadPlan, OpenedSession, PartEnd, Progress, Session,
+    SessionKinds, SessionSource, run_part_sessions, run_sessions,
 };
 use weir_lua::{Moved, ScriptError};
 use weir_mysql::Exchange;
@@ -29,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The interpreter of a thread, ready to be a coroutine.
 pub(crate) fn ready(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptError> {
     let ready = Ready::new(world, thread)?;
-    if world.threads() > COMPILED_STATES_MAX && world.plan.luajit_command.is_none() {
+    if world.share().count() > COMPILED_STATES_MAX && world.plan.luajit_command.is_none() {
         ready.state.stop_compiling()?;
     }
     ready.state.collect()?;
@@ -64,7 +65,11 @@ impl Source {
             let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
             first.take()
         };
-        let made = if number == 0 { first() } else { None };
+        let made = if number == world.share().connections.start {
+            first()
+        } else {
+            None
+        };
         let mut ready = match made {
             Some(ready) => ready,
             None => Moved::new(ready(world, number)?),
@@ -86,7 +91,7 @@ fn take_connection(world: &World, ready: &Ready) -> Option<Exchange> {
     if !link.is_plain() {
         return None;
     }
-    let exchange = if world.threads() > TWINS_MAX {
+    let exchange = if world.share().count() > TWINS_MAX {
         link.take_exchange()
     } else {
         link.share_exchange()
@@ -160,6 +165,12 @@ impl End {
     }
 }
 
+/// What comes of a run, or of a share of one.
+enum Outcome {
+    Whole(Box<LoadOutcome>),
+    Share(PartEnd),
+}
+
 /// Runs the script's events.
 pub(crate) fn run(
     world: &Arc<World>,
@@ -195,10 +206,20 @@ pub(crate) fn run(
             }
         });
         let gate = &world.plan.gate;
-        let outcome = run_sessions(plan, &source, gate, engine.stops(), &mut |progress| {
-            engine.started();
-            reporters.tell(world, report, &progress);
-        });
+        let outcome = if world.is_share() {
+            let mut start = |ready| report.ready(ready).inspect(|_| engine.started());
+            let mut on_frame = |frame: &Frame| report.frame(frame);
+            let stops = engine.stops();
+            run_part_sessions(plan, &source, gate, stops, &mut start, &mut on_frame)
+                .map(Outcome::Share)
+        } else {
+            let mut on_progress = |progress: Progress<'_>| {
+                engine.started();
+                reporters.tell(world, report, &progress);
+            };
+            run_sessions(plan, &source, gate, engine.stops(), &mut on_progress)
+                .map(|outcome| Outcome::Whole(Box::new(outcome)))
+        };
         is_over.store(true, Ordering::Relaxed);
         outcome
     });
@@ -211,9 +232,13 @@ pub(crate) fn run(
         return Ok(Ended::NotStarted);
     }
     match outcome {
-        Ok(outcome) => {
+        Ok(Outcome::Whole(outcome)) => {
             engine.remark(&outcome);
-            Ok(Ended::Completed(Box::new(outcome)))
+            Ok(Ended::Completed(outcome))
+        }
+        Ok(Outcome::Share(end)) => {
+            report.share_ended(end);
+            Ok(Ended::Share)
         }
         Err(error) if has_begun => {
             world.log.fatal(&error.to_string());

@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use weir_load::{LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads};
+use weir_load::{
+    LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads, run_threads_part,
+};
 use weir_lua::{Moved, ScriptError, State};
 
 use crate::ended::{Ended, not_ended, not_started};
@@ -55,9 +57,24 @@ pub(crate) fn run(
         }
     };
     let work = |number, start| thread(world, number, &first, start);
+    if world.is_share() {
+        let ended = run_threads_part(
+            &world.plan.load,
+            &world.found,
+            &work,
+            stop,
+            &mut |ready| report.ready(ready),
+            &mut |frame| report.frame(frame),
+            &mut on_progress,
+        )?;
+        return Ok(ended_of(world, ended, |end| {
+            report.share_ended(end);
+            Ended::Share
+        }));
+    }
     let outcome = run_threads(
         &world.plan.load,
-        SessionKinds {
+        &SessionKinds {
             found: Arc::clone(&world.found),
             ..SessionKinds::default()
         },
@@ -65,14 +82,22 @@ pub(crate) fn run(
         stop,
         &mut on_progress,
     )?;
-    Ok(match outcome {
-        ThreadsOutcome::Completed(outcome) => Ended::Completed(outcome),
+    Ok(ended_of(world, outcome, Ended::Completed))
+}
+
+fn ended_of<T>(
+    world: &World,
+    outcome: ThreadsOutcome<T>,
+    completed: impl FnOnce(T) -> Ended,
+) -> Ended {
+    match outcome {
+        ThreadsOutcome::Completed(outcome) => completed(outcome),
         ThreadsOutcome::Failed => Ended::Failed,
         ThreadsOutcome::NotStarted => {
             not_started(world);
             Ended::NotStarted
         }
-    })
+    }
 }
 
 /// The first thread's interpreter, by which it is chosen how all are driven.
@@ -86,12 +111,12 @@ enum First {
 fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
     let driving = world.plan.driving;
     // One connection holds no other up.
-    let is_single = world.threads() == 1 && driving == Driving::Auto;
+    let is_single = world.share().count() == 1 && driving == Driving::Auto;
     if driving == Driving::Threads || is_single {
         return Ok(First::Threads(None));
     }
     world.set_driven(true);
-    let ready = reactor::ready(world, 0)?;
+    let ready = reactor::ready(world, world.share().connections.start)?;
     let Some(objection) = reactor::objection(&ready) else {
         return Ok(First::Driven(ready));
     };
@@ -112,7 +137,7 @@ fn thread(
     start: Start,
 ) -> Result<(), ()> {
     let failed = |error: &ScriptError| world.log.fatal(&error.to_string());
-    let made = if number == 0 {
+    let made = if number == world.share().connections.start {
         first.lock().unwrap_or_else(PoisonError::into_inner).take()
     } else {
         None

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use weir_load::{Interval, LoadError, LoadOutcome, LoadPlan, Totals};
+use serde::Serialize;
+use weir_load::{Frame, Interval, LoadOutcome, LoadPlan, PartEnd, PartReady, PartStart, Totals};
 use weir_model::{Address, DistributionOptions, LuaWorkload, WorkloadSpec};
 use weir_mysql::{Gate, Permissions};
+use weir_process::instant_at;
 
 use crate::execute::execute;
 use crate::find::Script;
-use crate::job::{Job, Order, Told};
+use crate::job::{Begin, Job, Order, Told};
 use crate::log::Output;
 use crate::process::ABANDONED;
 use crate::world::{AWAY_MAX, Driving, Report, ScriptPlan};
@@ -23,6 +25,8 @@ use crate::world::{AWAY_MAX, Driving, Report, ScriptPlan};
 const VERSION: &str = "1.0.20";
 /// How long the last events of a run may take beyond its end: a long transaction, and no loop without end.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Pause between two looks at whether a share that is ready is to stop.
+const LOOK: Duration = Duration::from_millis(50);
 /// Reports are not wanted, errors are: the weight of alerts.
 const VERBOSITY: u32 = 1;
 
@@ -32,64 +36,64 @@ const VERBOSITY: u32 = 1;
 ///
 /// A stream that fails.
 pub fn serve(stream: UnixStream) -> io::Result<()> {
-    let teller = Teller(Arc::new(Mutex::new(stream.try_clone()?)));
     let stop = Arc::new(AtomicBool::new(false));
-    let jobs = jobs(stream, Arc::clone(&stop));
-    for job in jobs {
+    let (begin_sender, begins) = channel();
+    let teller = Teller {
+        stream: Arc::new(Mutex::new(stream.try_clone()?)),
+        begins,
+        stop: Arc::clone(&stop),
+    };
+    for job in jobs(stream, begin_sender, Arc::clone(&stop)) {
         let told = match work(job, &teller, &stop) {
             Ok(code) => Told::Ended(code),
-            Err(error) => Told::Refused(error.to_string()),
+            Err(why) => Told::Refused(why),
         };
-        teller.tell(&told);
+        teller.tell::<Frame>(&told);
         stop.store(false, Ordering::Relaxed);
     }
     Ok(())
 }
 
-/// Jobs as they come; an order to stop sets the flag.
-fn jobs(stream: UnixStream, stop: Arc<AtomicBool>) -> Receiver<Job> {
+/// Jobs as they come; an order to begin is handed on, one to stop sets the flag.
+fn jobs(stream: UnixStream, begins: Sender<Begin>, stop: Arc<AtomicBool>) -> Receiver<Job> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines() {
-            match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
-                Some(Order::Work(job)) => {
-                    if sender.send(*job).is_err() {
-                        return;
-                    }
+            let is_heard = match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
+                Some(Order::Work(job)) => sender.send(*job).is_ok(),
+                Some(Order::Begin(begin)) => begins.send(begin).is_ok(),
+                Some(Order::Stop) => {
+                    stop.store(true, Ordering::Relaxed);
+                    true
                 }
-                Some(Order::Stop) => stop.store(true, Ordering::Relaxed),
-                None => return,
+                None => false,
+            };
+            if !is_heard {
+                return;
             }
         }
     });
     receiver
 }
 
-fn work(job: Job, teller: &Teller, stop: &AtomicBool) -> Result<u8, LoadError> {
-    let WorkloadSpec::Lua(lua) = job.spec.workload.clone() else {
+fn work(job: Job, teller: &Teller, stop: &AtomicBool) -> Result<u8, String> {
+    let (command, is_own) = (job.command.clone(), job.is_own);
+    let load = job.plan()?;
+    let WorkloadSpec::Lua(lua) = load.workload.spec() else {
         return Ok(1);
     };
-    let is_own = job.place.is_own;
-    let endpoint = job.place.endpoint();
-    let schema = endpoint.database.clone();
-    let load = LoadPlan::of_spec(&job.spec, 0, endpoint);
-    let mut load = load.map_err(|why| LoadError::Script {
-        script: lua.path.display().to_string(),
-        why,
-    })?;
-    load.seed = job.seed;
     let gate = if is_own {
         Gate::own()
     } else {
         Gate::new(Permissions {
-            schema: Some(schema),
+            schema: Some(load.endpoint.database.clone()),
             is_script: true,
             ..Permissions::default()
         })
     };
-    let plan = plan(&lua, &job.command, load, gate);
-    let unknown = options(&lua, &job.command);
-    execute(plan, &unknown, teller, stop)
+    let plan = plan(&lua, &command, load, gate);
+    let unknown = options(&lua, &command);
+    execute(plan, &unknown, teller, stop).map_err(|error| error.to_string())
 }
 
 /// The options that the study gives the script, without those of the program itself.
@@ -199,15 +203,20 @@ fn abandon() -> ! {
     std::process::exit(ABANDONED.into())
 }
 
-/// Tells the study.
+/// Tells the study, or the agent.
 #[derive(Debug)]
-struct Teller(Arc<Mutex<UnixStream>>);
+struct Teller {
+    stream: Arc<Mutex<UnixStream>>,
+    /// When the share begins that was told to be ready.
+    begins: Receiver<Begin>,
+    stop: Arc<AtomicBool>,
+}
 
 impl Teller {
-    fn tell(&self, told: &Told) {
+    fn tell<F: Serialize>(&self, told: &Told<F>) {
         if let Ok(mut line) = serde_json::to_vec(told) {
             line.push(b'\n');
-            let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
             // A study that has ended ends this process, too.
             let _ = stream.write_all(&line);
         }
@@ -217,13 +226,13 @@ impl Teller {
 impl Report for Teller {
     fn began(&self, measured_from: Instant) {
         let left = measured_from.saturating_duration_since(Instant::now());
-        self.tell(&Told::Began {
+        self.tell::<Frame>(&Told::Began {
             in_s: left.as_secs_f64(),
         });
     }
 
     fn measured(&self, interval: &Interval) {
-        self.tell(&Told::Interval {
+        self.tell::<Frame>(&Told::Interval {
             record: interval.record,
             concurrency: interval.concurrency,
         });
@@ -231,10 +240,40 @@ impl Report for Teller {
 
     fn completed(&self, outcome: &LoadOutcome) {
         let from = outcome.measured_from;
-        self.tell(&Told::Completed {
+        self.tell::<Frame>(&Told::Completed {
             outcome: Box::new(outcome.clone()),
             histogram: outcome.histogram.clone(),
             measured_from_s: from.map_or(0.0, |from| from.elapsed().as_secs_f64()),
+        });
+    }
+
+    fn ready(&self, ready: PartReady) -> Option<PartStart> {
+        self.tell::<Frame>(&Told::Ready {
+            reporters: ready.reporters,
+            warnings: ready.warnings,
+        });
+        loop {
+            match self.begins.recv_timeout(LOOK) {
+                Ok(begin) => {
+                    return Some(PartStart {
+                        at: instant_at(begin.at_ns),
+                        reporters_before: begin.reporters_before,
+                    });
+                }
+                Err(RecvTimeoutError::Timeout) if !self.stop.load(Ordering::Relaxed) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn frame(&self, frame: &Frame) {
+        self.tell(&Told::Frame(frame));
+    }
+
+    fn share_ended(&self, end: PartEnd) {
+        self.tell::<Frame>(&Told::ShareEnded {
+            idle_connections: end.idle_connections,
+            began_late_ns: end.began_late.as_nanos() as u64,
         });
     }
 

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use weir_load::{FoundStatements, Interval, LoadError, LoadOutcome, LoadPlan, Totals};
+use weir_load::{
+    FoundStatements, Frame, Interval, LoadError, LoadOutcome, LoadPlan, PartEnd, PartReady,
+    PartStart, Share, Totals,
+};
 use weir_lua::{Errors, Identity, Refusal};
 use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
@@ -89,6 +92,14 @@ pub trait Report {
     fn measured(&self, _interval: &Interval) {}
     /// The run is complete, before anything is printed of it.
     fn completed(&self, _outcome: &LoadOutcome) {}
+    /// A share of a run has its connections, and waits for the others: when it begins; `None`: not at all.
+    fn ready(&self, _ready: PartReady) -> Option<PartStart> {
+        None
+    }
+    /// What a reporter of a share counted.
+    fn frame(&self, _frame: &Frame) {}
+    /// A share is complete.
+    fn share_ended(&self, _end: PartEnd) {}
     /// Before the threads begin.
     fn header(&self) -> String;
     /// When they begin.
@@ -113,6 +124,8 @@ pub(crate) struct World {
     servers: Vec<Connector>,
     next_server: AtomicU32,
     next_unique: AtomicU32,
+    /// Processes that share the run.
+    share_count: u32,
     uses_sql: AtomicBool,
     /// States are made to be coroutines of an engine.
     is_driven: AtomicBool,
@@ -133,6 +146,7 @@ impl World {
         plan: ScriptPlan,
         unknown: &[(String, Option<String>)],
     ) -> Result<Self, LoadError> {
+        let share = plan.load.share();
         let is_profiled = plan.offers_profile && plan.command.as_deref() == Some(PROFILE);
         let addresses = std::iter::once(&plan.load.endpoint.address);
         let servers = addresses
@@ -152,7 +166,8 @@ impl World {
             servers,
             next_server: AtomicU32::new(0),
             // Where numbers begin is the seed's.
-            next_unique: AtomicU32::new(plan.load.seed as u32),
+            next_unique: AtomicU32::new((plan.load.seed as u32).wrapping_add(share.part)),
+            share_count: share.parts,
             uses_sql: AtomicBool::new(false),
             is_driven: AtomicBool::new(false),
             profile: is_profiled.then(Profile::new),
@@ -174,7 +189,10 @@ impl World {
 
     /// A number that no other thread gets, until all of 32 bits are used up.
     pub(crate) fn unique(&self) -> u32 {
-        let mut number = self.next_unique.fetch_add(1, Ordering::Relaxed);
+        // Processes that share a run have every so-many-th number each.
+        let mut number = self
+            .next_unique
+            .fetch_add(self.share_count, Ordering::Relaxed);
         // Each step can be undone, so that no two numbers become one (Wellons 2018, "Prospecting for
         // hash functions").
         number ^= number >> 16;
@@ -232,8 +250,19 @@ impl World {
         self.is_driven.load(Ordering::Relaxed)
     }
 
+    /// Threads of the whole run.
     pub(crate) fn threads(&self) -> u32 {
         self.plan.load.load.connections
+    }
+
+    /// Whether other processes do the rest of the run.
+    pub(crate) fn is_share(&self) -> bool {
+        self.plan.load.share.is_some()
+    }
+
+    /// What this process does of the run.
+    pub(crate) fn share(&self) -> Share {
+        self.plan.load.share()
     }
 
     /// What the interpreter of this thread tells its script.

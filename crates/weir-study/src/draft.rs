@@ -359,7 +359,15 @@ fn is_emulated(level: &String) -> bool {
 }
 
 /// Options of the load that work with a script.
-const OF_SCRIPTS: [&str; 5] = ["rate", "rate_ramp", "rate_arrivals", "compression", "tls"];
+const OF_SCRIPTS: [&str; 7] = [
+    "rate",
+    "rate_ramp",
+    "rate_arrivals",
+    "compression",
+    "tls",
+    "agents",
+    "agent_label",
+];
 
 /// Refuses what a script would not follow.
 fn check_script(spec: &RunSpec) -> Result<(), DraftError> {

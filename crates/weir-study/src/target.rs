@@ -396,16 +396,10 @@ pub(crate) fn is_script(value: &str) -> bool {
 /// A script and all that it loads; nothing of it runs.
 fn script(path: &Path, modules: &[String]) -> Result<Transactions, String> {
     let files = ScriptFiles::read(path, modules).map_err(|error| error.to_string())?;
-    let modules = files.modules.into_iter();
     Ok(Transactions::Lua {
         path: path.to_owned(),
         text: files.text.into(),
-        modules: modules
-            .map(|(name, text)| LuaModule {
-                name,
-                text: text.into(),
-            })
-            .collect(),
+        modules: files.modules.into_iter().map(LuaModule::from).collect(),
     })
 }
 

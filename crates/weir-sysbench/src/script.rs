@@ -14,7 +14,9 @@ use super::value::{UsageError, Value};
 
 /// The program's options that work with a script, beside those for logins and random numbers. All others are the
 /// script's own: if it has none of that name they are invalid, so that none is silently without effect.
-const OF_PROGRAM: [&str; 27] = [
+const OF_PROGRAM: [&str; 29] = [
+    "agent-label",
+    "agents",
     "debug",
     "events",
     "forced-shutdown",

@@ -155,6 +155,11 @@ impl Workload {
         }
     }
 
+    /// Whether it is a Lua script.
+    pub fn is_lua(&self) -> bool {
+        matches!(self.0, Kind::Lua(_))
+    }
+
     /// Whether each connection fills an empty table of its own instead of loading filled ones.
     pub fn is_bulk(&self) -> bool {
         match &self.0 {

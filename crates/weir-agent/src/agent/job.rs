@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use async_nats::Subject;
 use tokio::sync::mpsc::UnboundedSender;
-use weir_load::{LoadError, LoadPlan, PartEnd, PartReady, PartStart, run_part};
+use weir_load::{Frame, LoadError, LoadPlan, PartEnd, PartReady, PartStart, run_part};
 use weir_mysql::{ChangeLog, Gate, Permissions};
+use weir_script::ScriptProcess;
 
 use crate::authority_message::AuthorityFile;
 use crate::messages::{Answer, Report};
@@ -142,23 +143,37 @@ impl Work {
             let _ = events.send(Event::Ready { reply, ready });
             wait_for_start(&self.orders, &self.stop)
         };
-        let mut send_frame = |frame: &weir_load::Frame| {
+        let mut send_frame = |frame: &Frame| {
             self.done.fetch_add(frame.counts().0, Ordering::Relaxed);
             self.report(&Report::Frame(frame));
         };
-        let ended = run_part(
-            &self.plan,
-            &self.gate,
-            &self.stop,
-            &mut start,
-            &mut send_frame,
-        );
+        let ended = self.load(&mut start, &mut send_frame);
         if let (Err(error), Some(reply)) = (&ended, reply) {
             let ready = Err(error.to_string());
             let _ = events.send(Event::Ready { reply, ready });
             return "not begun".to_owned();
         }
         self.conclude(ended)
+    }
+
+    /// The load of this share: a script's is in a process of its own.
+    fn load(
+        &self,
+        start: &mut dyn FnMut(PartReady) -> Option<PartStart>,
+        on_frame: &mut dyn FnMut(&Frame),
+    ) -> Result<PartEnd, LoadError> {
+        let Self {
+            plan, gate, stop, ..
+        } = self;
+        if !plan.workload.is_lua() {
+            return run_part(plan, gate, stop, start, on_frame);
+        }
+        let process = std::env::current_exe().and_then(|weir| ScriptProcess::start(&weir));
+        let mut process = process.map_err(|error| LoadError::Host {
+            what: "start the process of a script",
+            why: error.to_string().to_lowercase(),
+        })?;
+        process.run_share(plan, stop, start, on_frame)
     }
 
     fn conclude(&self, ended: Result<PartEnd, LoadError>) -> String {

@@ -1,17 +1,16 @@
 //! What a conductor orders, as far as the agent's owner allows it.
 
 use nkeys::XKey;
+use weir_load::PlanMessage;
 use weir_model::Secret;
-use weir_process::monotonic_ns;
+use weir_process::{instant_at, monotonic_ns};
 
 use super::job::{Job, StartOrder};
 use super::preparing::Preparing;
 use super::watch::Watch;
 use super::{Agent, delivery, refused};
 use crate::allowance::Permission;
-use crate::clock::instant_at;
 use crate::messages::{Answer, Assignment, Sealed, WatchOrder};
-use crate::plan_message::PlanMessage;
 use crate::prepare_message::PrepareMessage;
 
 /// An order to begin must come so long before.
@@ -28,7 +27,7 @@ impl Agent<'_> {
         reply: Option<async_nats::Subject>,
     ) -> Result<(), Answer> {
         let password = self.accept(&assignment)?;
-        let writes_replicas = assignment.plan.writes_replicas;
+        let writes_replicas = assignment.writes_replicas;
         let mut plan = assignment.plan.plan(password).map_err(refused)?;
         self.options.allowance.check(&plan).map_err(refused)?;
         let authority = assignment.authority.arrive(&mut plan.endpoint.tls);
@@ -60,7 +59,7 @@ impl Agent<'_> {
         on_event: &mut dyn FnMut(&str),
     ) -> Result<(), Answer> {
         let password = self.accept(&assignment)?;
-        let writes_replicas = assignment.plan.writes_replicas;
+        let writes_replicas = assignment.writes_replicas;
         let mut plan = assignment.plan.plan(password).map_err(refused)?;
         let allowed = self.options.allowance.check_tables(&plan);
         allowed.map_err(refused)?;

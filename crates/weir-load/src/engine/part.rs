@@ -1,6 +1,8 @@
 //! A run that several processes share: each does a part and gives its frames away; one merges those of all.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use weir_mysql::Gate;
@@ -10,30 +12,55 @@ use super::{Beginning, Connected, Progress, load, reporters, setup, tell};
 use crate::LoadError;
 use crate::meter::IntervalFrame;
 use crate::plan::LoadPlan;
-use crate::session::Work;
+use crate::session::{FoundStatements, SessionKinds, SessionSource, Work};
 use crate::statistics::{KindNames, LoadOutcome, Merger};
 
 /// What one reporter counted in one interval, on its way to a merger.
 ///
 /// It is written and read by serde. Formats with bytes of their own, such as `MessagePack`, take a few KB for one.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct Frame(Box<IntervalFrame>);
+pub struct Frame {
+    counted: Box<IntervalFrame>,
+    /// Names of statements that have turned up in its process: each has its own order.
+    found: Vec<String>,
+}
 
 impl Frame {
+    pub(crate) fn new(counted: Box<IntervalFrame>, found: &FoundStatements) -> Self {
+        let found = found.names().map(str::to_owned).collect();
+        Self { counted, found }
+    }
+
     /// The number of its reporter among those of its process.
     pub fn reporter(&self) -> u32 {
-        self.0.reporter
+        self.counted.reporter
     }
 
     /// Transactions in it, and errors.
     pub fn counts(&self) -> (u64, u64) {
-        (self.0.counts.transactions, self.0.counts.errors)
+        (self.counted.counts.transactions, self.counted.counts.errors)
     }
 
     /// Whether it is the last of its reporter.
     pub fn is_last(&self) -> bool {
-        self.0.end.is_some()
+        self.counted.end.is_some()
+    }
+}
+
+/// Gives frames away, and back to their reporters.
+pub(crate) fn give(
+    frames: impl Iterator<Item = Box<IntervalFrame>>,
+    returns: &[Sender<Box<IntervalFrame>>],
+    found: &FoundStatements,
+    on_frame: &mut dyn FnMut(&Frame),
+) {
+    for counted in frames {
+        let frame = Frame::new(counted, found);
+        on_frame(&frame);
+        let mut counted = frame.counted;
+        counted.clear();
+        // A reactor that has ended needs none.
+        let _ = returns[counted.reporter as usize].send(counted);
     }
 }
 
@@ -70,9 +97,37 @@ pub fn run_part(
     on_frame: &mut dyn FnMut(&Frame),
 ) -> Result<PartEnd, LoadError> {
     plan.check()?;
-    let work = Work::of_plan(plan)?;
+    run_part_work(plan, &Work::of_plan(plan)?, gate, stop, start, on_frame)
+}
+
+/// [`run_part`] with the sessions of a source in place of the plan's workload.
+///
+/// # Errors
+///
+/// As [`run_sessions`](crate::run_sessions).
+pub fn run_part_sessions(
+    plan: &LoadPlan,
+    source: &dyn SessionSource,
+    gate: &Gate,
+    stop: &AtomicBool,
+    start: &mut dyn FnMut(PartReady) -> Option<PartStart>,
+    on_frame: &mut dyn FnMut(&Frame),
+) -> Result<PartEnd, LoadError> {
+    plan.check()?;
+    run_part_work(plan, &Work::of_source(source), gate, stop, start, on_frame)
+}
+
+fn run_part_work(
+    plan: &LoadPlan,
+    work: &Work<'_>,
+    gate: &Gate,
+    stop: &AtomicBool,
+    start: &mut dyn FnMut(PartReady) -> Option<PartStart>,
+    on_frame: &mut dyn FnMut(&Frame),
+) -> Result<PartEnd, LoadError> {
+    let found = work.kinds().found;
     let mut warnings = Vec::new();
-    let connected = Connected::open(plan, &work, gate, stop, &mut |warning| {
+    let connected = Connected::open(plan, work, gate, stop, &mut |warning| {
         warnings.push(warning.to_owned());
     })?;
     let ready = PartReady {
@@ -88,20 +143,13 @@ pub fn run_part(
     let idle_connections = load(
         plan,
         connected,
-        &work,
+        work,
         beginning,
         stop,
         &mut |frames, returns| {
             wait_until(start.at);
             began = Instant::now();
-            for frame in frames {
-                let frame = Frame(frame);
-                on_frame(&frame);
-                let mut frame = frame.0;
-                frame.clear();
-                // A reactor that has ended needs none.
-                let _ = returns[frame.reporter as usize].send(frame);
-            }
+            give(frames.iter(), returns, &found, on_frame);
         },
     )?;
     Ok(PartEnd {
@@ -126,6 +174,10 @@ pub struct PartsMerger<'a> {
     /// Reporters of the parts before each.
     before: Vec<u32>,
     measured_from: Instant,
+    /// Statements that are known before the run.
+    known: usize,
+    /// Those that have turned up in any part.
+    found: Arc<FoundStatements>,
 }
 
 impl<'a> PartsMerger<'a> {
@@ -136,16 +188,23 @@ impl<'a> PartsMerger<'a> {
     /// A workload without transactions.
     pub fn new(plan: &'a LoadPlan, reporters: &[u32], origin: Instant) -> Result<Self, LoadError> {
         let timeline = setup::timeline(plan);
-        let work = Work::of_plan(plan)?;
+        let kinds = if plan.workload.is_lua() {
+            SessionKinds::default()
+        } else {
+            Work::of_plan(plan)?.kinds()
+        };
+        let (known, found) = (kinds.statements.len(), Arc::clone(&kinds.found));
         let mut before = vec![0];
         for count in reporters {
             before.push(before.last().copied().unwrap_or(0) + count);
         }
         let all = before.pop().unwrap_or(0);
         Ok(Self {
-            merger: Merger::new(timeline, KindNames::of(work.kinds()), all as usize),
+            merger: Merger::new(timeline, KindNames::of(kinds), all as usize),
             before,
             measured_from: origin + Duration::from_nanos(timeline.measure_ns),
+            known,
+            found,
         })
     }
 
@@ -161,7 +220,15 @@ impl<'a> PartsMerger<'a> {
 
     /// Takes a frame of part `part`; tells of what that completes.
     pub fn take(&mut self, part: usize, frame: Frame, on_progress: &mut dyn FnMut(Progress<'_>)) {
-        let mut frame = frame.0;
+        let Frame {
+            counted: mut frame,
+            found,
+        } = frame;
+        if !found.is_empty() {
+            let names = found.iter();
+            let positions: Vec<_> = names.map(|name| self.found.position(name)).collect();
+            frame.kinds.move_statements(self.known, &positions);
+        }
         frame.reporter += self.before.get(part).copied().unwrap_or(0);
         tell(self.merger.take(&frame), on_progress);
     }

@@ -78,6 +78,16 @@ impl KindLatencies {
         }
     }
 
+    /// Moves the statements from `first` on to these positions after it; those without one are dropped.
+    pub(crate) fn move_statements(&mut self, first: usize, positions: &[Option<usize>]) {
+        let moved = self.statements.split_off(first.min(self.statements.len()));
+        for (histogram, position) in moved.iter().zip(positions) {
+            if let Some(position) = position.filter(|_| !histogram.is_empty()) {
+                super::add_histogram(self.of_mut(Kind::Statement(first + position)), histogram);
+            }
+        }
+    }
+
     /// Forgets all, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         for histogram in self.transactions.iter_mut().chain(&mut self.statements) {

@@ -298,6 +298,14 @@ impl World {
         Process::start(&mut command)
     }
 
+    /// Agent `number` on this host, with these options.
+    pub(crate) fn agent_here(&self, number: u32, options: &[&str]) -> Process {
+        let mut command = Command::new(WEIR);
+        command.args(["agent", "--join", &self.join_file(number)]);
+        command.args(options);
+        Process::start(command.env("XDG_STATE_HOME", self.path("state")))
+    }
+
     /// The agents that are there.
     pub(crate) fn list(&self) -> Vec<serde_json::Value> {
         let output = self.output(&["agents", "list", "--json"]);

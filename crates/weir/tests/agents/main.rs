@@ -10,6 +10,7 @@ mod faults;
 mod hosts;
 mod prepare;
 mod remote_server;
+mod script;
 mod server_host;
 mod ssh;
 mod study;

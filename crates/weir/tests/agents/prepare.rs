@@ -1,7 +1,6 @@
 //! Tables that several agents make, and new rows that they number: as of one process, also where one was killed.
 
 use std::fs;
-use std::process::Command;
 use std::time::Duration;
 
 use weir_model::Flavor;
@@ -47,9 +46,7 @@ impl Scene {
     }
 
     fn agent(&self, number: u32) -> Process {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.args(["agent", "--join", &self.world.join_file(number)]);
-        Process::start(command.env("XDG_STATE_HOME", self.world.path("state")))
+        self.world.agent_here(number, &[])
     }
 
     fn checksums(&mut self, schema: &str, tables: u32) -> Vec<u64> {

@@ -1,7 +1,6 @@
 //! A study whose load comes from one and from two load hosts, on a private server of this host.
 
 use std::fs;
-use std::process::Command;
 use std::time::Duration;
 
 use super::hosts::{Process, World, wait_until};
@@ -35,12 +34,7 @@ runs = 1
 #[test]
 fn agents_are_a_factor_and_the_result_has_what_each_did() {
     let world = World::on_loopback(2);
-    let start = |number: u32| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.args(["agent", "--join", &world.join_file(number)]);
-        command.env("XDG_STATE_HOME", world.path("state"));
-        Process::start(&mut command)
-    };
+    let start = |number: u32| world.agent_here(number, &[]);
     let agents: Vec<_> = (1..=2).map(start).collect();
     world.wait_for_agents(2);
     let study = world.path("study.toml");

@@ -36,7 +36,6 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-pool", 3),
     ("weir-predict", 3),
     ("weir-report", 3),
-    ("weir-agent", 4),
     ("weir-crash", 4),
     ("weir-forecast", 4),
     ("weir-replay", 4),
@@ -45,9 +44,10 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-sysbench", 4),
     ("weir-study", 4),
     ("weir-testing", 3),
-    ("weir-run", 5),
-    ("weir", 6),
-    ("weir-lab", 6),
+    ("weir-agent", 5),
+    ("weir-run", 6),
+    ("weir", 7),
+    ("weir-lab", 7),
 ];
 
 fn layer(name: &str) -> u32 {

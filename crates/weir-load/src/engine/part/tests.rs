@@ -26,7 +26,7 @@ fn frame(reporter: u32, index: u64, latencies_ns: &[u64]) -> Frame {
         frame.latency_ns.saturating_record(*latency_ns);
         frame.latency_ns_sum += latency_ns;
     }
-    Frame(Box::new(frame))
+    Frame::new(Box::new(frame), &FoundStatements::default())
 }
 
 fn travelled(frame: &Frame) -> Frame {
@@ -87,7 +87,7 @@ proptest! {
 #[test]
 fn a_histogram_of_other_bounds_is_refused() {
     let mut frame = frame(0, 0, &[5]);
-    frame.0.latency_ns = hdrhistogram::Histogram::new_with_bounds(1, 1_000, 2).unwrap();
+    frame.counted.latency_ns = hdrhistogram::Histogram::new_with_bounds(1, 1_000, 2).unwrap();
     let written = rmp_serde::to_vec(&frame).unwrap();
     assert!(rmp_serde::from_slice::<Frame>(&written).is_err());
 }

@@ -36,6 +36,15 @@ pub struct LuaModule {
     pub text: Arc<str>,
 }
 
+impl From<(String, String)> for LuaModule {
+    fn from((name, text): (String, String)) -> Self {
+        Self {
+            name,
+            text: text.into(),
+        }
+    }
+}
+
 impl LuaWorkload {
     /// The script with its modules as one text: what tells it from others.
     pub fn whole_text(&self) -> String {

@@ -1,5 +1,6 @@
 //! `weir load my.lua`: a script of the user's in the place of a native workload.
 
+mod agents;
 #[cfg(test)]
 mod tests;
 
@@ -78,6 +79,12 @@ pub(super) fn execute(
     }
     if line.invocation.asks_password {
         line.invocation.set_password(&password::ask()?);
+    }
+    if line.invocation.plan.load.agents > 0 {
+        if line.command.as_deref() == Some("run") {
+            return agents::run(line, manner, stop);
+        }
+        eprintln!("note: agents share the command `run` alone; this process does the others");
     }
     let is_json = line.invocation.form == Form::Json;
     let results = if is_json { Some(keep_stdout()?) } else { None };

@@ -1,4 +1,4 @@
-//! Servers on their way to an agent: all but the password, which travels sealed.
+//! Servers as text, on their way to another process: all but the password, which travels apart.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
 
 /// Where servers listen, and the account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct EndpointMessage {
+pub struct EndpointMessage {
     addresses: Vec<AddressMessage>,
     user: String,
     database: String,
@@ -26,7 +26,7 @@ enum AddressMessage {
 
 impl EndpointMessage {
     /// `endpoint`, and the same account at more addresses.
-    pub(crate) fn new(endpoint: &Endpoint, more: &[Address]) -> Self {
+    pub fn new(endpoint: &Endpoint, more: &[Address]) -> Self {
         let tls = endpoint.tls.clone();
         let addresses = std::iter::once(&endpoint.address).chain(more);
         Self {
@@ -46,8 +46,12 @@ impl EndpointMessage {
         }
     }
 
-    /// The endpoint and the other addresses; an error says what is wrong with them.
-    pub(crate) fn endpoint(self, password: Secret) -> Result<(Endpoint, Vec<Address>), String> {
+    /// The endpoint and the other addresses.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them, in words.
+    pub fn endpoint(self, password: Secret) -> Result<(Endpoint, Vec<Address>), String> {
         let mut addresses = self.addresses.into_iter().map(|address| match address {
             AddressMessage::Socket(path) => Address::Socket(path),
             AddressMessage::Tcp(host, port) => Address::Tcp(host, port),

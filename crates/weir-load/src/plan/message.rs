@@ -1,17 +1,20 @@
-//! A plan on its way to an agent: all but the password, which travels sealed.
+//! A load plan as text, on its way to another process: all but the password, which travels apart.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use weir_load::{LoadPlan, ReactorKind, Share, Tolerated, Workload, reactors_for};
 use weir_model::{LoadSpec, Secret, WorkloadSpec};
+use weir_workload::Workload;
 
-use crate::endpoint_message::EndpointMessage;
+use super::endpoint_message::EndpointMessage;
+use super::{LoadPlan, Tolerated, reactors_for};
+use crate::reactor_kind::ReactorKind;
+use crate::share::Share;
 
-/// A load plan as text.
+/// A load plan as text, for one process: all of it, or a share.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)] // as in the plan
-pub(crate) struct PlanMessage {
+pub struct PlanMessage {
     workload: WorkloadSpec,
     tables: u32,
     rows: u64,
@@ -33,10 +36,8 @@ pub(crate) struct PlanMessage {
     /// Milliseconds after the beginning of the measurement, and transactions per second from then on.
     rate_changes: Vec<(u64, f64)>,
     init_timeout_ms: u64,
-    share: Share,
+    share: Option<Share>,
     servers: EndpointMessage,
-    /// Whether to write also to a server that is a replica or read-only.
-    pub(crate) writes_replicas: bool,
 }
 
 fn ms(time: Duration) -> u64 {
@@ -44,8 +45,8 @@ fn ms(time: Duration) -> u64 {
 }
 
 impl PlanMessage {
-    /// One share of `plan`.
-    pub(crate) fn new(plan: &LoadPlan, share: Share, writes_replicas: bool) -> Self {
+    /// This share of `plan`, or all of it.
+    pub fn new(plan: &LoadPlan, share: Option<Share>) -> Self {
         let usual = reactors_for(plan.load.connections);
         Self {
             workload: plan.workload.spec(),
@@ -74,19 +75,20 @@ impl PlanMessage {
             init_timeout_ms: ms(plan.init_timeout),
             share,
             servers: EndpointMessage::new(&plan.endpoint, &plan.more_addresses),
-            writes_replicas,
         }
     }
 
-    /// The plan; an error says what is wrong with it.
-    pub(crate) fn plan(self, password: Secret) -> Result<LoadPlan, String> {
+    /// The plan.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in words.
+    pub fn plan(self, password: Secret) -> Result<LoadPlan, String> {
         let (endpoint, more_addresses) = self.servers.endpoint(password)?;
         let mut plan = LoadPlan::new(endpoint, Workload::try_from(&self.workload)?);
         plan.more_addresses = more_addresses;
         (plan.tables, plan.rows) = (self.tables, self.rows);
         plan.load = self.load;
-        let own = reactors_for(self.share.count());
-        plan.reactors = self.reactors.unwrap_or(own);
         plan.reactor = self.reactor;
         plan.interval = Duration::from_millis(self.interval_ms);
         let checkpoints = self.checkpoints_ms.into_iter();
@@ -103,7 +105,9 @@ impl PlanMessage {
         let change = |(at_ms, per_s)| (Duration::from_millis(at_ms), per_s);
         plan.rate_changes = changes.map(change).collect();
         plan.init_timeout = Duration::from_millis(self.init_timeout_ms);
-        plan.share = Some(self.share);
+        plan.share = self.share;
+        let own = reactors_for(plan.share().count());
+        plan.reactors = self.reactors.unwrap_or(own);
         Ok(plan)
     }
 }
@@ -113,7 +117,7 @@ mod tests {
     use weir_model::{Address, WorkloadName};
 
     use super::*;
-    use crate::endpoint_message::tests::with_password;
+    use crate::plan::endpoint_message::tests::with_password;
 
     #[test]
     fn a_plan_arrives_as_it_was_without_its_password() {
@@ -130,7 +134,7 @@ mod tests {
         plan.rate_changes = vec![(Duration::from_secs(3), 50.0)];
         plan.reactors = 3;
         let share = plan.whole().deal(4).remove(1);
-        let written = serde_json::to_string(&PlanMessage::new(&plan, share.clone(), true)).unwrap();
+        let written = serde_json::to_string(&PlanMessage::new(&plan, Some(share.clone()))).unwrap();
         assert!(!written.contains("sesame"), "{written}");
         let read: PlanMessage = serde_json::from_str(&written).unwrap();
         let arrived = read.plan(plan.endpoint.password.clone()).unwrap();
