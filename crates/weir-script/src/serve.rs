@@ -207,7 +207,7 @@ fn abandon() -> ! {
 #[derive(Debug)]
 struct Teller {
     stream: Arc<Mutex<UnixStream>>,
-    /// When the share begins that was told to be ready.
+    /// When the share that is ready begins.
     begins: Receiver<Begin>,
     stop: Arc<AtomicBool>,
 }

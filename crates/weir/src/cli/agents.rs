@@ -50,8 +50,8 @@ pub(crate) struct OwnerArguments {
     /// Labels, by which a load chooses its hosts
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
-    /// What a conductor may do: `load`: a share of a load; `probe`: figures of the agent's host and of a server's
-    /// process; `server`: start servers of studies
+    /// What a conductor may do. `load`: a share of a load. `script`: its Lua scripts, too, which are programs.
+    /// `probe`: figures of the host and of a server's process. `server`: servers of studies
     #[arg(
         long,
         value_name = "LIST",

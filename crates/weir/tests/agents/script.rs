@@ -26,17 +26,17 @@ function prepare()
 end
 "#;
 /// Its connections are driven by a few threads.
-const DRIVEN: &str = r#"
+const DRIVEN: &str = r"
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query(seen()) end
-"#;
+";
 /// Each connection has a thread.
-const THREADED: &str = r#"
+const THREADED: &str = r"
 function event()
   con = con or sysbench.sql.driver():connect()
   con:query(seen())
 end
-"#;
+";
 const ALLOWED: [&str; 2] = ["--allow", "load,script"];
 
 /// A script and its server, with `agents` agents.
