@@ -1,6 +1,7 @@
-//! This process as another host can know it.
+//! This process as another host can know it, and its program.
 
 use std::fs;
+use std::path::PathBuf;
 
 use crate::messages::ProcessId;
 
@@ -13,4 +14,11 @@ pub(crate) fn own_process() -> ProcessId {
         namespace: namespace.unwrap_or_default().display().to_string(),
         pid: std::process::id(),
     }
+}
+
+/// The program of this process, also if its file was replaced since.
+pub(crate) fn own_program() -> PathBuf {
+    let path = std::env::current_exe().ok();
+    path.filter(|path| path.exists())
+        .unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
 }

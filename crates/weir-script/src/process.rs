@@ -237,9 +237,9 @@ impl ScriptProcess {
             &Order::Work(Box::new(Job::new("run", plan, is_own))),
             &script,
         )?;
-        let length = plan.load.warmup.least().0 + plan.load.measure.0 + plan.init_timeout;
-        let (mut until, mut is_stopping) = (Instant::now() + length + GRACE, false);
-        let ready_until = ready_within.map(|within| Instant::now() + within);
+        let (began, mut is_stopping) = (Instant::now(), false);
+        let mut until = length_max(plan).map(|length| began + length);
+        let ready_until = ready_within.map(|within| began + within);
         let mut is_ready = false;
         loop {
             let is_late = ready_until.is_some_and(|until| Instant::now() > until);
@@ -258,10 +258,11 @@ impl ScriptProcess {
             }
             if stop.load(Ordering::Relaxed) && !is_stopping {
                 is_stopping = true;
-                until = until.min(Instant::now() + GRACE);
+                let soon = Instant::now() + GRACE;
+                until = Some(until.map_or(soon, |until| until.min(soon)));
                 self.order(&Order::Stop, &script)?;
             }
-            if Instant::now() > until {
+            if until.is_some_and(|until| Instant::now() > until) {
                 let _ = self.child.kill();
                 let why = "its threads did not end after the run; it waits or loops".to_owned();
                 return Err(LoadError::Script { script, why });
@@ -359,6 +360,13 @@ impl ScriptProcess {
     }
 }
 
+/// How long a run may take with all that belongs to it; `None`: until it is stopped, or has done its events.
+fn length_max(plan: &LoadPlan) -> Option<Duration> {
+    let measure = plan.load.measure.0;
+    let around = plan.load.warmup.least().0 + plan.init_timeout + GRACE;
+    (!measure.is_zero()).then(|| measure + around)
+}
+
 /// What a line says that tells of the end.
 fn fatal(line: &str) -> Option<&str> {
     line.trim().strip_prefix("FATAL: ")
@@ -416,6 +424,8 @@ fn listen(mut pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<u8>>>) -> J
 
 #[cfg(test)]
 mod tests {
+    use weir_model::{Address, Secret, Tls, WorkloadName};
+
     use super::*;
 
     #[test]
@@ -431,5 +441,23 @@ mod tests {
         }
         assert_eq!(last_words("one\ntwo\n \n").unwrap(), "two");
         assert_eq!(last_words(" \n"), None);
+    }
+
+    #[test]
+    fn a_run_without_an_end_has_no_limit() {
+        let endpoint = Endpoint {
+            address: Address::Socket("/nowhere".into()),
+            user: String::new(),
+            password: Secret::new(String::new()),
+            database: String::new(),
+            tls: Tls::default(),
+        };
+        let mut plan = LoadPlan::new(endpoint, WorkloadName::OltpReadOnly);
+        plan.load.measure = Duration::from_secs(10).into();
+        plan.init_timeout = Duration::from_secs(5);
+        let least = Duration::from_secs(15);
+        assert!(length_max(&plan).unwrap() >= least);
+        plan.load.measure = Duration::ZERO.into();
+        assert_eq!(length_max(&plan), None);
     }
 }

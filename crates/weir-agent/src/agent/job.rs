@@ -13,6 +13,7 @@ use weir_script::ScriptProcess;
 
 use crate::authority_message::AuthorityFile;
 use crate::messages::{Answer, Report};
+use crate::own_process::own_program;
 use crate::server_role::ServerOutcome;
 
 /// Until so long before its start a run can be called back.
@@ -168,11 +169,11 @@ impl Work {
         if !plan.workload.is_lua() {
             return run_part(plan, gate, stop, start, on_frame);
         }
-        let process = std::env::current_exe().and_then(|weir| ScriptProcess::start(&weir));
-        let mut process = process.map_err(|error| LoadError::Host {
-            what: "start the process of a script",
-            why: error.to_string().to_lowercase(),
-        })?;
+        let mut process =
+            ScriptProcess::start(&own_program()).map_err(|error| LoadError::Host {
+                what: "start the process of a script",
+                why: error.to_string().to_lowercase(),
+            })?;
         process.run_share(plan, stop, start, on_frame)
     }
 
