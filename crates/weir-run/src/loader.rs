@@ -50,7 +50,7 @@ impl<'a> Loader<'a> {
         let script = match &spec.workload {
             // Agents start theirs on their hosts.
             WorkloadSpec::Lua(_) if spec.load.replay.is_none() && !has_agents => {
-                Some(start(program.path)?)
+                Some(ScriptProcess::start(program.path)?)
             }
             _ => None,
         };
@@ -125,12 +125,4 @@ fn of_agents(error: AgentError) -> LoadError {
         AgentError::Load(error) => error,
         error => LoadError::Agents(error.to_string()),
     }
-}
-
-/// The process of a script.
-pub(crate) fn start(weir: &Path) -> Result<ScriptProcess, LoadError> {
-    ScriptProcess::start(weir).map_err(|error| LoadError::Host {
-        what: "start the process of a script",
-        why: error.to_string().to_lowercase(),
-    })
 }

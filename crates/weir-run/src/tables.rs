@@ -6,11 +6,11 @@ use weir_load::{BinaryLog, PreparePlan};
 use weir_model::{Bytes, Cell, Endpoint, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_progress::Event;
+use weir_script::ScriptProcess;
 use weir_server::ExternalServer;
 
 use crate::RunError;
 use crate::cancel::Control;
-use crate::loader;
 
 /// Seed of the rows. Fixed: studies with the same workload and size share their snapshot.
 pub(crate) const DATA_SEED: u64 = 1;
@@ -71,7 +71,7 @@ pub(crate) fn make_by_script(
         rows_total: 0,
     });
     let made = weir_load::make_missing_schema(endpoint, gate).and_then(|()| {
-        let (mut script, how) = (loader::start(weir)?, (LOADING_THREADS, DATA_SEED));
+        let (mut script, how) = (ScriptProcess::start(weir)?, (LOADING_THREADS, DATA_SEED));
         script.prepare(spec, endpoint, how, gate.is_own(), cancel.flag())
     });
     cancel.check()?;

@@ -56,7 +56,14 @@ impl ScriptProcess {
     /// # Errors
     ///
     /// A program that cannot be started.
-    pub fn start(weir: &Path) -> io::Result<Self> {
+    pub fn start(weir: &Path) -> Result<Self, LoadError> {
+        Self::spawn(weir).map_err(|error| LoadError::Host {
+            what: "start the process of a script",
+            why: error.to_string().to_lowercase(),
+        })
+    }
+
+    fn spawn(weir: &Path) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(weir);
         command

@@ -39,7 +39,7 @@ pub fn serve(stream: UnixStream) -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let (begin_sender, begins) = channel();
     let teller = Teller {
-        stream: Arc::new(Mutex::new(stream.try_clone()?)),
+        stream: Mutex::new(stream.try_clone()?),
         begins,
         stop: Arc::clone(&stop),
     };
@@ -206,7 +206,7 @@ fn abandon() -> ! {
 /// Tells the study, or the agent.
 #[derive(Debug)]
 struct Teller {
-    stream: Arc<Mutex<UnixStream>>,
+    stream: Mutex<UnixStream>,
     /// When the share that is ready begins.
     begins: Receiver<Begin>,
     stop: Arc<AtomicBool>,

@@ -169,12 +169,7 @@ impl Work {
         if !plan.workload.is_lua() {
             return run_part(plan, gate, stop, start, on_frame);
         }
-        let mut process =
-            ScriptProcess::start(&own_program()).map_err(|error| LoadError::Host {
-                what: "start the process of a script",
-                why: error.to_string().to_lowercase(),
-            })?;
-        process.run_share(plan, stop, start, on_frame)
+        ScriptProcess::start(&own_program())?.run_share(plan, stop, start, on_frame)
     }
 
     fn conclude(&self, ended: Result<PartEnd, LoadError>) -> String {
