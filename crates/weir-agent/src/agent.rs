@@ -3,6 +3,7 @@
 mod delivery;
 mod facts;
 mod job;
+mod lease;
 mod orders;
 mod preparing;
 mod server_steps;
@@ -17,25 +18,25 @@ use async_nats::{Client, Message, Subscriber, connection::State};
 use futures_util::StreamExt as _;
 use nkeys::XKey;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 use weir_bus::{JoinFile, Subjects};
 use weir_process::monotonic_ns;
 
 use self::job::{Event, Job, StartOrder};
+use self::lease::Lease;
 use self::preparing::Preparing;
 use self::serving::Serving;
 use self::watch::Watch;
 use crate::allowance::Allowance;
 use crate::error::AgentError;
-use crate::messages::{Answer, Beat, Call, Facts, Order, json};
+use crate::messages::{Answer, Beat, Facts, Order, json};
 use crate::server_role::ServerRole;
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_millis(500);
-/// Longest wait for the bus to take what an agent that ends has said.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// A conductor that is silent for so long is gone.
-const CONDUCTOR_PATIENCE: Duration = Duration::from_secs(10);
+/// Longest wait of an agent that ends for the end of its load, and for the bus to take what it has said of it.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// What an agent is started with.
 #[derive(Debug, Clone)]
@@ -72,7 +73,7 @@ pub fn serve(
         let (mut agent, listening) = Agent::new(options, client).await?;
         agent.serve(listening, stop, on_event).await;
         // Without the bus there is nothing to wait for.
-        let _ = tokio::time::timeout(LAST_WORDS, agent.client.flush()).await;
+        let _ = tokio::time::timeout(LAST_WORDS, agent.last_words()).await;
         Ok(())
     })
 }
@@ -99,7 +100,9 @@ struct Agent<'a> {
     /// Of servers that others run; the latest last.
     watches: Vec<Watch>,
     serving: Option<Serving>,
-    conductor_heard: Instant,
+    lease: Option<Lease>,
+    /// The way of the reports of the latest job to the bus.
+    delivery: Option<JoinHandle<()>>,
     goes_home: bool,
 }
 
@@ -137,7 +140,8 @@ impl<'a> Agent<'a> {
             preparing: None,
             watches: Vec::new(),
             serving: None,
-            conductor_heard: Instant::now(),
+            lease: None,
+            delivery: None,
             goes_home: false,
         };
         Ok((agent, listening))
@@ -151,24 +155,38 @@ impl<'a> Agent<'a> {
     ) {
         let mut beats = tokio::time::interval(BEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !stop.load(Ordering::Relaxed) && !self.goes_home {
+        let mut ending = None;
+        loop {
+            if ending.is_none() && (self.goes_home || stop.load(Ordering::Relaxed)) {
+                ending = Some(Instant::now());
+                self.give_up("the agent was ended on its host");
+            }
+            if ending.is_some_and(|since| self.job.is_none() || since.elapsed() > LAST_WORDS) {
+                break;
+            }
             tokio::select! {
                 biased;
                 Some(question) = listening.clock.next() => self.tell_time(&question).await,
                 Some(message) = listening.orders.next() => self.obey(&message, on_event).await,
-                Some(message) = listening.all.next() => self.hear(&message.payload),
+                Some(message) = listening.all.next() => {
+                    if let Ok(call) = serde_json::from_slice(&message.payload) {
+                        self.hear(&call);
+                    }
+                }
                 Some(event) = listening.events.recv() => self.on_job(event, on_event).await,
                 _ = beats.tick() => self.beat().await,
             }
         }
-        if let Some(job) = self.job.take() {
-            job.end();
-        }
-        if let Some(preparing) = self.preparing.take() {
-            preparing.end();
-        }
         // Waits until its server is gone.
         drop(self.serving.take());
+    }
+
+    /// Until the bus has all that was said.
+    async fn last_words(&mut self) {
+        if let Some(delivery) = self.delivery.take() {
+            let _ = delivery.await;
+        }
+        let _ = self.client.flush().await;
     }
 
     /// The time at which the question came, and at which the answer leaves.
@@ -194,13 +212,12 @@ impl<'a> Agent<'a> {
     async fn obey(&mut self, message: &Message, on_event: &mut dyn FnMut(&str)) {
         let reply = message.reply.as_ref();
         let order = serde_json::from_slice(&message.payload);
-        if let Ok(order) = &order
-            && is_of_a_run(order)
-        {
-            self.conductor_heard = Instant::now();
-        }
         let answer = match order {
             Ok(Order::Probe) => Answer::Facts(self.facts.clone()),
+            Ok(Order::Reserve { run }) => match self.take_for(&run) {
+                Ok(()) => Answer::Done,
+                Err(answer) => answer,
+            },
             Ok(Order::Assign(assignment)) => {
                 let run = assignment.run.clone();
                 match self.assign(*assignment, reply.cloned()) {
@@ -252,26 +269,6 @@ impl<'a> Agent<'a> {
         self.answer(reply, &answer).await;
     }
 
-    fn hear(&mut self, payload: &[u8]) {
-        let Ok(call) = serde_json::from_slice(payload) else {
-            return;
-        };
-        if let Some(job) = &self.job {
-            match &call {
-                // With another run's sign of life the conductor is at that one.
-                Call::Stop { run } if *run == job.run => job.end(),
-                Call::Beat { run } if *run != job.run => job.end(),
-                Call::Beat { .. } => self.conductor_heard = Instant::now(),
-                Call::Stop { .. } => {}
-            }
-        }
-        if let (Some(preparing), Call::Stop { run }) = (&self.preparing, &call)
-            && *run == preparing.run
-        {
-            preparing.end();
-        }
-    }
-
     async fn on_job(&mut self, event: Event, on_event: &mut dyn FnMut(&str)) {
         match event {
             Event::Ready { reply, ready } => {
@@ -311,40 +308,21 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// A sign of life. A conductor that is not heard any more, although the bus is there, is gone.
+    /// A sign of life.
     async fn beat(&mut self) {
         let beat = Beat {
             process: self.process.clone(),
-            run: self.job.as_ref().map(|job| job.run.clone()),
+            run: self.lease.as_ref().map(|lease| lease.run().to_owned()),
             done: self.job.as_ref().map_or(0, Job::done),
         };
         let has_bus = self.client.connection_state() == State::Connected;
         self.keep_session(has_bus).await;
-        if !has_bus {
-            // Without the bus the load goes on to its planned end.
-            self.conductor_heard = Instant::now();
-            return;
-        }
-        let subject = self.subjects.beat(&self.options.join.name);
-        let _ = self.client.publish(subject, json(&beat).into()).await;
-        if self.conductor_heard.elapsed() > CONDUCTOR_PATIENCE {
-            let _ = self.be_free();
+        self.look_for_conductor(has_bus);
+        if has_bus {
+            let subject = self.subjects.beat(&self.options.join.name);
+            let _ = self.client.publish(subject, json(&beat).into()).await;
         }
     }
-}
-
-/// Whether the sender of this leads a run. Others may look at an agent whose conductor is gone.
-fn is_of_a_run(order: &Order) -> bool {
-    !matches!(
-        order,
-        Order::Probe
-            | Order::Watch(_)
-            | Order::Sample { .. }
-            | Order::Serve(_)
-            | Order::ServeBeat { .. }
-            | Order::ServeEnd { .. }
-            | Order::Down
-    )
 }
 
 fn refused(why: String) -> Answer {

@@ -6,7 +6,7 @@ mod part;
 mod results;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use weir_load::{LoadPlan, PartsMerger, PlanMessage, Progress};
@@ -20,7 +20,7 @@ use crate::authority_message::AuthorityMessage;
 use crate::clock::Offset;
 use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
-use crate::messages::{Answer, Assignment, Call, Order, json};
+use crate::messages::{Answer, Assignment, Order};
 use crate::sealing::seal;
 pub use part::Conducted;
 
@@ -30,12 +30,8 @@ const START_AHEAD: Duration = Duration::from_millis(500);
 const START_ROUND_TRIPS: u64 = 20;
 /// All must have answered so long before the start.
 const CONFIRMED_BEFORE: Duration = Duration::from_millis(100);
-/// Longest wait for an agent that ends an earlier run.
-pub(crate) const BUSY_PATIENCE: Duration = Duration::from_secs(15);
 /// What an agent may need beyond the time to connect.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time between two signs of life of the conductor.
-const BEAT: Duration = Duration::from_secs(1);
 
 impl Crew {
     /// Runs `plan` from `agents` agents, those with the first names. As [`weir_load::run_observed`] otherwise.
@@ -51,17 +47,9 @@ impl Crew {
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Conducted, AgentError> {
-        self.runtime.block_on(async {
-            let run = format!("{:x}", monotonic_ns());
-            let beats = tokio::spawn(beats(self.client.clone(), self.subjects.all(), run.clone()));
-            let done = self
-                .conduct(&run, plan, agents, writes_replicas, stop, on_progress)
-                .await;
-            beats.abort();
-            if done.is_err() {
-                self.stop(&run).await;
-            }
-            done
+        self.lead(async |run| {
+            self.conduct(run, plan, agents, writes_replicas, stop, on_progress)
+                .await
         })
     }
 
@@ -75,6 +63,8 @@ impl Crew {
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Conducted, AgentError> {
         let mut parts = self.choose(plan, agents).await?;
+        self.reserve(run, parts.iter().map(|part| part.name.as_str()), stop)
+            .await?;
         let results = Results::of(self, run).await?;
         let ready = parts
             .iter()
@@ -99,7 +89,7 @@ impl Crew {
         let start_ns = self.arm(run, &parts, &reporters).await?;
         let merger = PartsMerger::new(plan, &reporters, instant_at(start_ns))?;
         on_progress(Progress::Began(merger.measured_from()));
-        let mut collecting = Collecting::new(self, run, &parts, merger, instant_at(start_ns));
+        let mut collecting = Collecting::new(self, run, &parts, merger, plan.load.measure.0);
         collecting.collect(&results, stop, on_progress).await?;
         let later = parts.iter().map(|part| self.compare_clock(&part.name));
         // The run is complete: an agent that left right after it changes nothing of it.
@@ -107,7 +97,7 @@ impl Crew {
         collecting.note_clocks(&later);
         let conducted = collecting.finish(stop.load(Ordering::Relaxed), on_progress);
         results.forget().await;
-        Ok(conducted)
+        conducted
     }
 
     /// The agents of a run, with their shares.
@@ -156,19 +146,13 @@ impl Crew {
             authority: AuthorityMessage::new(&plan.endpoint.tls),
         }));
         let patience = plan.init_timeout + GRACE;
-        let until = Instant::now() + BUSY_PATIENCE;
-        loop {
-            let asked = self.ask(&part.name, "connect", &order, patience);
-            match until_stopped(asked, stop).await?? {
-                Answer::Ready {
-                    reporters,
-                    warnings,
-                } => return Ok((reporters, warnings)),
-                Answer::Busy if Instant::now() < until => {
-                    tokio::time::sleep(Duration::from_millis(300)).await;
-                }
-                answer => return Err(unexpected(&part.name, &answer)),
-            }
+        let asked = self.ask(&part.name, "connect", &order, patience);
+        match until_stopped(asked, stop).await?? {
+            Answer::Ready {
+                reporters,
+                warnings,
+            } => Ok((reporters, warnings)),
+            answer => Err(unexpected(&part.name, &answer)),
         }
     }
 
@@ -218,22 +202,10 @@ impl Crew {
             agents: silent.join(", "),
         })
     }
-
-    /// Ends a run everywhere.
-    pub(crate) async fn stop(&self, run: &str) {
-        let call = Call::Stop {
-            run: run.to_owned(),
-        };
-        let _ = self
-            .client
-            .publish(self.subjects.all(), json(&call).into())
-            .await;
-        let _ = tokio::time::timeout(GRACE, self.client.flush()).await;
-    }
 }
 
 /// The work's result, unless the caller stops before.
-async fn until_stopped<T>(
+pub(crate) async fn until_stopped<T>(
     work: impl Future<Output = T>,
     stop: &AtomicBool,
 ) -> Result<T, AgentError> {
@@ -244,14 +216,5 @@ async fn until_stopped<T>(
             Err(_) if stop.load(Ordering::Relaxed) => return Err(AgentError::Interrupted),
             Err(_) => {}
         }
-    }
-}
-
-/// Signs of life of a conductor, until the task is aborted.
-async fn beats(client: async_nats::Client, subject: String, run: String) {
-    loop {
-        let call = Call::Beat { run: run.clone() };
-        let _ = client.publish(subject.clone(), json(&call).into()).await;
-        tokio::time::sleep(BEAT).await;
     }
 }

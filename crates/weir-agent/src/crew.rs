@@ -16,6 +16,7 @@ use weir_process::monotonic_ns;
 use crate::allowance::Permission;
 use crate::clock::{Exchange, Offset};
 use crate::error::AgentError;
+use crate::lead::is_own;
 use crate::messages::{Answer, Beat, Facts, Order, json};
 
 /// For so long signs of life are collected; agents give two a second.
@@ -157,8 +158,8 @@ impl Crew {
         Ok(found)
     }
 
-    /// So many agents that take shares of a load and may do `task`, those with the first names; with this label, unless it is
-    /// empty.
+    /// So many agents that take shares of a load and may do `task`: those that no other conductor has, then those with the
+    /// first names; with this label, unless it is empty. They are in the order of their names.
     pub(crate) async fn loaders(
         &self,
         wanted: u32,
@@ -166,17 +167,21 @@ impl Crew {
         task: Permission,
     ) -> Result<Vec<(String, Facts)>, AgentError> {
         let mut loaders = Vec::new();
-        for (name, facts) in self.all_facts().await? {
+        let mut present = self.present().await?;
+        for (name, facts) in self.all_facts(present.keys()).await {
             let facts = facts?;
             let has_label = label.is_empty() || facts.labels.iter().any(|own| own == label);
             let mut needed = [Permission::Load, task].into_iter();
             if has_label && needed.all(|one| facts.allows.contains(&one)) {
                 loaders.push((name, facts));
             }
-            if loaders.len() == wanted as usize {
-                break;
-            }
         }
+        loaders.sort_by_key(|(name, _)| {
+            let run = present.remove(name).and_then(|beat| beat.run);
+            run.is_some_and(|run| !is_own(&run))
+        });
+        loaders.truncate(wanted as usize);
+        loaders.sort_by(|(one, _), (other, _)| one.cmp(other));
         if loaders.len() < wanted as usize {
             return Err(AgentError::TooFew {
                 wanted,
@@ -210,7 +215,8 @@ impl Crew {
     /// The agents that `wanted` means: a name, a host, a label, or `auto` for all.
     pub(crate) async fn meant(&self, wanted: &str) -> Result<Vec<(String, Facts)>, AgentError> {
         let mut meant = Vec::new();
-        for (name, facts) in self.all_facts().await? {
+        let present = self.present().await?;
+        for (name, facts) in self.all_facts(present.keys()).await {
             let facts = facts?;
             if wanted == AGENT_AUTO || facts.is_called(&name, wanted) {
                 meant.push((name, facts));
@@ -219,14 +225,13 @@ impl Crew {
         Ok(meant)
     }
 
-    /// The agents that are there, by name, and what each is: all are asked at the same time.
-    async fn all_facts(&self) -> Result<Vec<(String, Result<Facts, AgentError>)>, AgentError> {
-        let names = self.present().await?.into_keys();
-        let asked = names.map(async |name| {
-            let facts = self.facts(&name).await;
-            (name, facts)
-        });
-        Ok(join_all(asked).await)
+    /// What these agents are, in their order: all are asked at the same time.
+    async fn all_facts<'a>(
+        &self,
+        names: impl Iterator<Item = &'a String>,
+    ) -> Vec<(String, Result<Facts, AgentError>)> {
+        let asked = names.map(async |name| (name.clone(), self.facts(name).await));
+        join_all(asked).await
     }
 
     /// What an agent is.

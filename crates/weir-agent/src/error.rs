@@ -73,6 +73,25 @@ pub enum AgentError {
         /// How long ago that was.
         silent_s: f64,
     },
+    /// The bus went away during a run and did not come back.
+    #[error(
+        "bus: away for {seconds} s during the run; there is no result; start it with `weir bus up` and run again"
+    )]
+    NoBus {
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// Agents live, and what they measured does not come.
+    #[error(
+        "agents {agents}: their reports did not come within {seconds} s of the planned end; there is no result; look for \
+         free space on the host of the bus"
+    )]
+    NoReports {
+        /// Their names.
+        agents: String,
+        /// How long they were waited for.
+        seconds: u64,
+    },
     /// No agent watches the server's host.
     #[error(
         "agent of the server's host: {wanted} ({why}); start one there with `weir agent --join FILE --allow probe`"

@@ -15,6 +15,7 @@ mod clock;
 mod conductor;
 mod crew;
 mod error;
+mod lead;
 mod line;
 mod messages;
 mod own_process;

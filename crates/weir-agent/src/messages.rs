@@ -79,6 +79,8 @@ impl ProcessId {
 pub(crate) enum Order {
     /// Who are you?
     Probe,
+    /// Be this run's: take no orders of other conductors until it is over.
+    Reserve { run: String },
     /// Make the connections of this share.
     Assign(Box<Assignment<PlanMessage>>),
     /// Begin at this moment of your monotonic clock, nanoseconds.
@@ -216,7 +218,7 @@ pub(crate) enum Answer {
 pub(crate) enum Call {
     /// The conductor of this run is alive.
     Beat { run: String },
-    /// End this run now.
+    /// This run is over: end what is left of it, and be free.
     Stop { run: String },
 }
 
@@ -235,11 +237,12 @@ pub(crate) struct Beat {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report<F> {
     Frame(F),
-    /// All frames have been sent.
+    /// The load has ended, at its planned end or by its conductor's wish; all frames have been sent.
     Ended {
         idle_connections: u64,
         began_late_ns: u64,
     },
+    /// It ended before, and why.
     Failed {
         why: String,
     },

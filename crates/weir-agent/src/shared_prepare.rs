@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weir_load::{LoadError, PreparePlan};
-use weir_process::monotonic_ns;
 
 use crate::allowance::Permission;
 use crate::authority_message::AuthorityMessage;
-use crate::conductor::BUSY_PATIENCE;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Assignment, Facts, Order};
@@ -45,23 +43,17 @@ impl Crew {
     ) -> Result<(), AgentError> {
         let Wanted { count, label } = agents;
         let plans = plan.deal(count)?;
-        self.runtime.block_on(async {
-            let run = format!("{:x}", monotonic_ns());
+        self.lead(async |run| {
             let members = self.loaders(count, label, Permission::Load).await?;
+            self.reserve(run, members.iter().map(|(name, _)| name.as_str()), stop)
+                .await?;
             let mut parts = BTreeMap::new();
             for ((name, facts), plan) in members.into_iter().zip(&plans) {
-                let begun = self.begin(&run, &name, &facts, plan, writes_replicas).await;
+                self.begin(run, &name, &facts, plan, writes_replicas)
+                    .await?;
                 parts.insert(name, (0, 0));
-                if let Err(error) = begun {
-                    self.stop(&run).await;
-                    return Err(error);
-                }
             }
-            let done = self.follow(&run, parts, stop, on_progress).await;
-            if done.is_err() {
-                self.stop(&run).await;
-            }
-            done
+            self.follow(run, parts, stop, on_progress).await
         })
     }
 
@@ -73,21 +65,17 @@ impl Crew {
         plan: &PreparePlan,
         writes_replicas: bool,
     ) -> Result<(), AgentError> {
-        let until = Instant::now() + BUSY_PATIENCE;
-        loop {
-            let order = Order::Prepare(Box::new(Assignment {
-                run: run.to_owned(),
-                version: self.version.clone(),
-                plan: PrepareMessage::new(plan),
-                writes_replicas,
-                password: seal(&plan.endpoint.password, name, &facts.sealing_key)?,
-                authority: AuthorityMessage::new(&plan.endpoint.tls),
-            }));
-            match self.ask(name, "prepare", &order, PROMPT).await? {
-                Answer::Done => return Ok(()),
-                Answer::Busy if Instant::now() < until => tokio::time::sleep(PAUSE).await,
-                answer => return Err(unexpected(name, &answer)),
-            }
+        let order = Order::Prepare(Box::new(Assignment {
+            run: run.to_owned(),
+            version: self.version.clone(),
+            plan: PrepareMessage::new(plan),
+            writes_replicas,
+            password: seal(&plan.endpoint.password, name, &facts.sealing_key)?,
+            authority: AuthorityMessage::new(&plan.endpoint.tls),
+        }));
+        match self.ask(name, "prepare", &order, PROMPT).await? {
+            Answer::Done => Ok(()),
+            answer => Err(unexpected(name, &answer)),
         }
     }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use weir_mysql::{Compression, Deadline, Gate};
 
 use crate::LoadError;
+use crate::completion::conclude;
 use crate::connect::{Servers, connect_all, open};
 use crate::driver::{MysqlDriver, Reconnector, Renewal, Shared, reconnecting};
 use crate::idle::IdleConnections;
@@ -55,7 +56,8 @@ pub enum Progress<'a> {
 /// # Errors
 ///
 /// A server that refuses, dies or does not speak the protocol, tables or limits that are too small
-/// for the plan. The intervals before the error have been delivered.
+/// for the plan; a load that did less than was asked for, unless `stop` is set. The intervals before the error have
+/// been delivered.
 pub fn run(
     plan: &LoadPlan,
     gate: &Gate,
@@ -133,8 +135,7 @@ fn run_work(
     let mut outcome = merger.finish();
     outcome.idle_connections = idle_connections;
     outcome.measured_from = Some(measured_from);
-    outcome.stopped_early = stop.load(Ordering::Relaxed);
-    Ok(outcome)
+    conclude(plan, outcome, stop.load(Ordering::Relaxed))
 }
 
 /// Connections that are ready.
@@ -388,6 +389,7 @@ impl<'scope> ReactorJob<'scope> {
             unfinished: outcome.unfinished as u64,
             batch_scheduling,
             reactor,
+            standstill_ns: outcome.standstill_ns,
         });
         Ok(())
     }

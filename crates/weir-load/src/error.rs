@@ -97,9 +97,35 @@ pub enum LoadError {
         "{0} connections had a transaction in flight 3 s after the end; check the server for a stall"
     )]
     Unfinished(u64),
+    /// Less was done than asked for.
+    #[error(
+        "the load is incomplete: {} of {} {what} ({why}); it does not count",
+        rounded(*done), rounded(*asked)
+    )]
+    Incomplete {
+        /// The quantity that is missing.
+        what: String,
+        /// How much was asked for.
+        asked: f64,
+        /// How much was done.
+        done: f64,
+        /// Why the load ended.
+        why: String,
+    },
+    /// The load engine had no processor time for so many seconds on end.
+    #[error(
+        "the load engine stood still for {0:.1} s: it was stopped, or had no processor; the load does \
+         not count; run it again on a host with free cores"
+    )]
+    Standstill(f64),
     /// Stopped by the caller before it was done.
     #[error("{0} was interrupted before its end")]
     Interrupted(&'static str),
+}
+
+/// A quantity for a reader, to a thousandth.
+fn rounded(quantity: f64) -> f64 {
+    (quantity * 1e3).round() / 1e3
 }
 
 impl From<ClientError> for LoadError {

@@ -20,6 +20,7 @@
 
 mod check;
 mod cleanup;
+mod completion;
 mod connect;
 mod driver;
 mod engine;
@@ -48,6 +49,7 @@ mod threads;
 
 pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
 pub use cleanup::{cleanup, existing_tables};
+pub use completion::{Completion, Duty, Goal, LoadEnd};
 pub use engine::{
     Frame, PartEnd, PartReady, PartStart, PartsMerger, Progress, run, run_observed, run_part,
     run_part_sessions, run_sessions,

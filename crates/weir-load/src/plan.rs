@@ -130,6 +130,8 @@ pub struct LoadPlan {
     /// Leave and connect again after so many transactions of a connection; what that takes is in the
     /// latency of the transaction that follows.
     pub reconnect_every: Option<u64>,
+    /// The load is complete when its sessions have ended by themselves, also before its time is over.
+    pub ends_with_sessions: bool,
     /// Count tenths of a second of the measurement as well.
     pub short_intervals: bool,
     /// Changes of an open loop's rate: when, after the beginning of the measurement, and transactions per second from
@@ -162,6 +164,7 @@ impl LoadPlan {
             prepared_statements: true,
             reconnect: false,
             reconnect_every: None,
+            ends_with_sessions: false,
             short_intervals: false,
             rate_changes: Vec::new(),
             init_timeout: Duration::from_secs(30),

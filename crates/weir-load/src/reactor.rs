@@ -54,6 +54,8 @@ pub(crate) struct Outcome {
     pub(crate) connections: Vec<ConnectionCounters>,
     /// Drivers whose last transaction did not complete in time.
     pub(crate) unfinished: usize,
+    /// The longest time between two rounds before the drain, nanoseconds: a round waits for a tenth of a second at most.
+    pub(crate) standstill_ns: u64,
 }
 
 impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
@@ -102,6 +104,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
             self.advance(index, Cause::Start, shared, meter)?;
         }
         let mut drain_until_ns = u64::MAX;
+        let (mut round_ns, mut standstill_ns) = (meter.last_now(), 0);
         while self.active > 0 && meter.last_now() < drain_until_ns {
             self.wait(meter)?;
             let before_ns = meter.last_now();
@@ -112,6 +115,10 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
                 // No driver had a reason to read the clock.
                 meter.now();
             }
+            if drain_until_ns == u64::MAX {
+                standstill_ns = standstill_ns.max(meter.last_now() - round_ns);
+            }
+            round_ns = meter.last_now();
             self.fire_timers(shared, meter)?;
             meter.deliver(|| self.connections());
             if self.stop.load(Ordering::Relaxed) || self.abort.load(Ordering::Relaxed) {
@@ -125,6 +132,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
         Ok(Outcome {
             connections: self.connections().collect(),
             unfinished: self.active,
+            standstill_ns,
         })
     }
 

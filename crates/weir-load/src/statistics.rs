@@ -18,6 +18,7 @@ mod sample;
 mod short_series;
 mod totals;
 
+use crate::completion::{Completion, LoadEnd};
 use crate::reactor_kind::ReactorKind;
 pub(crate) use kinds::KindNames;
 pub(crate) use merger::{Closed, Merger};
@@ -132,8 +133,15 @@ pub struct LoadOutcome {
     pub late_frames: u64,
     /// Idle connections that were still there at the end.
     pub idle_connections: u64,
-    /// The caller stopped it.
-    pub stopped_early: bool,
+    /// Connections that loaded the server.
+    pub connections: u64,
+    /// The longest time for which a reactor stood still within the load, seconds.
+    pub standstill_s: f64,
+    /// Length of the measurement of the reactor that ended first, seconds.
+    #[serde(skip)]
+    pub(crate) measured_s_least: f64,
+    /// What was asked for and done; `None` until the load is over.
+    pub completion: Option<Completion>,
     /// How evenly the connections were served.
     pub fairness: Fairness,
     /// Times within the measurement during which connections were lost.
@@ -164,6 +172,11 @@ impl LoadOutcome {
         } else {
             0.0
         }
+    }
+
+    /// Why the load ended.
+    pub fn end(&self) -> Option<LoadEnd> {
+        self.completion.as_ref().map(|completion| completion.end)
     }
 
     /// CPU time of the reactors for each query, microseconds.

@@ -18,6 +18,7 @@ use meter::{Shard, Shared};
 pub use start::Start;
 
 use crate::LoadError;
+use crate::completion::conclude;
 use crate::engine::{
     Beginning, Frame, PartEnd, PartReady, PartStart, frame_sender, give, merge_frames, setup, tell,
     wait_until,
@@ -87,7 +88,7 @@ pub type ThreadWork<'a> = &'a (dyn Fn(u32, Start) -> Result<(), ()> + Sync);
 ///
 /// # Errors
 ///
-/// A host that gives no more threads.
+/// A host that gives no more threads; threads that ended before the plan's limits, unless `stop` is set.
 pub fn run_threads(
     plan: &LoadPlan,
     kinds: &SessionKinds,
@@ -95,14 +96,13 @@ pub fn run_threads(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(ThreadProgress<'_>),
 ) -> Result<ThreadsOutcome<Box<LoadOutcome>>, LoadError> {
-    run_all(plan, work, stop, on_progress, &mut |shared, on_progress| {
-        Some(Box::new(measure(
-            plan,
-            kinds.clone(),
-            shared,
-            stop,
-            on_progress,
-        )))
+    let ended = run_all(plan, work, stop, on_progress, &mut |shared, on_progress| {
+        Some(measure(plan, kinds.clone(), shared, stop, on_progress))
+    })?;
+    Ok(match ended {
+        ThreadsOutcome::Completed(outcome) => ThreadsOutcome::Completed(Box::new(outcome?)),
+        ThreadsOutcome::NotStarted => ThreadsOutcome::NotStarted,
+        ThreadsOutcome::Failed => ThreadsOutcome::Failed,
     })
 }
 
@@ -209,7 +209,7 @@ fn measure(
     shared: &Arc<Shared>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(ThreadProgress<'_>),
-) -> LoadOutcome {
+) -> Result<LoadOutcome, LoadError> {
     let timeline = setup::timeline(plan);
     let beginning = Beginning {
         origin: Instant::now(),
@@ -233,8 +233,7 @@ fn measure(
     });
     let mut outcome = merger.finish();
     outcome.measured_from = Some(measured_from);
-    outcome.stopped_early = stop.load(Ordering::Relaxed);
-    outcome
+    conclude(plan, outcome, stop.load(Ordering::Relaxed))
 }
 
 /// Meters of a run's threads.
@@ -292,12 +291,18 @@ fn drive(
     drop(full);
     shared.begin(shards);
     let (mut ended_at, mut is_told) = (None, false);
+    let (mut looked_ns, mut standstill_ns) = (0, 0);
     loop {
         let is_over = shared.wait_until_left(LOOK);
+        let now_ns = origin.elapsed().as_nanos() as u64;
+        if timeline.phase_at(looked_ns) != Phase::Drain {
+            standstill_ns = standstill_ns.max(now_ns - looked_ns);
+        }
+        looked_ns = now_ns;
         let stops = is_over || stop.load(Ordering::Relaxed) || shared.is_given_up();
         for shard in shared.shards() {
             if is_over {
-                lock(shard).finish();
+                lock(shard).finish(standstill_ns);
             } else {
                 lock(shard).tick(stops);
             }
@@ -306,7 +311,7 @@ fn drive(
         if is_over {
             break;
         }
-        if stops || timeline.phase_at(origin.elapsed().as_nanos() as u64) == Phase::Drain {
+        if stops || timeline.phase_at(now_ns) == Phase::Drain {
             let ended_at = *ended_at.get_or_insert_with(Instant::now);
             if ended_at.elapsed() > PATIENCE && !std::mem::replace(&mut is_told, true) {
                 on_progress(ThreadProgress::NotEnded(shared.running()));

@@ -1,6 +1,6 @@
 //! What came of a replay.
 
-use weir_load::LoadOutcome;
+use weir_load::{LoadError, LoadOutcome};
 use weir_model::ReplayRecord;
 
 /// What came of a replay.
@@ -10,4 +10,36 @@ pub struct ReplayOutcome {
     pub record: ReplayRecord,
     /// What the load engine measured.
     pub load: LoadOutcome,
+}
+
+impl ReplayOutcome {
+    /// Passes if each statement of the capture was sent, or left out by the options or the rights of the replay.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Incomplete`]: statements whose sessions the server did not let in, or that were not reached.
+    pub fn check(&self) -> Result<(), LoadError> {
+        let told = &self.record.fidelity;
+        let is_complete = told.not_sent.no_connection == 0 && self.reached() >= told.captured;
+        let why = told.not_joined_why.as_deref();
+        let why = why.unwrap_or("others had no connection, or were not reached");
+        if is_complete { Ok(()) } else { Err(self.shortfall(why)) }
+    }
+
+    /// Statements that were sent, or that the replay has a reason not to send.
+    fn reached(&self) -> u64 {
+        let told = &self.record.fidelity;
+        told.sent + told.not_sent.all()
+    }
+
+    /// An error that tells how many statements had a server.
+    pub(crate) fn shortfall(&self, why: &str) -> LoadError {
+        let told = &self.record.fidelity;
+        LoadError::Incomplete {
+            what: "statements".to_owned(),
+            asked: told.captured as f64,
+            done: (self.reached() - told.not_sent.no_connection) as f64,
+            why: why.to_owned(),
+        }
+    }
 }

@@ -34,7 +34,7 @@ const NAME_MAX: usize = 160;
 ///
 /// # Errors
 ///
-/// A capture that cannot be read or has nothing to send, and what the load engine cannot do.
+/// A capture that cannot be read or has nothing to send, what the load engine cannot do, and a server that stays away.
 pub fn replay(
     plan: &LoadPlan,
     path: &Path,
@@ -111,11 +111,10 @@ pub fn replay(
         (load, joined(feeding), joined(watching))
     });
     fed?;
-    let mut outcome = outcome(load?, survey, &stage);
+    let outcome = outcome(load?, survey, &stage);
     if is_away {
-        let told = &mut outcome.record.fidelity;
-        let reached = told.sent + told.not_sent.all();
-        told.not_sent.no_connection += told.captured.saturating_sub(reached);
+        let away_s = options.away_max.as_secs_f64();
+        return Err(outcome.shortfall(&format!("the server was away for {away_s:.1} s")).into());
     }
     Ok(outcome)
 }

@@ -112,6 +112,8 @@ pub(super) struct Settings {
     pub(super) reactor: ReactorKind,
     pub(super) events: u64,
     pub(super) measure: Duration,
+    /// The command line names the time: a script that ends before is an error.
+    pub(super) time_is_given: bool,
     pub(super) rate_per_s: f64,
     pub(super) warmup: Duration,
     pub(super) report_interval_s: u32,
@@ -159,6 +161,7 @@ impl Settings {
             reactor: ReactorKind::default(),
             events: 0,
             measure: Duration::from_secs(10),
+            time_is_given: false,
             rate_per_s: 0.0,
             warmup: Duration::ZERO,
             report_interval_s: 0,
@@ -223,6 +226,7 @@ impl Settings {
         plan.reactor = self.reactor;
         plan.load.warmup = self.warmup.into();
         plan.load.measure = self.measure.into();
+        plan.ends_with_sessions = plan.workload.is_lua() && !self.time_is_given;
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
         let checkpoints = self.checkpoints_s.iter();
         plan.checkpoints = checkpoints

@@ -63,7 +63,7 @@ macro_rules! options {
 options! {
     "threads", Both, "1", "connections", |s, v| s.threads = v.small(1)?;
     "events", Both, "0", "largest number of transactions, 0: no limit", |s, v| s.events = v.number(0, u64::MAX)?;
-    "time", Both, "10", "length of the measurement (s), such as 60 or 0.5; 0: no limit", |s, v| s.measure = v.seconds()?;
+    "time", Both, "10", "length of the measurement (s), such as 60 or 0.5; 0: no limit", |s, v| (s.measure, s.time_is_given) = (v.seconds()?, true);
     "rate", Both, "0", "transactions per second of an open loop; latency counts from the scheduled start; 0: closed loop", |s, v| s.rate_per_s = v.rate()?;
     "warmup-time", Development, "0", "load before the measurement (s)", |s, v| s.warmup = v.seconds()?;
     "thread-init-timeout", Development, "30", "longest time to connect, checks included (s)", |s, v| s.init_timeout_s = v.small(1)?;

@@ -42,7 +42,8 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    match run(command()) {
+    let done = run(command());
+    match done.and_then(|outcome| output::check().map(|()| outcome)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),

@@ -3,9 +3,14 @@
 
 use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write};
+use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
-use anyhow::Context;
+use anyhow::{Context, bail};
+
+const CANNOT_WRITE: &str = "cannot write to standard output";
+/// Why the first text that could not be written was lost.
+static LOST: OnceLock<String> = OnceLock::new();
 
 /// Whether text on standard output has colours: by `--color`, else by `NO_COLOR`, `CLICOLOR_FORCE` and the terminal.
 pub(crate) fn is_colored() -> bool {
@@ -36,8 +41,19 @@ fn write(text: Arguments<'_>) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_fmt(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
+            LOST.get_or_init(|| error.to_string());
+            Err(error).context(CANNOT_WRITE)
         }
         _ => Ok(()),
     }
+}
+
+/// Passes if all that was printed was also written; a load goes on where a line of it cannot be.
+///
+/// # Errors
+///
+/// The first text that could not be written.
+pub(crate) fn check() -> anyhow::Result<()> {
+    LOST.get()
+        .map_or(Ok(()), |why| bail!("{CANNOT_WRITE}: {why}"))
 }

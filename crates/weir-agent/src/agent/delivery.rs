@@ -9,6 +9,7 @@ use async_nats::jetstream::{self, Context, message::PublishMessage};
 use futures_util::StreamExt as _;
 use futures_util::stream::{iter, unfold};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 
 use crate::messages::report_id;
 use crate::report_parts::parts;
@@ -20,18 +21,19 @@ const UNDER_WAY: usize = 8;
 /// Pause before the next try.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// The way for the reports of a run; it ends when its sender is dropped and all is delivered.
+/// The way for the reports of a run, and its end: when its sender is dropped and all is delivered.
 pub(super) fn start(
     client: &Client,
     subject: String,
     run: &str,
     agent: &str,
-) -> UnboundedSender<Vec<u8>> {
+) -> (UnboundedSender<Vec<u8>>, JoinHandle<()>) {
     let (sender, reports) = unbounded_channel();
     let context = jetstream::new(client.clone());
     let (run, agent) = (run.to_owned(), agent.to_owned());
-    tokio::spawn(async move { deliver(&context, &subject, &run, &agent, reports).await });
-    sender
+    let delivered =
+        tokio::spawn(async move { deliver(&context, &subject, &run, &agent, reports).await });
+    (sender, delivered)
 }
 
 async fn deliver(

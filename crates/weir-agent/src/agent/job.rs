@@ -1,8 +1,8 @@
 //! A share of a run, in a thread of its own.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use async_nats::Subject;
@@ -58,6 +58,7 @@ pub(super) enum Event {
 pub(super) struct Job {
     pub(super) run: String,
     stop: Arc<AtomicBool>,
+    gave_up: Arc<OnceLock<String>>,
     orders: Sender<StartOrder>,
     done: Arc<AtomicU64>,
 }
@@ -77,6 +78,7 @@ impl Job {
             gate: gate(&plan.endpoint.database, writes_replicas, false),
             plan,
             stop: Arc::default(),
+            gave_up: Arc::default(),
             done: Arc::default(),
             orders: order_receiver,
             reports,
@@ -84,6 +86,7 @@ impl Job {
         let job = Self {
             run: run.clone(),
             stop: Arc::clone(&work.stop),
+            gave_up: Arc::clone(&work.gave_up),
             orders,
             done: Arc::clone(&work.done),
         };
@@ -103,9 +106,15 @@ impl Job {
         self.orders.send(order).is_ok()
     }
 
-    /// Ends it before its time.
+    /// Ends it by its conductor's wish.
     pub(super) fn end(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends it before its time for another reason, which its conductor is told.
+    pub(super) fn give_up(&self, why: &str) {
+        let _ = self.gave_up.set(why.to_owned());
+        self.end();
     }
 
     /// Transactions so far.
@@ -129,6 +138,7 @@ struct Work {
     plan: LoadPlan,
     gate: Gate,
     stop: Arc<AtomicBool>,
+    gave_up: Arc<OnceLock<String>>,
     done: Arc<AtomicU64>,
     orders: Receiver<StartOrder>,
     reports: UnboundedSender<Vec<u8>>,
@@ -138,11 +148,14 @@ impl Work {
     /// Does the share; how that went.
     fn run(self, reply: Option<Subject>, events: &UnboundedSender<Event>) -> String {
         let mut reply = Some(reply);
+        let mut begins = None;
         let mut start = |ready| {
             let reply = reply.take().flatten();
             let ready = Ok(ready);
             let _ = events.send(Event::Ready { reply, ready });
-            wait_for_start(&self.orders, &self.stop)
+            let start = wait_for_start(&self.orders, &self.stop);
+            begins = start.map(|start| start.at);
+            start
         };
         let mut send_frame = |frame: &Frame| {
             self.done.fetch_add(frame.counts().0, Ordering::Relaxed);
@@ -154,7 +167,18 @@ impl Work {
             let _ = events.send(Event::Ready { reply, ready });
             return "not begun".to_owned();
         }
-        self.conclude(ended)
+        let gave_up = self.gave_up.get().filter(|_| !self.is_over(begins));
+        self.conclude(match gave_up {
+            Some(why) => Err(why.clone()),
+            None => ended.map_err(|error| error.to_string()),
+        })
+    }
+
+    /// Whether a load that began then has come to its planned end.
+    fn is_over(&self, begins: Option<Instant>) -> bool {
+        let load = &self.plan.load;
+        let length = load.warmup.least().0 + load.measure.0;
+        !load.measure.0.is_zero() && begins.is_some_and(|begins| begins.elapsed() >= length)
     }
 
     /// The load of this share: a script's is in a process of its own.
@@ -172,7 +196,7 @@ impl Work {
         ScriptProcess::start(&own_program())?.run_share(plan, stop, start, on_frame)
     }
 
-    fn conclude(&self, ended: Result<PartEnd, LoadError>) -> String {
+    fn conclude(&self, ended: Result<PartEnd, String>) -> String {
         match ended {
             Ok(PartEnd {
                 idle_connections,
@@ -184,8 +208,7 @@ impl Work {
                 });
                 format!("done, {} transactions", self.done.load(Ordering::Relaxed))
             }
-            Err(error) => {
-                let why = error.to_string();
+            Err(why) => {
                 self.report(&Report::<()>::Failed { why: why.clone() });
                 why
             }

@@ -15,8 +15,8 @@ use crate::prepare_message::PrepareMessage;
 
 /// An order to begin must come so long before.
 const NOTICE_NS: u64 = 100_000_000;
-/// Watches at a time: that of a run, and earlier ones that have not ended yet.
-const WATCHES_MAX: usize = 4;
+/// Watches at a time: those of runs, and earlier ones that have not ended yet.
+const WATCHES_MAX: usize = 16;
 
 impl Agent<'_> {
     /// Begins to connect for a share of a run.
@@ -32,13 +32,14 @@ impl Agent<'_> {
         self.options.allowance.check(&plan).map_err(refused)?;
         let authority = assignment.authority.arrive(&mut plan.endpoint.tls);
         let authority = authority.map_err(refused)?;
-        let reports = delivery::start(
+        let (reports, delivery) = delivery::start(
             &self.client,
             self.subjects
                 .result(&assignment.run, &self.options.join.name),
             &assignment.run,
             &self.options.join.name,
         );
+        self.delivery = Some(delivery);
         let job = Job::start(
             assignment.run,
             (plan, authority),
@@ -71,26 +72,10 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// Ends what an earlier conductor left.
+    /// The password, if the agent is this conductor's and a load by it is allowed.
     #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
-    pub(super) fn be_free(&self) -> Result<(), Answer> {
-        let preparing = self.preparing.as_ref();
-        if let Some(preparing) = preparing.filter(|preparing| !preparing.has_ended()) {
-            preparing.end();
-            return Err(Answer::Busy);
-        }
-        if let Some(job) = &self.job {
-            // An earlier run whose end was not heard of.
-            job.end();
-            return Err(Answer::Busy);
-        }
-        Ok(())
-    }
-
-    /// The password, if a load by this conductor is allowed and no earlier one is left.
-    #[allow(clippy::result_large_err, reason = "an answer is sent, once a run")]
-    fn accept<P>(&self, assignment: &Assignment<P>) -> Result<Secret, Answer> {
-        self.be_free()?;
+    fn accept<P>(&mut self, assignment: &Assignment<P>) -> Result<Secret, Answer> {
+        self.take_for(&assignment.run)?;
         if assignment.version != self.options.version {
             return Err(self.other_version(&assignment.version));
         }
@@ -107,11 +92,13 @@ impl Agent<'_> {
         if let Err(why) = self.options.allowance.permits(Permission::Probe) {
             return refused(why);
         }
+        if self.watches.len() >= WATCHES_MAX {
+            return refused(format!(
+                "{WATCHES_MAX} conductors read this host's figures already; wait until one of them has ended"
+            ));
+        }
         match Watch::start(order, &self.facts.process, self.events.clone()) {
             Ok((watch, watched)) => {
-                if self.watches.len() >= WATCHES_MAX {
-                    self.watches.remove(0);
-                }
                 self.watches.push(watch);
                 Answer::Watching(watched)
             }
@@ -139,7 +126,7 @@ impl Agent<'_> {
         watch.ask(reply)
     }
 
-    /// A watch is over. There is no word of those that made room for others.
+    /// A watch is over.
     pub(super) fn watch_has_ended(&mut self, id: &str, on_event: &mut dyn FnMut(&str)) {
         let mut watches = self.watches.iter();
         if watches.any(|watch| watch.is(id) && watch.is_read()) {
@@ -168,7 +155,7 @@ impl Agent<'_> {
             .map_err(|_| "the password is no text".to_owned())
     }
 
-    pub(super) fn arm(&self, run: &str, start_ns: u64, reporters_before: u32) -> Answer {
+    pub(super) fn arm(&mut self, run: &str, start_ns: u64, reporters_before: u32) -> Answer {
         if monotonic_ns() + NOTICE_NS > start_ns {
             return refused("the order to begin came too late".to_owned());
         }
@@ -179,7 +166,8 @@ impl Agent<'_> {
         self.order_start(run, order)
     }
 
-    pub(super) fn order_start(&self, run: &str, order: StartOrder) -> Answer {
+    pub(super) fn order_start(&mut self, run: &str, order: StartOrder) -> Answer {
+        self.hear_conductor(run);
         match self.job.as_ref().filter(|job| job.run == run) {
             Some(job) if job.order(order) => Answer::Done,
             _ => refused(format!("it has no run {run} that waits for its start")),

@@ -10,7 +10,7 @@ use async_nats::Subject;
 use tokio::sync::mpsc::UnboundedSender;
 use weir_model::Secret;
 
-use super::CONDUCTOR_PATIENCE;
+use super::lease::CONDUCTOR_PATIENCE;
 use super::job::Event;
 use super::watch::Watch;
 use crate::messages::{Answer, ServeOrder, json};

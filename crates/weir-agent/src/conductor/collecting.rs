@@ -21,7 +21,12 @@ use crate::report_parts::Parts;
 
 /// Pause between two questions to the bus.
 const LOOK: Duration = Duration::from_millis(100);
-/// Longest wait for reports after the last agent was heard to have none.
+/// Longest absence of the bus.
+const BUS_PATIENCE: Duration = Duration::from_mins(1);
+/// Longest wait for reports after the planned end, while the bus passes messages on: a script may need two minutes for its
+/// last events.
+const REPORTS_LATE_MAX: Duration = Duration::from_mins(3);
+/// Longest wait for reports after the caller wanted an end.
 const AFTER_STOP: Duration = Duration::from_secs(30);
 
 /// What has come of an agent.
@@ -48,6 +53,10 @@ pub(super) struct Collecting<'a> {
     parts: &'a [Part],
     merger: PartsMerger<'a>,
     began: Instant,
+    /// Its planned end, if it has one.
+    due: Option<Instant>,
+    /// Time that the bus had proved by then.
+    proved_when_due: Option<Duration>,
     received: Vec<Received>,
     liveness: Liveness,
 }
@@ -58,11 +67,14 @@ impl<'a> Collecting<'a> {
         run: &'a str,
         parts: &'a [Part],
         merger: PartsMerger<'a>,
-        began: Instant,
+        measure: Duration,
     ) -> Self {
+        let began = merger.began();
         Self {
             crew,
             run,
+            due: (!measure.is_zero()).then(|| merger.measured_from() + measure),
+            proved_when_due: None,
             parts,
             merger,
             began,
@@ -102,8 +114,7 @@ impl<'a> Collecting<'a> {
                     self.look()?;
                 }
                 _ = looks.tick() => {
-                    let is_there = self.crew.client.connection_state() == State::Connected;
-                    self.liveness.bus(is_there, Instant::now());
+                    self.look_at_bus()?;
                     let _ = self.crew.client.publish(self.crew.subjects.echo(), "".into()).await;
                     if stop.load(Ordering::Relaxed) {
                         let since = *stopping.get_or_insert_with(Instant::now);
@@ -117,6 +128,33 @@ impl<'a> Collecting<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the bus is there, and brings reports in time.
+    fn look_at_bus(&mut self) -> Result<(), AgentError> {
+        let now = Instant::now();
+        let is_there = self.crew.client.connection_state() == State::Connected;
+        self.liveness.bus(is_there, now);
+        if self.liveness.away(now) > BUS_PATIENCE {
+            return Err(AgentError::NoBus {
+                seconds: BUS_PATIENCE.as_secs(),
+            });
+        }
+        if self.due.is_none_or(|due| now < due) {
+            return Ok(());
+        }
+        let proved = self.liveness.proved();
+        let late = proved - *self.proved_when_due.get_or_insert(proved);
+        if late <= REPORTS_LATE_MAX {
+            return Ok(());
+        }
+        let both = self.parts.iter().zip(&self.received);
+        let missing = both.filter(|(_, received)| !received.has_ended);
+        let missing: Vec<_> = missing.map(|(part, _)| part.name.as_str()).collect();
+        Err(AgentError::NoReports {
+            agents: missing.join(", "),
+            seconds: late.as_secs(),
+        })
     }
 
     fn hear(&mut self, subject: &str) {
@@ -219,17 +257,17 @@ impl<'a> Collecting<'a> {
         }
     }
 
-    /// The whole.
+    /// The whole; `is_stopped`: its caller wanted an end.
     pub(super) fn finish(
         self,
-        stopped_early: bool,
+        is_stopped: bool,
         on_progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Conducted {
+    ) -> Result<Conducted, AgentError> {
         let idle = self
             .received
             .iter()
             .map(|received| received.idle_connections);
-        let outcome = self.merger.finish(idle.sum(), stopped_early, on_progress);
+        let outcome = self.merger.finish(idle.sum(), is_stopped, on_progress)?;
         let mut reactors = outcome.client_cpu_s.iter();
         let mut shares = Vec::new();
         for (agent, (part, received)) in self.parts.iter().zip(&self.received).enumerate() {
@@ -253,7 +291,7 @@ impl<'a> Collecting<'a> {
                 longest_silence_s: self.liveness.longest_silence(agent).as_secs_f64(),
             });
         }
-        Conducted { outcome, shares }
+        Ok(Conducted { outcome, shares })
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Liveness {
     proved: Duration,
     /// Until then no agent is judged.
     judged_from: Instant,
-    is_away: bool,
+    away_since: Option<Instant>,
 }
 
 /// The signs of one agent.
@@ -48,7 +48,7 @@ impl Liveness {
             echoed: now,
             proved: Duration::ZERO,
             judged_from: now,
-            is_away: false,
+            away_since: None,
         }
     }
 
@@ -71,15 +71,26 @@ impl Liveness {
     /// Whether this host reaches the bus.
     pub(crate) fn bus(&mut self, is_there: bool, now: Instant) {
         if !is_there {
-            self.is_away = true;
-        } else if std::mem::take(&mut self.is_away) {
+            self.away_since.get_or_insert(now);
+        } else if self.away_since.take().is_some() {
             self.judged_from = now + AFTER_OUTAGE;
         }
     }
 
+    /// How long the bus has been away.
+    pub(crate) fn away(&self, now: Instant) -> Duration {
+        self.away_since
+            .map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    }
+
+    /// The time that echoes have proved.
+    pub(crate) fn proved(&self) -> Duration {
+        self.proved
+    }
+
     /// How long an agent has been silent, if it is lost.
     pub(crate) fn lost(&self, agent: usize, now: Instant) -> Option<Duration> {
-        if self.is_away || now < self.judged_from {
+        if self.away_since.is_some() || now < self.judged_from {
             return None;
         }
         let signs = self.agents.get(agent)?;

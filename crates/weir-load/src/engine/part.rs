@@ -10,6 +10,7 @@ use weir_mysql::Gate;
 use super::moment::wait_until;
 use super::{Beginning, Connected, Progress, load, reporters, setup, tell};
 use crate::LoadError;
+use crate::completion::conclude;
 use crate::meter::IntervalFrame;
 use crate::plan::LoadPlan;
 use crate::session::{FoundStatements, SessionKinds, SessionSource, Work};
@@ -170,9 +171,11 @@ pub struct PartEnd {
 /// Merges the frames of all parts of a run, exactly as those of one process.
 #[derive(Debug)]
 pub struct PartsMerger<'a> {
+    plan: &'a LoadPlan,
     merger: Merger<'a>,
     /// Reporters of the parts before each.
     before: Vec<u32>,
+    began: Instant,
     measured_from: Instant,
     /// Statements that are known before the run.
     known: usize,
@@ -200,8 +203,10 @@ impl<'a> PartsMerger<'a> {
         }
         let all = before.pop().unwrap_or(0);
         Ok(Self {
+            plan,
             merger: Merger::new(timeline, KindNames::of(kinds), all as usize),
             before,
+            began: origin,
             measured_from: origin + Duration::from_nanos(timeline.measure_ns),
             known,
             found,
@@ -211,6 +216,11 @@ impl<'a> PartsMerger<'a> {
     /// Reporters of the parts before each part.
     pub fn reporters_before(&self) -> &[u32] {
         &self.before
+    }
+
+    /// When the load begins.
+    pub fn began(&self) -> Instant {
+        self.began
     }
 
     /// When the measurement begins.
@@ -233,19 +243,22 @@ impl<'a> PartsMerger<'a> {
         tell(self.merger.take(&frame), on_progress);
     }
 
-    /// The whole, when the last frame of each part was taken.
+    /// The whole, when the last frame of each part was taken; `is_stopped`: its conductor wanted an end.
+    ///
+    /// # Errors
+    ///
+    /// Parts that did less than the plan asks for, unless they were stopped.
     pub fn finish(
         mut self,
         idle_connections: u64,
-        stopped_early: bool,
+        is_stopped: bool,
         on_progress: &mut dyn FnMut(Progress<'_>),
-    ) -> LoadOutcome {
+    ) -> Result<LoadOutcome, LoadError> {
         tell(self.merger.close_all(), on_progress);
         let mut outcome = self.merger.finish();
         outcome.measured_from = Some(self.measured_from);
         outcome.idle_connections = idle_connections;
-        outcome.stopped_early = stopped_early;
-        outcome
+        conclude(self.plan, outcome, is_stopped)
     }
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct ReporterEnd {
     pub(crate) batch_scheduling: bool,
     /// What it ran on.
     pub(crate) reactor: ReactorKind,
+    /// The longest time for which it stood still within the load, nanoseconds.
+    pub(crate) standstill_ns: u64,
 }
 
 /// One reporter's numbers of one interval.

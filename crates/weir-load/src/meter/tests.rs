@@ -33,6 +33,7 @@ fn end() -> ReporterEnd {
         unfinished: 0,
         batch_scheduling: true,
         reactor: ReactorKind::Epoll,
+        standstill_ns: 0,
     }
 }
 

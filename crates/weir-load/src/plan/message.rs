@@ -32,6 +32,7 @@ pub struct PlanMessage {
     prepared_statements: bool,
     reconnect: bool,
     reconnect_every: Option<u64>,
+    ends_with_sessions: bool,
     short_intervals: bool,
     /// Milliseconds after the beginning of the measurement, and transactions per second from then on.
     rate_changes: Vec<(u64, f64)>,
@@ -67,6 +68,7 @@ impl PlanMessage {
             prepared_statements: plan.prepared_statements,
             reconnect: plan.reconnect,
             reconnect_every: plan.reconnect_every,
+            ends_with_sessions: plan.ends_with_sessions,
             short_intervals: plan.short_intervals,
             rate_changes: {
                 let changes = plan.rate_changes.iter();
@@ -100,6 +102,7 @@ impl PlanMessage {
         plan.prepared_statements = self.prepared_statements;
         plan.reconnect = self.reconnect;
         plan.reconnect_every = self.reconnect_every;
+        plan.ends_with_sessions = self.ends_with_sessions;
         plan.short_intervals = self.short_intervals;
         let changes = self.rate_changes.into_iter();
         let change = |(at_ms, per_s)| (Duration::from_millis(at_ms), per_s);
@@ -130,6 +133,7 @@ mod tests {
         plan.seed = u64::MAX;
         plan.tolerated = Tolerated::All;
         plan.reconnect_every = Some(5);
+        plan.ends_with_sessions = true;
         plan.short_intervals = true;
         plan.rate_changes = vec![(Duration::from_secs(3), 50.0)];
         plan.reactors = 3;

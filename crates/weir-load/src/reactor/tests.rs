@@ -41,6 +41,7 @@ fn run(
         unfinished: outcome.unfinished as u64,
         batch_scheduling: true,
         reactor: ReactorKind::Epoll,
+        standstill_ns: outcome.standstill_ns,
     });
     (outcome, frames.try_iter().map(|frame| *frame).collect())
 }

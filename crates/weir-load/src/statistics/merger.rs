@@ -67,6 +67,8 @@ struct Reporter {
     next: u64,
     /// CPU time within the measurement, nanoseconds.
     cpu_ns: u64,
+    /// How long it has measured, nanoseconds.
+    measured_ns: u64,
     /// Its connections' counters at the last checkpoint.
     connections_before: Vec<ConnectionCounters>,
     end: Option<ReporterEnd>,
@@ -195,6 +197,7 @@ impl<'a> Merger<'a> {
     /// What counts whenever it comes.
     fn note(&mut self, frame: &IntervalFrame) {
         self.counts_whole_run.add(&frame.counts);
+        let measured_ns = frame.to_ns.saturating_sub(self.timeline.measure_ns);
         if let Some(reporter) = self.reporters.get_mut(frame.reporter as usize) {
             reporter.next = reporter.next.max(frame.index + 1);
             if let Some(end) = &frame.end {
@@ -202,13 +205,13 @@ impl<'a> Merger<'a> {
             }
             if frame.phase == Phase::Measure {
                 reporter.cpu_ns += frame.cpu_ns;
+                reporter.measured_ns = reporter.measured_ns.max(measured_ns);
             }
         }
         if frame.phase == Phase::Measure {
             self.errors.add(&frame.errors);
             self.outages.extend(&frame.outages);
             self.short.add(frame);
-            let measured_ns = frame.to_ns.saturating_sub(self.timeline.measure_ns);
             self.measured_ns = self.measured_ns.max(measured_ns);
         }
     }
@@ -360,6 +363,8 @@ impl<'a> Merger<'a> {
         let measured_s = self.measured_ns as f64 / 1e9;
         let ends: Vec<_> = self.reporters.iter().map(|r| r.end.clone()).collect();
         let ended = || ends.iter().flatten();
+        let measured_ns_least = self.reporters.iter().map(|r| r.measured_ns).min();
+        let measured_ns_least = measured_ns_least.unwrap_or(0);
         let connections = ended().flat_map(|end| end.connections.iter().copied());
         let fairness_of_whole = fairness(connections);
         let mut since = Vec::new();
@@ -393,7 +398,10 @@ impl<'a> Merger<'a> {
             unfinished: ended().map(|end| end.unfinished).sum(),
             late_frames: self.late_frames,
             idle_connections: 0,
-            stopped_early: false,
+            connections: ended().map(|end| end.connections.len() as u64).sum(),
+            standstill_s: ended().map(|end| end.standstill_ns).max().unwrap_or(0) as f64 / 1e9,
+            measured_s_least: measured_ns_least as f64 / 1e9,
+            completion: None,
             measured_from: None,
             fairness: whole.fairness,
             outages,

@@ -49,6 +49,7 @@ fn last(reporter: u32, index: u64) -> IntervalFrame {
             unfinished: 1,
             batch_scheduling: true,
             reactor: ReactorKind::Epoll,
+            standstill_ns: 0,
         }),
         ..frame(reporter, index, &[5_000])
     }

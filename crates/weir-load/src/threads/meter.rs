@@ -40,8 +40,8 @@ impl Shard {
         meter.deliver(|| counters.iter().copied());
     }
 
-    /// Sends the rest.
-    pub(super) fn finish(&mut self) {
+    /// Sends the rest, with the longest time for which the threads' clock stood still, nanoseconds.
+    pub(super) fn finish(&mut self, standstill_ns: u64) {
         if let Some(meter) = self.meter.take() {
             meter.finish(ReporterEnd {
                 connections: std::mem::take(&mut self.counters),
@@ -49,6 +49,7 @@ impl Shard {
                 batch_scheduling: true,
                 // Threads wait by themselves.
                 reactor: ReactorKind::default(),
+                standstill_ns,
             });
         }
     }

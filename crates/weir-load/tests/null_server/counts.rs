@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use weir_load::{
-    HdrLog, Interval, LoadPlan, NullServerBehavior, Progress, Totals, run, run_observed,
+    HdrLog, Interval, LoadEnd, LoadPlan, NullServerBehavior, Progress, Totals, run, run_observed,
 };
 use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::Gate;
@@ -151,7 +151,7 @@ fn a_stop_ends_the_run_and_keeps_what_was_measured() {
         }
     })
     .unwrap();
-    assert!(outcome.stopped_early);
+    assert_eq!(outcome.end(), Some(LoadEnd::Stopped));
     assert!(outcome.counts.transactions > 0);
     assert!(outcome.measured_s >= 0.3 && outcome.measured_s < 60.0);
 }

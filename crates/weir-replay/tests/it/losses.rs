@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_load::run;
+use weir_load::{LoadEnd, run};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Gate};
 use weir_replay::{ReplayOptions, Survey};
@@ -95,7 +95,7 @@ fn stopped_under_way(shop: &Shop, path: &Path, slow: &ReplayOptions) {
         });
         shop.replay_until(path, slow, true, &stop)
     });
-    assert!(outcome.load.stopped_early);
+    assert_eq!(outcome.load.end(), Some(LoadEnd::Stopped));
     let told = &outcome.record.fidelity;
     assert!(told.sent < told.captured, "{told:?}");
     let left = |root: &mut Connection| -> Vec<(u64,)> {

@@ -183,7 +183,7 @@ fn measure(
     let server_host = server_host::Watched::begin(invocation)?;
     let outcome = agents::run(invocation, gate, stop, &mut |progress| {
         if !matches!(progress, Progress::Warning(_) | Progress::Began(_)) {
-            // A full disk shows again, as an error, when the report is written.
+            // A full disk ends the command with an error in the end.
             let _ = start();
         }
         match progress {

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails, and says why"
 )]
 
+mod early_ends;
 mod faults;
 mod hosts;
 mod prepare;

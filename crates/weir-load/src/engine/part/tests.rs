@@ -4,15 +4,19 @@ use proptest::prelude::*;
 use weir_model::WorkloadName;
 
 use super::*;
-use crate::meter::{Phase, new_histogram};
+use crate::completion::LoadEnd;
+use crate::meter::{ConnectionCounters, Phase, ReporterEnd, new_histogram};
+use crate::reactor_kind::ReactorKind;
 use crate::statistics::serialize_us;
 use crate::testing::nowhere;
+
+const SECONDS: u64 = 3;
 
 /// A plan of three seconds without a warm-up.
 fn plan() -> LoadPlan {
     let mut plan = LoadPlan::new(nowhere(), WorkloadName::OltpReadOnly);
     plan.load.measure = Duration::from_secs(3).into();
-    plan.load.connections = 100;
+    plan.load.connections = 20;
     plan
 }
 
@@ -25,6 +29,15 @@ fn frame(reporter: u32, index: u64, latencies_ns: &[u64]) -> Frame {
     for latency_ns in latencies_ns {
         frame.latency_ns.saturating_record(*latency_ns);
         frame.latency_ns_sum += latency_ns;
+    }
+    if index + 1 == SECONDS {
+        frame.end = Some(ReporterEnd {
+            connections: vec![ConnectionCounters::default()],
+            unfinished: 0,
+            batch_scheduling: true,
+            reactor: ReactorKind::Epoll,
+            standstill_ns: 0,
+        });
     }
     Frame::new(Box::new(frame), &FoundStatements::default())
 }
@@ -49,7 +62,7 @@ proptest! {
         let (mut sum_ns, mut count) = (0_u64, 0_u64);
         for part in 0..10 {
             for reporter in 0..2 {
-                for index in 0..3 {
+                for index in 0..SECONDS {
                     // From 1 us to an hour, evenly over the orders of magnitude.
                     let latencies: Vec<u64> = (0..2_100)
                         .map(|_| 10_f64.powf(3.0 + 9.5 * rng.unit()) as u64)
@@ -70,18 +83,38 @@ proptest! {
             let (part, frame) = &frames[at];
             merger.take(*part, travelled(frame), &mut |_| ());
         }
-        let outcome = merger.finish(0, false, &mut |_| ());
+        let outcome = merger.finish(0, false, &mut |_| ()).unwrap();
         prop_assert_eq!(outcome.counts.transactions, count);
         prop_assert_eq!(outcome.late_frames, 0);
         prop_assert!((outcome.latency_s_sum - sum_ns as f64 / 1e9).abs() < 1e-6);
         prop_assert!(outcome.histogram == serialize_us(&union), "bucket for bucket");
-        for quantile in [0.5, 0.95, 0.99, 0.999, 0.99999, 1.0] {
-            let expected = union.value_at_quantile(quantile) as f64 / 1e3;
-            let found = outcome.latency_us(quantile * 100.0);
+        for percentile in [50.0, 95.0, 99.0, 99.9, 99.999, 100.0] {
+            // The same division as in the outcome: another one may round to the next rank.
+            let expected = union.value_at_quantile(percentile / 100.0) as f64 / 1e3;
+            let found = outcome.latency_us(percentile);
             // Both are ends of buckets, of nanoseconds and of microseconds: three digits are equal.
             prop_assert!((found / expected - 1.0).abs() < 1e-3, "{found}, not {expected}");
         }
     }
+}
+
+/// The frames of two parts; the last of the second one is missing.
+#[test]
+fn a_part_that_ended_before_the_others_makes_the_whole_incomplete() {
+    let mut plan = plan();
+    plan.load.connections = 2;
+    let end = |is_stopped| {
+        let mut merger = PartsMerger::new(&plan, &[1; 2], Instant::now()).unwrap();
+        for (part, frames) in [(0, SECONDS), (1, SECONDS - 1)] {
+            for index in 0..frames {
+                merger.take(part, frame(0, index, &[1_000]), &mut |_| ());
+            }
+        }
+        merger.finish(0, is_stopped, &mut |_| ())
+    };
+    let why = end(false).unwrap_err().to_string();
+    assert!(why.contains("2 of 3 seconds"), "{why}");
+    assert_eq!(end(true).unwrap().end(), Some(LoadEnd::Stopped));
 }
 
 #[test]

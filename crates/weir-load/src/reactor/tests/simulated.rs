@@ -170,6 +170,7 @@ fn simulate(
         unfinished: 0,
         batch_scheduling: true,
         reactor: ReactorKind::Epoll,
+        standstill_ns: 0,
     });
     let mut merger = Merger::new(timeline, KindNames::of(work.kinds()), 1);
     for frame in frames.try_iter() {

@@ -173,7 +173,7 @@ fn prepare(line: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<
             }
             LoadingStep::Index(table) => format!("Creating a secondary index on '{table}'...\n"),
         };
-        // A full disk shows again, as an error of the loading.
+        // A full disk ends the command with an error in the end.
         let _ = output::text(text);
     };
     weir_load::prepare_observed(&line.prepare, gate, stop, &mut |_, _| {}, &tell)?;

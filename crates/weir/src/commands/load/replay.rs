@@ -75,11 +75,11 @@ pub(super) fn execute(arguments: &[String], config: &ClientConfig) -> anyhow::Re
     } else {
         output::text(report::text(&line, &survey, &outcome))?;
     }
-    Ok(if stop.load(Ordering::SeqCst) {
-        Outcome::Stopped
-    } else {
-        Outcome::Done
-    })
+    if stop.load(Ordering::SeqCst) {
+        return Ok(Outcome::Stopped);
+    }
+    outcome.check()?;
+    Ok(Outcome::Done)
 }
 
 /// Reads only, unless writes are allowed; then in the one schema.

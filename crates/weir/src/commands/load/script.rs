@@ -101,6 +101,8 @@ pub(super) fn execute(
             return Ok(Outcome::Failed);
         }
     };
+    // In sysbench a time is a limit.
+    line.invocation.plan.ends_with_sessions |= manner.is_drop_in;
     let unknown = std::mem::take(&mut line.unknown);
     let report = Words::new(&line.invocation, manner, results)?;
     let plan = plan(line, script, words, manner);
@@ -170,7 +172,7 @@ fn abandon() -> ! {
 /// Prints after what the script has printed.
 fn print(text: &str) {
     weir_lua::flush_output();
-    // A full disk shows again, as an error, when the report is written.
+    // A full disk ends the command with an error in the end.
     let _ = output::text(text);
 }
 
