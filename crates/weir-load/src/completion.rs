@@ -108,12 +108,7 @@ impl Completion {
         }
         if let Some(rate) = load.pace.rate() {
             let done = outcome.counts.transactions as f64 / outcome.measured_s.max(f64::EPSILON);
-            goals.push(Goal::new(
-                "transactions/s",
-                Duty::Wish,
-                rate.per_s,
-                done,
-            ));
+            goals.push(Goal::new("transactions/s", Duty::Wish, rate.per_s, done));
         }
         let (asked, done) = (load.connections, outcome.connections);
         goals.push(Goal::owed("connections", asked.into(), done));
@@ -237,7 +232,10 @@ mod tests {
         assert_eq!(stopped.end, LoadEnd::Stopped);
         stopped.check(false).unwrap();
         // A wish to stop that comes after the end changes nothing.
-        assert_eq!(completion(vec![seconds(40.0, 40.0)], true).end, LoadEnd::Time);
+        assert_eq!(
+            completion(vec![seconds(40.0, 40.0)], true).end,
+            LoadEnd::Time
+        );
     }
 
     #[test]
@@ -247,8 +245,13 @@ mod tests {
             false,
         );
         let told = refusal(&fewer);
-        assert!(told.contains("63 of 64 connections (its time was over)"), "{told}");
+        assert!(
+            told.contains("63 of 64 connections (its time was over)"),
+            "{told}"
+        );
         let slow = Goal::new("transactions/s", Duty::Wish, 1_000.0, 500.0);
-        completion(vec![seconds(4.0, 4.0), slow], false).check(false).unwrap();
+        completion(vec![seconds(4.0, 4.0), slow], false)
+            .check(false)
+            .unwrap();
     }
 }

@@ -23,7 +23,11 @@ impl ReplayOutcome {
         let is_complete = told.not_sent.no_connection == 0 && self.reached() >= told.captured;
         let why = told.not_joined_why.as_deref();
         let why = why.unwrap_or("others had no connection, or were not reached");
-        if is_complete { Ok(()) } else { Err(self.shortfall(why)) }
+        if is_complete {
+            Ok(())
+        } else {
+            Err(self.shortfall(why))
+        }
     }
 
     /// Statements that were sent, or that the replay has a reason not to send.

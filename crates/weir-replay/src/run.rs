@@ -114,7 +114,9 @@ pub fn replay(
     let outcome = outcome(load?, survey, &stage);
     if is_away {
         let away_s = options.away_max.as_secs_f64();
-        return Err(outcome.shortfall(&format!("the server was away for {away_s:.1} s")).into());
+        return Err(outcome
+            .shortfall(&format!("the server was away for {away_s:.1} s"))
+            .into());
     }
     Ok(outcome)
 }

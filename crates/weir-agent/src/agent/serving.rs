@@ -10,8 +10,8 @@ use async_nats::Subject;
 use tokio::sync::mpsc::UnboundedSender;
 use weir_model::Secret;
 
-use super::lease::CONDUCTOR_PATIENCE;
 use super::job::Event;
+use super::lease::CONDUCTOR_PATIENCE;
 use super::watch::Watch;
 use crate::messages::{Answer, ServeOrder, json};
 use crate::server_role::{RowsMade, ServerRole, ServerWork};

@@ -194,5 +194,8 @@ fn a_server_that_stays_away_ends_the_replay() {
         panic!("{outcome:?}");
     };
     assert_eq!(what, "statements");
-    assert!(asked as u64 == STATEMENTS && done < asked, "{done} of {asked}");
+    assert!(
+        asked as u64 == STATEMENTS && done < asked,
+        "{done} of {asked}"
+    );
 }
