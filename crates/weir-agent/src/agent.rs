@@ -181,7 +181,7 @@ impl<'a> Agent<'a> {
         drop(self.serving.take());
     }
 
-    /// Until the bus has all that was said.
+    /// Waits until the bus has all reports.
     async fn last_words(&mut self) {
         if let Some(delivery) = self.delivery.take() {
             let _ = delivery.await;

@@ -56,7 +56,7 @@ pub enum Progress<'a> {
 /// # Errors
 ///
 /// A server that refuses, dies or does not speak the protocol, tables or limits that are too small
-/// for the plan; a load that did less than was asked for, unless `stop` is set. The intervals before the error have
+/// for the plan. A load that did less than the plan asks for, unless `stop` is set. The intervals before the error have
 /// been delivered.
 pub fn run(
     plan: &LoadPlan,

@@ -111,7 +111,7 @@ impl Job {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Ends it before its time for another reason, which its conductor is told.
+    /// Ends it before its time for another reason, which its conductor learns.
     pub(super) fn give_up(&self, why: &str) {
         let _ = self.gave_up.set(why.to_owned());
         self.end();
