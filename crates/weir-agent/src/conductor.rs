@@ -20,6 +20,7 @@ use crate::authority_message::AuthorityMessage;
 use crate::clock::Offset;
 use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
+use crate::lead::until_stopped;
 use crate::messages::{Answer, Assignment, Order};
 use crate::sealing::seal;
 pub use part::Conducted;
@@ -201,20 +202,5 @@ impl Crew {
         Err(AgentError::NotArmed {
             agents: silent.join(", "),
         })
-    }
-}
-
-/// The work's result, unless the caller stops before.
-pub(crate) async fn until_stopped<T>(
-    work: impl Future<Output = T>,
-    stop: &AtomicBool,
-) -> Result<T, AgentError> {
-    let mut work = std::pin::pin!(work);
-    loop {
-        match tokio::time::timeout(Duration::from_millis(100), &mut work).await {
-            Ok(done) => return Ok(done),
-            Err(_) if stop.load(Ordering::Relaxed) => return Err(AgentError::Interrupted),
-            Err(_) => {}
-        }
     }
 }

@@ -16,8 +16,8 @@ use weir_process::monotonic_ns;
 use crate::allowance::Permission;
 use crate::clock::{Exchange, Offset};
 use crate::error::AgentError;
-use crate::lead::is_own;
 use crate::messages::{Answer, Beat, Facts, Order, json};
+use crate::run_name::is_own;
 
 /// For so long signs of life are collected; agents give two a second.
 const PRESENCE: Duration = Duration::from_millis(1_300);

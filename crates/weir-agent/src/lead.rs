@@ -1,15 +1,12 @@
 //! Leading agents: they are taken before the first order, and given back at the end.
 
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_process::monotonic_ns;
-
-use crate::conductor::until_stopped;
 use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Call, Order, json};
+use crate::run_name::new_run;
 
 /// Time between two signs of life of a conductor.
 const BEAT: Duration = Duration::from_secs(1);
@@ -19,22 +16,6 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(300);
 /// Longest wait for the bus to take the last word.
 const LAST_WORD: Duration = Duration::from_secs(5);
-
-/// The name of a new run of this process.
-fn new_run() -> String {
-    format!("{}-{:x}", of_this_process(), monotonic_ns())
-}
-
-/// Whether this process leads `run`, or led it.
-pub(crate) fn is_own(run: &str) -> bool {
-    run.split('-').next() == Some(of_this_process())
-}
-
-/// The beginning of the names of this process's runs. The moment of the first one tells processes apart.
-fn of_this_process() -> &'static str {
-    static NAME: OnceLock<String> = OnceLock::new();
-    NAME.get_or_init(|| format!("{:x}", monotonic_ns() ^ u64::from(std::process::id()) << 40))
-}
 
 impl Crew {
     /// Does `work` under the name of a new run, with signs of life meanwhile. After it, its agents are free.
@@ -95,5 +76,20 @@ async fn beats(client: async_nats::Client, subject: String, run: String) {
         let call = Call::Beat { run: run.clone() };
         let _ = client.publish(subject.clone(), json(&call).into()).await;
         tokio::time::sleep(BEAT).await;
+    }
+}
+
+/// The work's result, unless the caller stops before.
+pub(crate) async fn until_stopped<T>(
+    work: impl Future<Output = T>,
+    stop: &AtomicBool,
+) -> Result<T, AgentError> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        match tokio::time::timeout(Duration::from_millis(100), &mut work).await {
+            Ok(done) => return Ok(done),
+            Err(_) if stop.load(Ordering::Relaxed) => return Err(AgentError::Interrupted),
+            Err(_) => {}
+        }
     }
 }

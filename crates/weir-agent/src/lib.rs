@@ -21,6 +21,7 @@ mod messages;
 mod own_process;
 mod prepare_message;
 mod report_parts;
+mod run_name;
 mod sealing;
 mod server_host;
 mod server_role;

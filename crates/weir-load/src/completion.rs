@@ -1,17 +1,10 @@
-//! Asked and done: the one place that says why a load ended, and whether it did what its plan asks for.
-//!
-//! A load that did less, for another cause than its caller's wish, is an error and no result.
+//! Asked and done, quantity by quantity: why a load ended, and whether that is complete.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::LoadError;
-use crate::plan::LoadPlan;
-use crate::statistics::LoadOutcome;
-
-/// A load engine that stood still for longer did not load the server meanwhile. As long as an agent may be silent.
-const STANDSTILL_S_MAX: f64 = 2.25;
 
 /// Why a load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +62,7 @@ impl Goal {
         Self::new(name, Duty::Owed, asked as f64, done as f64)
     }
 
-    fn new(name: &str, duty: Duty, asked: f64, done: f64) -> Self {
+    pub(crate) fn new(name: &str, duty: Duty, asked: f64, done: f64) -> Self {
         Self {
             name: name.to_owned(),
             duty,
@@ -94,28 +87,8 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// Of the load of `plan`, stopped by its caller or not.
-    pub(crate) fn new(plan: &LoadPlan, outcome: &LoadOutcome, is_stopped: bool) -> Self {
-        let load = &plan.load;
-        let mut goals = Vec::new();
-        if !load.measure.0.is_zero() {
-            let (asked_s, done_s) = (load.measure.as_secs_f64(), outcome.measured_s_least);
-            goals.push(Goal::new("seconds", Duty::Limit, asked_s, done_s));
-        }
-        if let Some(events) = plan.max_events {
-            let done = outcome.counts_whole_run.transactions as f64;
-            goals.push(Goal::new("transactions", Duty::Limit, events as f64, done));
-        }
-        if let Some(rate) = load.pace.rate() {
-            let done = outcome.counts.transactions as f64 / outcome.measured_s.max(f64::EPSILON);
-            goals.push(Goal::new("transactions/s", Duty::Wish, rate.per_s, done));
-        }
-        let (asked, done) = (load.connections, outcome.connections);
-        goals.push(Goal::owed("connections", asked.into(), done));
-        if load.idle_connections > 0 {
-            let (asked, done) = (load.idle_connections, outcome.idle_connections);
-            goals.push(Goal::owed("idle connections", asked.into(), done));
-        }
+    /// That these goals have come to; `is_stopped`: the caller wanted an end.
+    pub(crate) fn new(goals: Vec<Goal>, is_stopped: bool) -> Self {
         let end = end(&goals, is_stopped);
         Self { end, goals }
     }
@@ -170,33 +143,9 @@ fn end(goals: &[Goal], is_stopped: bool) -> LoadEnd {
     }
 }
 
-/// The outcome with its [`Completion`], if it is one.
-///
-/// # Errors
-///
-/// A load that did less than `plan` asks for, or whose engine stood still, unless the caller stopped it.
-pub(crate) fn conclude(
-    plan: &LoadPlan,
-    mut outcome: LoadOutcome,
-    is_stopped: bool,
-) -> Result<LoadOutcome, LoadError> {
-    let completion = Completion::new(plan, &outcome, is_stopped);
-    completion.check(plan.ends_with_sessions)?;
-    if outcome.standstill_s > STANDSTILL_S_MAX && completion.end != LoadEnd::Stopped {
-        return Err(LoadError::Standstill(outcome.standstill_s));
-    }
-    outcome.completion = Some(completion);
-    Ok(outcome)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn completion(goals: Vec<Goal>, is_stopped: bool) -> Completion {
-        let end = end(&goals, is_stopped);
-        Completion { end, goals }
-    }
 
     fn seconds(asked: f64, done: f64) -> Goal {
         Goal::new("seconds", Duty::Limit, asked, done)
@@ -212,35 +161,35 @@ mod tests {
 
     #[test]
     fn the_first_limit_ends_a_load_and_no_other_is_owed_then() {
-        let by_time = completion(vec![seconds(10.0, 10.0), transactions(9, 5)], false);
+        let by_time = Completion::new(vec![seconds(10.0, 10.0), transactions(9, 5)], false);
         assert_eq!(by_time.end, LoadEnd::Time);
         by_time.check(false).unwrap();
-        let by_events = completion(vec![seconds(10.0, 2.0), transactions(9, 9)], false);
+        let by_events = Completion::new(vec![seconds(10.0, 2.0), transactions(9, 9)], false);
         assert_eq!(by_events.end, LoadEnd::Events);
         by_events.check(false).unwrap();
     }
 
     #[test]
     fn a_load_that_ends_before_its_limits_is_an_error_unless_it_was_stopped() {
-        let short = completion(vec![seconds(40.0, 12.9)], false);
+        let short = Completion::new(vec![seconds(40.0, 12.9)], false);
         assert_eq!(
             refusal(&short),
             "the load is incomplete: 12.9 of 40 seconds (its sessions ended by themselves); it does not count"
         );
         short.check(true).unwrap();
-        let stopped = completion(vec![seconds(40.0, 12.9), Goal::owed("rows", 7, 2)], true);
+        let stopped = Completion::new(vec![seconds(40.0, 12.9), Goal::owed("rows", 7, 2)], true);
         assert_eq!(stopped.end, LoadEnd::Stopped);
         stopped.check(false).unwrap();
         // A wish to stop that comes after the end changes nothing.
         assert_eq!(
-            completion(vec![seconds(40.0, 40.0)], true).end,
+            Completion::new(vec![seconds(40.0, 40.0)], true).end,
             LoadEnd::Time
         );
     }
 
     #[test]
     fn what_is_owed_must_be_done_whatever_ended_the_load() {
-        let fewer = completion(
+        let fewer = Completion::new(
             vec![seconds(4.0, 4.0), Goal::owed("connections", 64, 63)],
             false,
         );
@@ -250,7 +199,7 @@ mod tests {
             "{told}"
         );
         let slow = Goal::new("transactions/s", Duty::Wish, 1_000.0, 500.0);
-        completion(vec![seconds(4.0, 4.0), slow], false)
+        Completion::new(vec![seconds(4.0, 4.0), slow], false)
             .check(false)
             .unwrap();
     }

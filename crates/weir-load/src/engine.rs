@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use weir_mysql::{Compression, Deadline, Gate};
 
 use crate::LoadError;
-use crate::completion::conclude;
+use crate::conclusion::conclude;
 use crate::connect::{Servers, connect_all, open};
 use crate::driver::{MysqlDriver, Reconnector, Renewal, Shared, reconnecting};
 use crate::idle::IdleConnections;

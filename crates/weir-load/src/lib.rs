@@ -21,6 +21,7 @@
 mod check;
 mod cleanup;
 mod completion;
+mod conclusion;
 mod connect;
 mod driver;
 mod engine;

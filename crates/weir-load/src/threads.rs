@@ -18,7 +18,7 @@ use meter::{Shard, Shared};
 pub use start::Start;
 
 use crate::LoadError;
-use crate::completion::conclude;
+use crate::conclusion::conclude;
 use crate::engine::{
     Beginning, Frame, PartEnd, PartReady, PartStart, frame_sender, give, merge_frames, setup, tell,
     wait_until,

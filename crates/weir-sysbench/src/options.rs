@@ -379,6 +379,8 @@ mod tests {
                     text: Some(option.default),
                 };
                 (option.set)(&mut settings, value).unwrap();
+                // A time that is given binds a script, also where it is the default.
+                settings.time_is_given = false;
                 assert_eq!(settings, Settings::new(compat), "{}", option.name);
             }
         }

@@ -92,7 +92,7 @@ impl Agent<'_> {
             job.give_up(why);
         }
         if let Some(preparing) = &self.preparing {
-            preparing.end();
+            preparing.give_up(why);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Making a part of the tables, in a thread of its own.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use weir_load::{BinaryLog, PreparePlan};
 
@@ -18,6 +18,7 @@ pub(super) struct Preparing {
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
+    gave_up: OnceLock<String>,
     rows: AtomicU64,
     rows_total: AtomicU64,
     /// How it ended, if it has.
@@ -41,7 +42,9 @@ impl Preparing {
                     own.rows.store(rows, Ordering::Relaxed);
                     own.rows_total.store(total, Ordering::Relaxed);
                 });
-                let done = done.map_err(|error| error.to_string());
+                let gave_up = own.gave_up.get();
+                let done =
+                    done.map_err(|error| gave_up.map_or_else(|| error.to_string(), String::clone));
                 drop(authority);
                 *own.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
             })
@@ -52,6 +55,12 @@ impl Preparing {
     /// Ends it before its time; its rows stay, and the next time goes on with them.
     pub(super) fn end(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends it for a reason that is not its conductor's, who learns it.
+    pub(super) fn give_up(&self, why: &str) {
+        let _ = self.shared.gave_up.set(why.to_owned());
+        self.end();
     }
 
     pub(super) fn has_ended(&self) -> bool {

@@ -10,7 +10,7 @@ use weir_mysql::Gate;
 use super::moment::wait_until;
 use super::{Beginning, Connected, Progress, load, reporters, setup, tell};
 use crate::LoadError;
-use crate::completion::conclude;
+use crate::conclusion::conclude;
 use crate::meter::IntervalFrame;
 use crate::plan::LoadPlan;
 use crate::session::{FoundStatements, SessionKinds, SessionSource, Work};

@@ -72,6 +72,7 @@ impl Scene {
         }
         let mut root = server.session().unwrap();
         root.run("count", "SET GLOBAL userstat = 1").unwrap();
+        root.run("grant", "GRANT ALL ON many.* TO app@'%'").unwrap();
         let scene = Self {
             world: World::on_loopback(2),
             server: Some(server),
@@ -543,5 +544,80 @@ impl Scene {
         let told = String::from_utf8_lossy(&output.stderr).to_lowercase();
         assert_eq!(output.status.code(), Some(1), "{words:?}: {told}");
         told
+    }
+}
+
+/// Tables that are being made, in one process and from agents.
+#[test]
+fn tables_are_made_whole_or_the_command_fails() {
+    let scene = Scene::new();
+    let agents = scene.agents();
+    let rows = |words: &[&str]| {
+        let tables = [
+            "--mysql-db=many",
+            "--tables=2",
+            "--table-size=400000",
+            "--threads=2",
+        ];
+        scene.load("oltp_point_select", &[&tables, words].concat())
+    };
+    let both: [&[&str]; 2] = [&[], &["--agents=2"]];
+    for shared in both {
+        // Whatever stops it, the same command goes on to the end.
+        for (signal, seconds) in [("STOP", 3), ("KILL", 0)] {
+            let words = rows(&[shared, &["prepare"]].concat());
+            let mut prepare = scene.start(words.clone());
+            scene.wait_for_rows();
+            prepare.signal(signal);
+            std::thread::sleep(Duration::from_secs(seconds));
+            prepare.signal("CONT");
+            assert_eq!(
+                prepare.ends(PATIENCE),
+                signal == "STOP",
+                "{}",
+                prepare.text()
+            );
+            let mut again = scene.start(words);
+            assert!(again.ends(PATIENCE), "{}", again.text());
+            assert_eq!(scene.rows_made(), 800_000);
+            let mut cleanup = scene.start(rows(&["cleanup"]));
+            assert!(cleanup.ends(PATIENCE), "{}", cleanup.text());
+        }
+    }
+    let mut lost = scene.start(rows(&["--agents=2", "prepare"]));
+    scene.wait_for_rows();
+    agents[1].signal("KILL");
+    assert!(!lost.ends(PATIENCE), "{}", lost.text());
+    assert!(lost.text().contains("agent agent-2"), "{}", lost.text());
+    let mut cleanup = scene.start(rows(&["cleanup"]));
+    assert!(cleanup.ends(PATIENCE), "{}", cleanup.text());
+    let mut gone = scene.start(rows(&["prepare"]));
+    scene.wait_for_rows();
+    signal_process(scene.server.as_ref().unwrap().pid(), "KILL");
+    assert!(!gone.ends(PATIENCE), "{}", gone.text());
+}
+
+impl Scene {
+    /// Rows of the tables that are being made, as a reader of what is not committed sees them.
+    fn rows_made(&self) -> u64 {
+        let mut session = self.server.as_ref().unwrap().session().unwrap();
+        session
+            .run(
+                "read all",
+                "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED",
+            )
+            .unwrap();
+        (1..=2)
+            .filter_map(|table| {
+                let query = format!("SELECT COUNT(*) FROM many.sbtest{table}");
+                let rows: Vec<u64> = session.rows("rows", &query).ok()?;
+                rows.first().copied()
+            })
+            .sum()
+    }
+
+    fn wait_for_rows(&self) {
+        let before = self.rows_made();
+        wait_until("rows", Duration::from_mins(1), || self.rows_made() > before);
     }
 }
