@@ -144,7 +144,7 @@ impl<'a> Collecting<'a> {
             return Ok(());
         }
         let proved = self.liveness.proved();
-        let late = proved - *self.proved_when_due.get_or_insert(proved);
+        let late = proved.saturating_sub(*self.proved_when_due.get_or_insert(proved));
         if late <= REPORTS_LATE_MAX {
             return Ok(());
         }
