@@ -7,6 +7,7 @@ use weir_capture::{Command, Ended, Started, Template, TransactionStep};
 
 use crate::executed::Reader;
 use crate::item::{Action, Ask, Item, Reason, Statement, judged};
+use crate::session_schema::SessionSchema;
 use crate::slot::Stage;
 use crate::survey::schema_of_use;
 use crate::window::{Selection, Window};
@@ -22,7 +23,7 @@ pub(crate) struct Feeding {
     session: u32,
     /// None before the replay's part of the capture.
     slot: Option<usize>,
-    schema: String,
+    schema: SessionSchema,
     window: Window,
     /// Variables that it has set before that part.
     settings: Vec<Vec<u8>>,
@@ -41,6 +42,8 @@ enum Open {
     Statement(u64, bool),
     /// A preparation, which is sent when the capture's number of it is known.
     Prepare(u64, Arc<Statement>, Option<u64>),
+    /// A move to another schema.
+    Use,
     /// Nothing that is sent.
     Nothing,
 }
@@ -79,7 +82,7 @@ impl Feeding {
         Self {
             session,
             slot: None,
-            schema,
+            schema: SessionSchema::new(schema),
             window: Window::default(),
             settings: Vec::new(),
             prepared: HashMap::new(),
@@ -142,8 +145,8 @@ impl Feeding {
                     .map(|template| template.class())
                     .unwrap_or_default();
                 if class.uses_schema {
-                    self.schema = schema_of_use(&started.text());
-                    self.open.push_back(Open::Nothing);
+                    self.schema.ask(schema_of_use(&started.text()));
+                    self.open.push_back(Open::Use);
                     return;
                 }
                 let template = started.template.as_deref();
@@ -223,8 +226,9 @@ impl Feeding {
                 self.push(at_us, None, (0, 0), TransactionStep::None, action, 0, stage);
             }
             Command::UseSchema => {
-                self.schema = String::from_utf8_lossy(&started.text()).into_owned();
-                self.open.push_back(Open::Nothing);
+                let schema = String::from_utf8_lossy(&started.text()).into_owned();
+                self.schema.ask(schema);
+                self.open.push_back(Open::Use);
             }
             Command::Reset => {
                 self.prepared.clear();
@@ -276,6 +280,7 @@ impl Feeding {
                     stage,
                 );
             }
+            Some(Open::Use) => self.schema.ended(&ended),
             Some(Open::Nothing) | None => {}
         }
     }
@@ -288,7 +293,7 @@ impl Feeding {
     }
 
     fn is_other(&self, numbers: &Numbers) -> bool {
-        self.schema != numbers.schema
+        self.schema.name() != numbers.schema
     }
 
     #[allow(clippy::too_many_arguments, reason = "each is a part of one statement")]

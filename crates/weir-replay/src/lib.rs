@@ -16,6 +16,7 @@ mod options;
 mod outcome;
 mod run;
 mod session;
+mod session_schema;
 mod settings;
 mod slot;
 mod survey;

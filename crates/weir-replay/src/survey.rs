@@ -10,6 +10,7 @@ use weir_capture::{
 };
 
 use crate::example::{Example, Examples};
+use crate::session_schema::SessionSchema;
 use crate::window::{Selection, Window};
 use crate::writers::{Writers, is_of_session};
 use crate::{ReplayError, ReplayOptions};
@@ -66,7 +67,7 @@ pub struct SurveyedFingerprint {
 #[derive(Default)]
 struct Live {
     session: u32,
-    schema: String,
+    schema: SessionSchema,
     window: Window,
     prepared: HashMap<u32, (usize, TransactionStep)>,
     /// Commands that have not ended: when they began and of which fingerprint they are.
@@ -78,6 +79,8 @@ enum Open {
     /// A statement that is counted: when it began, and its fingerprint.
     Statement(u64, usize),
     Prepare(usize, TransactionStep),
+    /// A move to another schema.
+    Use,
     Nothing,
 }
 
@@ -153,7 +156,7 @@ impl Survey {
                     }
                     let opened = Live {
                         session: record.session,
-                        schema,
+                        schema: SessionSchema::new(schema),
                         ..Live::default()
                     };
                     live.insert(record.session, opened);
@@ -239,6 +242,7 @@ impl Survey {
                     fingerprints.all[number].timed += 1;
                     fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
                 }
+                Some(Open::Use) => session.schema.ended(&ended),
                 _ => {}
             },
             Happening::Opened { .. } | Happening::Closed => {}
@@ -262,12 +266,13 @@ impl Survey {
                 return Open::Prepare(fingerprints.number(template), class.transaction);
             }
             Command::UseSchema => {
-                session.schema = String::from_utf8_lossy(&started.text()).into_owned();
-                return Open::Nothing;
+                let schema = String::from_utf8_lossy(&started.text()).into_owned();
+                session.schema.ask(schema);
+                return Open::Use;
             }
             Command::Query if class.uses_schema => {
-                session.schema = schema_of_use(&started.text());
-                return Open::Nothing;
+                session.schema.ask(schema_of_use(&started.text()));
+                return Open::Use;
             }
             Command::Query => (None, class.transaction),
             Command::Execute => match session.prepared.get(&started.handle) {
@@ -293,7 +298,10 @@ impl Survey {
         self.statements += 1;
         self.unusable += u64::from(started.is_unusable);
         fingerprints.all[number].count += 1;
-        *self.schemas.entry(session.schema.clone()).or_default() += 1;
+        *self
+            .schemas
+            .entry(session.schema.name().to_owned())
+            .or_default() += 1;
         Open::Statement(at_us, number)
     }
 
