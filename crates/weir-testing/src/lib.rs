@@ -2,12 +2,14 @@
 //! machine makes a test leave out.
 
 mod followed;
+mod refused_calls;
 mod relay;
 mod schema_change_tool;
 mod servers;
 mod skipped;
 
 pub use followed::{Followed, Following, start_followed};
+pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;
 pub use servers::{
