@@ -17,10 +17,7 @@ pub use native::{SettingError, native_options, native_variables, one_variable, s
 pub use option::{option_spelling, option_variable, set_options};
 
 use crate::{Bytes, Flavor, ServerVersion};
-use names::{
-    BUFFER_POOL_SIZE, DATA_FILE_BUFFERING, DOUBLEWRITE, FLUSH_LOG_AT_COMMIT, FLUSH_METHOD, LOG_BIN,
-    LOG_FILE_SIZE, LOG_FILES_IN_GROUP, PAGE_SIZE, REDO_LOG_CAPACITY, SYNC_BINLOG,
-};
+use names::{BUFFER_POOL_SIZE, DATA_FILE_BUFFERING, DOUBLEWRITE, FLUSH_LOG_AT_COMMIT, FLUSH_METHOD, LOG_BIN, LOG_FILES_IN_GROUP, LOG_FILE_SIZE, PAGES_CACHED_BECAUSE, PAGE_SIZE, REDO_LOG_CAPACITY, SYNC_BINLOG};
 
 /// InnoDB's default page size.
 pub const PAGE_SIZE_DEFAULT: Bytes = Bytes(16 * 1024);
@@ -104,8 +101,11 @@ impl<'a> ServerVariables<'a> {
         FlushMethod::of(self.get(FLUSH_METHOD)?)
     }
 
-    /// Whether pages go to the drive past the page cache, as far as the variables say.
+    /// Whether pages go to the drive past the page cache, as far as the variables say, and the server's open files.
     pub fn writes_pages_directly(&self) -> Option<bool> {
+        if self.get(PAGES_CACHED_BECAUSE).is_some() {
+            return Some(false);
+        }
         let buffered = self.switch(DATA_FILE_BUFFERING).map(|buffered| !buffered);
         buffered.or_else(|| self.flush_method().map(FlushMethod::is_direct))
     }

@@ -180,7 +180,9 @@ fn ended_words(code: Option<i32>) -> &'static str {
 }
 
 fn keep_lines(stderr: ChildStderr, lines: &Mutex<VecDeque<String>>) {
-    for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+    // A path in the study's words may be in another character set than UTF-8.
+    for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line).into_owned();
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == LINES_MAX {
             lines.pop_front();

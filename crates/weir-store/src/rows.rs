@@ -22,9 +22,14 @@ pub(crate) fn decode<T: DeserializeOwned>(
     column: &'static str,
     text: &str,
 ) -> Result<T, StoreError> {
-    serde_json::from_str(text)
-        .or_else(|_| serde_json::from_value(Value::String(text.to_owned())))
-        .map_err(|error| StoreError::Damaged {
+    let read = serde_json::from_str(text).or_else(|error| {
+        // What is no lone word was written as JSON, and the first error has the position.
+        if text.starts_with(['{', '[']) {
+            return Err(error);
+        }
+        serde_json::from_value(Value::String(text.to_owned()))
+    });
+    read.map_err(|error| StoreError::Damaged {
             path: path.to_owned(),
             column,
             reason: error.to_string(),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use weir_judge::{CellPreview, SettingsPreview};
 use weir_model::variables::{FLUSH_METHOD, LOG_BIN};
-use weir_model::{Flavor, Plan, ServerChoice, ServerVariables};
+use weir_model::{Flavor, Plan, ServerChoice, ServerVariables, in_units};
 use weir_server::{ServerBinary, ServerError};
 
 use crate::installed::program_of;
@@ -164,7 +164,8 @@ fn changed<'a>(
     told.values().iter().filter_map(|(name, value)| {
         // The help prints the log's name.
         let made = (name != LOG_BIN).then(|| told.substitute(said, name))??;
-        Some(format!("{name} {made} of {value}"))
+        let made = in_units(made, &[value]);
+        Some(format!("{name} {made} of {}", in_units(value, &[])))
     })
 }
 

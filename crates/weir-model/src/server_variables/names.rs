@@ -38,6 +38,10 @@ pub const OTHER_ENGINES: &str = "weir: other engines";
 /// Not a server's variable: why its pages go through the page cache against its setting.
 pub const PAGES_CACHED_BECAUSE: &str = "weir: pages cached because";
 
+/// Not a server's variable: why its flushes hold up writes to the same file on an emulated drive, as they would not on
+/// the drive itself.
+pub const FLUSHES_HOLD_WRITES: &str = "weir: flushes hold up writes";
+
 /// What makes a server less durable and is no variable of it.
 pub const UNSAID: [&str; 4] = [
     REDO_LOG_ENABLED,
