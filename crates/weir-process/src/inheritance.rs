@@ -85,14 +85,14 @@ fn default_signals() {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::os::fd::AsRawFd;
+    use std::os::fd::{AsFd, AsRawFd};
+
+    use rustix::io::{FdFlags, fcntl_setfd};
 
     use super::*;
 
-    #[allow(unsafe_code)]
-    fn make_inheritable(number: libc::c_int) {
-        // SAFETY: the call takes numbers only.
-        assert_eq!(unsafe { libc::fcntl(number, libc::F_SETFD, 0) }, 0);
+    fn make_inheritable(file: &impl AsFd) {
+        fcntl_setfd(file, FdFlags::empty()).unwrap();
     }
 
     /// What a program of coreutils prints, and the same without an inheritance.
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_child_has_three_files() {
         let file = fs::File::open("/proc/self/status").unwrap();
-        make_inheritable(file.as_raw_fd());
+        make_inheritable(&file);
         let [inherits, inherits_nothing] = printed("ls", "/proc/self/fd");
         let number = file.as_raw_fd().to_string();
         assert!(inherits.lines().any(|line| line == number), "{inherits}");
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn files_close_without_close_range_too() {
         let (mut reader, writer) = io::pipe().unwrap();
-        make_inheritable(writer.as_raw_fd());
+        make_inheritable(&writer);
         let mut command = Command::new("sleep");
         weir_testing::refuse_calls(command.arg("60"), &[libc::SYS_close_range]);
         let mut child = inherit_nothing(&mut command).spawn().unwrap();

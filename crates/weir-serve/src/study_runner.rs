@@ -190,3 +190,20 @@ fn keep_lines(stderr: ChildStderr, lines: &Mutex<VecDeque<String>>) {
         lines.push_back(line);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_in_another_character_set_ends_no_reading() {
+        let mut command = Command::new("sh");
+        command.args(["-c", r"printf 'first\nr\351sultats/x\nlast\n' >&2"]);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let lines = Mutex::default();
+        keep_lines(child.stderr.take().unwrap(), &lines);
+        assert!(child.wait().unwrap().success());
+        let lines: Vec<_> = lines.into_inner().unwrap().into();
+        assert_eq!(lines, ["first", "r\u{fffd}sultats/x", "last"]);
+    }
+}

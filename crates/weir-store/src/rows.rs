@@ -35,3 +35,34 @@ pub(crate) fn decode<T: DeserializeOwned>(
             reason: error.to_string(),
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_model::{Flavor, ServerVersion};
+
+    use super::*;
+
+    fn damage<T: DeserializeOwned>(text: &str) -> String {
+        let read = decode::<T>(Path::new("r"), "c", text);
+        match read.map(drop).unwrap_err() {
+            StoreError::Damaged { reason, .. } => reason,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn damage_is_told_by_the_error_of_its_own_form() {
+        // As a newer Weir may write it.
+        let unknown = damage::<Vec<Flavor>>(r#"["mysql", "oracle"]"#);
+        assert!(
+            unknown.contains("unknown variant `oracle`") && unknown.contains("line 1 column 18"),
+            "{unknown}"
+        );
+        let cut = damage::<Vec<Flavor>>(r#"["mysql""#);
+        assert!(cut.contains("EOF") && cut.contains("column 8"), "{cut}");
+        let word = damage::<Flavor>("oracle");
+        assert!(word.contains("unknown variant `oracle`"), "{word}");
+        let version: ServerVersion = decode(Path::new("r"), "c", "9.7.4").unwrap();
+        assert_eq!(version.to_string(), "9.7.4");
+    }
+}

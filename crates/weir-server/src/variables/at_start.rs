@@ -47,7 +47,7 @@ pub(super) fn refused_pool(
     }
     let data = home.join("data");
     create_private_directory(&data)?;
-    let log = home.join("start");
+    let log = home.join("start.log");
     let mut file = OptionFile::new();
     for (name, path) in [("datadir", &data), ("tmpdir", &data), ("log_error", &log)] {
         file.set_path(name, path)?;
