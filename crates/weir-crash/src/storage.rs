@@ -362,6 +362,19 @@ mod tests {
         );
     }
 
+    #[test]
+    fn nothing_is_left_where_o_direct_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(_mount) = weir_testing::RamFs::mount(folder.path()) else {
+            return;
+        };
+        for _ in 0..2 {
+            let found = Storage::inspect(folder.path()).unwrap();
+            assert!(!found.direct && found.in_memory);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
     fn storage(file_system_atomic: Option<u32>, device_atomic: u64) -> Storage {
         let identity = NvmeIdentity {
             power_fail_atomic_bytes: device_atomic,

@@ -17,7 +17,11 @@ pub use native::{SettingError, native_options, native_variables, one_variable, s
 pub use option::{option_spelling, option_variable, set_options};
 
 use crate::{Bytes, Flavor, ServerVersion};
-use names::{BUFFER_POOL_SIZE, DATA_FILE_BUFFERING, DOUBLEWRITE, FLUSH_LOG_AT_COMMIT, FLUSH_METHOD, LOG_BIN, LOG_FILES_IN_GROUP, LOG_FILE_SIZE, PAGES_CACHED_BECAUSE, PAGE_SIZE, REDO_LOG_CAPACITY, SYNC_BINLOG};
+use names::{
+    BUFFER_POOL_SIZE, DATA_FILE_BUFFERING, DOUBLEWRITE, FLUSH_LOG_AT_COMMIT, FLUSH_METHOD, LOG_BIN,
+    LOG_FILE_SIZE, LOG_FILES_IN_GROUP, PAGE_SIZE, PAGES_CACHED_BECAUSE, REDO_LOG_CAPACITY,
+    SYNC_BINLOG,
+};
 
 /// InnoDB's default page size.
 pub const PAGE_SIZE_DEFAULT: Bytes = Bytes(16 * 1024);

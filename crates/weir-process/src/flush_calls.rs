@@ -119,7 +119,8 @@ impl FlushCalls {
 /// Whether `command`, which waits for its input, would have its flushes made.
 fn tried_on(mut command: Command) -> Result<(), FlushObstacle> {
     command.stdin(Stdio::piped()).stdout(Stdio::null());
-    let made = FlushCalls::of(&mut command).map_err(|error| FlushObstacle::new("socket", &error))?;
+    let made =
+        FlushCalls::of(&mut command).map_err(|error| FlushObstacle::new("socket", &error))?;
     let started = spawn_tied(&mut command, Signal::KILL);
     let mut child = started.map_err(|error| FlushObstacle::new("fork", &error))?;
     let found = made.serve(child.id());
@@ -134,7 +135,8 @@ fn tried_on(mut command: Command) -> Result<(), FlushObstacle> {
 
 /// Whether files of `child` cannot be had, by the one that each program has open.
 fn refusal(child: &OwnedFd) -> Option<FlushObstacle> {
-    let is_refused = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));
+    let is_refused =
+        |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));
     match pidfd_getfd(child, 0, PidfdGetfdFlags::empty()) {
         Ok(file) => {
             let failed = write_back(&file).err().filter(is_refused);

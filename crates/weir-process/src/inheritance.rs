@@ -32,7 +32,10 @@ pub fn inherit_nothing(command: &mut Command) -> &mut Command {
 
 /// The largest number of an open file of this process.
 fn last_descriptor() -> libc::c_int {
-    let entries = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let entries = fs::read_dir("/proc/self/fd")
+        .into_iter()
+        .flatten()
+        .flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     numbers.max().unwrap_or(FIRST)
 }
@@ -71,7 +74,13 @@ fn default_signals() {
         // glibc's own function leaves out the two that glibc keeps for itself.
         unsafe {
             let old = std::ptr::null_mut::<u64>();
-            libc::syscall(libc::SYS_rt_sigaction, number, &raw const default, old, MASK_BYTES);
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                number,
+                &raw const default,
+                old,
+                MASK_BYTES,
+            );
         }
     }
     #[allow(unsafe_code)]

@@ -82,10 +82,19 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
 /// That data do not survive a power cut, where that is known of runs.
 fn storage_words(result: &StudyResult) -> Option<String> {
     let runs = result.runs.iter();
-    let lost: Vec<_> = runs.filter_map(|run| run.variables.get(DATA_LOST_BECAUSE)).collect();
+    let lost: Vec<_> = runs
+        .filter_map(|run| run.variables.get(DATA_LOST_BECAUSE))
+        .collect();
     let why: BTreeSet<_> = lost.iter().map(|why| why.as_str()).collect();
     let why: Vec<_> = why.into_iter().collect();
-    let text = || format!("the data of {} of {} runs do not survive a power cut: {}", lost.len(), result.runs.len(), why.join(" or "));
+    let text = || {
+        format!(
+            "the data of {} of {} runs do not survive a power cut: {}",
+            lost.len(),
+            result.runs.len(),
+            why.join(" or ")
+        )
+    };
     (!why.is_empty()).then(text)
 }
 

@@ -400,7 +400,9 @@ mod tests {
         };
         let mut status = status("ON", "O_DIRECT");
         let why = "O_DIRECT was refused for ibdata1 (ramfs)".to_owned();
-        status.variables.insert(PAGES_CACHED_BECAUSE.to_owned(), why);
+        status
+            .variables
+            .insert(PAGES_CACHED_BECAUSE.to_owned(), why);
         let error = check_switch(false, &status, &storage, None, &[]).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("refused for ibdata1 (ramfs)"), "{error}");

@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use weir_model::{Address, Endpoint, Secret};
 use weir_mysql::Gate;
 use weir_process::{
-    Entry, EntryKind, FlushCalls, FlushObstacle, MemoryGroup, ProcessIdentity, Registration, Registry, Signal,
-    WorkDirectory, create_private_directory, pin, spawn_standing, spawn_tied, write_private,
+    Entry, EntryKind, FlushCalls, FlushObstacle, MemoryGroup, ProcessIdentity, Registration,
+    Registry, Signal, WorkDirectory, create_private_directory, pin, spawn_standing, spawn_tied,
+    write_private,
 };
 
 use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
@@ -131,8 +132,7 @@ impl PrivateServer {
             .map(|limit| MemoryGroup::create(limit.0))
             .transpose()?;
         let child = spawn(&mut command, options);
-        let (mut child, flush_obstacle) =
-            child.map_err(PathError::on("start", &binary.path))?;
+        let (mut child, flush_obstacle) = child.map_err(PathError::on("start", &binary.path))?;
         let process = ProcessIdentity::of(child.id());
         if let Some(group) = &memory {
             // It has opened no more than its program by now.

@@ -39,7 +39,9 @@ pub fn flush_obstacle(plan: &Plan) -> Option<FlushObstacle> {
     let here = here.filter(|topology| topology.primary().hosting_agents().is_none());
     let drives = here.flat_map(|topology| topology.nodes());
     let drives: BTreeSet<_> = drives.filter_map(|node| node.drive.as_ref()).collect();
-    let mut profiles = drives.into_iter().filter_map(|drive| drive_profile(drive).ok());
+    let mut profiles = drives
+        .into_iter()
+        .filter_map(|drive| drive_profile(drive).ok());
     let is_slow = profiles.any(|profile| profile.flushes_slowly());
     is_slow.then(FlushCalls::check)?.err()
 }

@@ -2,6 +2,7 @@
 //! machine makes a test leave out.
 
 mod followed;
+mod ram_fs;
 mod refused_calls;
 mod relay;
 mod schema_change_tool;
@@ -9,6 +10,7 @@ mod servers;
 mod skipped;
 
 pub use followed::{Followed, Following, start_followed};
+pub use ram_fs::RamFs;
 pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;

@@ -1,6 +1,9 @@
 //! System calls that a container's profile refuses, refused here.
 
-#![allow(unsafe_code, reason = "a filter of system calls is installed between fork and exec")]
+#![allow(
+    unsafe_code,
+    reason = "a filter of system calls is installed between fork and exec"
+)]
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -9,7 +12,11 @@ use std::process::Command;
 /// Lets the `calls` of what `command` starts fail with `EPERM`, as Docker's and Podman's profiles do
 /// (`seccomp(2)`).
 pub fn refuse_calls<'a>(command: &'a mut Command, calls: &[libc::c_long]) -> &'a mut Command {
-    let mut program = vec![instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0)];
+    let mut program = vec![instruction(
+        libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
+        0,
+        0,
+    )];
     for call in calls {
         let is = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
         program.push(instruction(is, 1, *call as u32));
@@ -47,7 +54,5 @@ fn install(program: &[libc::sock_filter]) -> io::Result<()> {
                 &raw const filter,
             ) == 0
     };
-    installed
-        .then_some(())
-        .ok_or_else(io::Error::last_os_error)
+    installed.then_some(()).ok_or_else(io::Error::last_os_error)
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
-    Bytes, Comparison, Finding, RuleId, ServerVariables, in_units, native_variables, option_spelling,
-    option_variable, variables,
+    Bytes, Comparison, Finding, RuleId, ServerVariables, in_units, native_variables,
+    option_spelling, option_variable, variables,
 };
 
 use super::consequences::PROGRAM;

@@ -70,7 +70,9 @@ fn grade(
     }
     let binary_log = match variables.binary_log() {
         Some(false) => Some("no binary log".to_owned()),
-        _ => variables.sync_binlog().map(|commits| format!("{SYNC_BINLOG} = {commits}")),
+        _ => variables
+            .sync_binlog()
+            .map(|commits| format!("{SYNC_BINLOG} = {commits}")),
     };
     grade.extend(binary_log.map(|answer| ("binary log flushed", answer)));
     let protected = pages.map(|protection| match protection {

@@ -33,10 +33,7 @@ const POINTS_MIN: usize = 3;
 
 /// The first size of data whose sweep lacks points. The pool of a cell is the one that its server had, `measured`,
 /// else the one that it will make of the setting.
-fn check(
-    design: &Design<'_>,
-    measured: impl Fn(usize) -> Option<Bytes>,
-) -> Option<Finding> {
+fn check(design: &Design<'_>, measured: impl Fn(usize) -> Option<Bytes>) -> Option<Finding> {
     let mut sweeps: BTreeMap<Bytes, BTreeSet<u64>> = BTreeMap::new();
     for (index, cell) in design.plan.cells.iter().enumerate() {
         if cell.spec.variable(BUFFER_POOL_SIZE).is_none() {

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
 use weir_judge::without_directory;
-use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStart};
 use weir_model::variables::FLUSHES_HOLD_WRITES;
+use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStart};
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};

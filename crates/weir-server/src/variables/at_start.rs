@@ -55,7 +55,11 @@ pub(super) fn refused_pool(
     if rustix::process::geteuid().is_root() {
         file.set("user", "root")?;
     }
-    for (name, value) in [(BUFFER_POOL_SIZE, pool), (PAGE_SIZE, page), (LOG_FILE_SIZE, 4 * MEBIBYTE)] {
+    for (name, value) in [
+        (BUFFER_POOL_SIZE, pool),
+        (PAGE_SIZE, page),
+        (LOG_FILE_SIZE, 4 * MEBIBYTE),
+    ] {
         file.set(name, &value.to_string())?;
     }
     let options = home.join("start.cnf");

@@ -102,7 +102,10 @@ fn flushes() -> Check {
         Err(obstacle) => Check::bad(
             what,
             format!("hold up writes to the same file ({})", obstacle.cause()),
-            &format!("MySQL commits up to a quarter less often on drives with slow flushes; {}", obstacle.remedy()),
+            &format!(
+                "MySQL commits up to a quarter less often on drives with slow flushes; {}",
+                obstacle.remedy()
+            ),
         ),
     }
 }

@@ -168,7 +168,9 @@ fn data(plan: &Plan, preview: &SettingsPreview) -> String {
 /// The buffer pool that the server of a cell will make of its setting, as far as it was asked.
 fn pool(index: usize, cell: &Cell, preview: &SettingsPreview) -> Option<Bytes> {
     let written = cell.spec.variable(BUFFER_POOL_SIZE)?;
-    let made = preview.of(index).and_then(|said| said.values.get(BUFFER_POOL_SIZE));
+    let made = preview
+        .of(index)
+        .and_then(|said| said.values.get(BUFFER_POOL_SIZE));
     let pool = made.map_or(written, String::as_str).parse().ok();
     pool.filter(|pool: &Bytes| pool.0 > 0)
 }

@@ -24,18 +24,29 @@ const PATIENCE: Duration = Duration::from_mins(2);
 fn dispositions(pid: u32) -> (Vec<String>, bool) {
     let read = |name| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap();
     let status = read("status");
-    let masks = status.lines().filter(|line| line.starts_with("SigBlk") || line.starts_with("SigIgn"));
+    let masks = status
+        .lines()
+        .filter(|line| line.starts_with("SigBlk") || line.starts_with("SigIgn"));
     let stat = read("stat");
     // After the name, which may hold spaces: state, parent, group, session.
     let session = stat.rsplit_once(") ").unwrap().1.split(' ').nth(3).unwrap();
-    (masks.map(str::to_owned).collect(), session == pid.to_string())
+    (
+        masks.map(str::to_owned).collect(),
+        session == pid.to_string(),
+    )
 }
 
 #[test]
 fn a_server_that_stays_up_holds_nothing_of_its_caller() {
     let servers = Servers::new();
     let [pipe, lock] = ["pipe", "lock"].map(|name| servers.path(name));
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     let (tell, told) = mpsc::channel();
     let read = pipe.clone();
     thread::spawn(move || tell.send(fs::read(read)).unwrap());
@@ -56,7 +67,11 @@ fn a_server_that_stays_up_holds_nothing_of_its_caller() {
     told.recv_timeout(PATIENCE).unwrap().unwrap();
     connection.set_read_timeout(Some(PATIENCE)).unwrap();
     assert_eq!(connection.read(&mut [0]).unwrap(), 0);
-    let locked = Command::new("flock").arg("-n").arg(&lock).arg("true").status();
+    let locked = Command::new("flock")
+        .arg("-n")
+        .arg(&lock)
+        .arg("true")
+        .status();
     assert!(locked.unwrap().success(), "the lock is held");
 
     let pid = |info: &Value| info["pid"].as_u64().unwrap() as u32;

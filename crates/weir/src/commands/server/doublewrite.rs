@@ -81,7 +81,10 @@ fn status(target: &Target, json: bool) -> anyhow::Result<()> {
 
 /// How the server has its data files open, whatever its variables and its storage say.
 fn data_files_words(status: &DoublewriteStatus) -> String {
-    let how = match (status.writes_directly, status.meaning().get(PAGES_CACHED_BECAUSE)) {
+    let how = match (
+        status.writes_directly,
+        status.meaning().get(PAGES_CACHED_BECAUSE),
+    ) {
         (_, Some(why)) => format!("through the page cache ({why})"),
         (Some(true), None) => "past the page cache (O_DIRECT)".to_owned(),
         (Some(false), None) => "through the page cache".to_owned(),

@@ -7,7 +7,8 @@ use weir_crash::DataStorage;
 use weir_model::{Flavor, ServerUrl, ServerVariables, ServerVersion};
 use weir_mysql::Gate;
 use weir_server::{
-    DoublewriteStatus, ExternalServer, InstanceInfo, InstanceState, Instances, Relative, Session, data_elsewhere,
+    DoublewriteStatus, ExternalServer, InstanceInfo, InstanceState, Instances, Relative, Session,
+    data_elsewhere,
 };
 
 use crate::cli::SwitchArguments;
