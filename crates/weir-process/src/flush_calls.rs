@@ -100,7 +100,7 @@ impl FlushCalls {
     ///
     /// # Errors
     ///
-    /// A child whose calls nobody could answer; end it.
+    /// A child whose calls Weir cannot answer; end it.
     pub fn serve(self, child: u32) -> io::Result<Option<FlushObstacle>> {
         let listener = match received(&self.of_child)? {
             Ok(listener) => listener,
@@ -122,7 +122,7 @@ fn tried_on(mut command: Command) -> Result<(), FlushObstacle> {
     let made =
         FlushCalls::of(&mut command).map_err(|error| FlushObstacle::new("socket", &error))?;
     let started = spawn_tied(&mut command, Signal::KILL);
-    let mut child = started.map_err(|error| FlushObstacle::new("fork", &error))?;
+    let mut child = started.map_err(|error| FlushObstacle::new("cat", &error))?;
     let found = made.serve(child.id());
     let _ = child.kill();
     let _ = child.wait();

@@ -9,7 +9,7 @@ const CAPABILITY: &str = "in a container add --cap-add SYS_PTRACE";
 /// No capability lets a call pass that a profile refuses to all.
 const PROFILE: &str = "in a container name a seccomp profile that allows it";
 
-/// A system call that failed, as [`crate::FlushCalls`] needs it; what to do about it.
+/// A system call or a program that [`crate::FlushCalls`] needs and that failed; what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{call}: {why}; {}", self.remedy())]
 pub struct FlushObstacle {
@@ -26,17 +26,17 @@ impl FlushObstacle {
         }
     }
 
-    /// The call and the system's reason.
+    /// What failed, and the system's reason.
     pub fn cause(&self) -> String {
         format!("{}: {}", self.call, self.why)
     }
 
     /// What to do about it.
     pub fn remedy(&self) -> &'static str {
-        if self.call == "pidfd_getfd" {
-            CAPABILITY
-        } else {
-            PROFILE
+        match self.call {
+            "pidfd_getfd" => CAPABILITY,
+            "cat" => "install coreutils",
+            _ => PROFILE,
         }
     }
 }

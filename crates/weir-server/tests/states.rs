@@ -36,7 +36,7 @@ fn a_server_that_may_not_use_a_file_says_what_that_means(flavor: Flavor) {
         Flavor::Mysql => "mysql.ibd",
         Flavor::Mariadb => "ib_logfile0",
     };
-    let forbidden = fs::Permissions::from_mode(0);
+    let forbidden = fs::Permissions::from_mode(0o000);
     fs::set_permissions(options.data_dir.join(file), forbidden).unwrap();
     let started = std::thread::scope(|scope| {
         let starting = scope.spawn(|| {

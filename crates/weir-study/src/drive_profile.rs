@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{DriveProfile, DriveSpec, Plan};
+use weir_model::{DriveProfile, DriveSpec, Plan, Topology};
 use weir_process::{FlushCalls, FlushObstacle};
 
 use crate::StudyError;
@@ -37,7 +37,7 @@ fn drives(plan: &Plan) -> BTreeSet<&DriveSpec> {
 pub fn flush_obstacle(plan: &Plan) -> Option<FlushObstacle> {
     let here = plan.cells.iter().map(|cell| &cell.spec.topology);
     let here = here.filter(|topology| topology.primary().hosting_agents().is_none());
-    let drives = here.flat_map(|topology| topology.nodes());
+    let drives = here.flat_map(Topology::nodes);
     let drives: BTreeSet<_> = drives.filter_map(|node| node.drive.as_ref()).collect();
     let mut profiles = drives
         .into_iter()

@@ -10,7 +10,7 @@ use crate::skipped;
 pub struct RamFs(PathBuf);
 
 impl RamFs {
-    /// Mounts it on a folder; `None`, which is told, where the user may not.
+    /// Mounts it on a folder. `None` where the user may not; the test counts as left out.
     pub fn mount(at: &Path) -> Option<Self> {
         let mut command = Command::new("mount");
         let mounted = command.args(["-t", "ramfs", "ramfs"]).arg(at).output();

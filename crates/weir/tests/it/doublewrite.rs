@@ -145,7 +145,7 @@ fn doublewrite_of_mariadb_is_a_managed_switch() {
     is_a_managed_switch("mariadb");
 }
 
-/// The server goes on saying O_DIRECT; its open files say what it does.
+/// The server goes on saying `O_DIRECT`; its open files say what it does.
 #[test]
 fn a_file_system_without_o_direct_is_told_and_left_as_it_was() {
     let servers = Servers::new();
