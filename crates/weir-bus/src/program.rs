@@ -40,7 +40,9 @@ pub fn find_program() -> Result<PathBuf, BusError> {
 }
 
 fn version(program: &Path) -> Option<(u32, u32)> {
-    let output = Command::new(program).arg("--version").output().ok()?;
+    let output = weir_process::inherit_nothing(Command::new(program).arg("--version"))
+        .output()
+        .ok()?;
     parse(&String::from_utf8_lossy(&output.stdout))
 }
 

@@ -171,3 +171,28 @@ fn free_port(host: &str, port: u16, given: &str) -> Result<u16, BusError> {
             why: error.to_string().to_lowercase(),
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use rustix::io::{FdFlags, fcntl_setfd};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_of_the_caller_ends_while_the_bus_is_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        fcntl_setfd(&writer, FdFlags::empty()).unwrap();
+        let options = BusOptions {
+            listen: "127.0.0.1:0".to_owned(),
+            address: None,
+            agents: Vec::new(),
+        };
+        let mut bus = Bus::up(&Folder::at(Some(directory.path())), &options).unwrap();
+        drop(writer);
+        assert_eq!(reader.read(&mut [0]).unwrap(), 0);
+        assert!(!bus.has_ended());
+    }
+}

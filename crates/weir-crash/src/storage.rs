@@ -74,19 +74,17 @@ pub struct BlockDevice {
 }
 
 impl Storage {
-    /// Looks at the storage below the folder `path`; writes one empty file there for a moment.
+    /// Looks at the storage below the folder `path`; makes an empty file there for a moment.
     ///
     /// # Errors
     ///
     /// A folder that cannot be read or written.
     pub fn inspect(path: &Path) -> Result<Self, CrashError> {
         let probe = path.join(format!(".weir-storage-{}", std::process::id()));
-        let created = direct().write(true).create_new(true).open(&probe);
-        if created.is_err() {
-            // Without O_DIRECT, to see the rest.
-            fs::File::create_new(&probe).map_err(PathError::on("create", &probe))?;
-        }
-        let storage = Self::of_file(&probe, path, created.is_ok());
+        // Where O_DIRECT is refused, the call that asks for it leaves a file all the same.
+        fs::File::create_new(&probe).map_err(PathError::on("create", &probe))?;
+        let is_direct = direct().write(true).open(&probe).is_ok();
+        let storage = Self::of_file(&probe, path, is_direct);
         let _ = fs::remove_file(&probe);
         storage
     }
@@ -217,7 +215,7 @@ impl Storage {
                 .map_or("of unknown alignment".to_owned(), |bytes| {
                     format!("aligned to {}", size(bytes))
                 });
-            format!("O_DIRECT: yes, {alignment}")
+            format!("O_DIRECT: possible, {alignment}")
         } else {
             "O_DIRECT: refused; the kernel may cut a page's write into pieces of its own".to_owned()
         }];
@@ -362,6 +360,19 @@ mod tests {
                 .to_string()
                 .contains("absent")
         );
+    }
+
+    #[test]
+    fn nothing_is_left_where_o_direct_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(_mount) = weir_testing::RamFs::mount(folder.path()) else {
+            return;
+        };
+        for _ in 0..2 {
+            let found = Storage::inspect(folder.path()).unwrap();
+            assert!(!found.direct && found.in_memory);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
     }
 
     fn storage(file_system_atomic: Option<u32>, device_atomic: u64) -> Storage {

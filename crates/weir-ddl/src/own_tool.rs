@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, kill_process};
 use weir_model::{Address, Endpoint};
 use weir_mysql::{Gate, write_client_options};
-use weir_process::{PathError, Signal, WorkDirectory, spawn_tied};
+use weir_process::{PathError, Signal, WorkDirectory, inherit_nothing, spawn_tied};
 
 use self::traces::Traces;
 use crate::{AlterStatement, DdlError, Leftover};
@@ -105,10 +105,8 @@ impl OwnTool {
     ///
     /// A program that does not start.
     pub fn version(&self) -> Result<String, DdlError> {
-        let output = Command::new(self.program())
-            .arg("--version")
-            .stdin(Stdio::null())
-            .output();
+        let mut command = Command::new(self.program());
+        let output = inherit_nothing(command.arg("--version").stdin(Stdio::null())).output();
         let output = output.map_err(PathError::on("start", self.program()))?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())

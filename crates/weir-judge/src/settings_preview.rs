@@ -37,7 +37,7 @@ impl SettingsPreview {
     }
 
     /// What the server of the cell `index` would say; `None`: it was not asked.
-    pub(crate) fn of(&self, index: usize) -> Option<&CellPreview> {
+    pub fn of(&self, index: usize) -> Option<&CellPreview> {
         self.cells.get(index)?.as_deref()
     }
 }

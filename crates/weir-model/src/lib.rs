@@ -107,4 +107,4 @@ pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;
 #[cfg(feature = "schema")]
 pub use typescript::TypeScript;
-pub use units::{Bytes, Duration, Scale, UnitError};
+pub use units::{Bytes, Duration, Scale, UnitError, in_units};

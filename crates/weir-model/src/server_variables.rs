@@ -19,7 +19,8 @@ pub use option::{option_spelling, option_variable, set_options};
 use crate::{Bytes, Flavor, ServerVersion};
 use names::{
     BUFFER_POOL_SIZE, DATA_FILE_BUFFERING, DOUBLEWRITE, FLUSH_LOG_AT_COMMIT, FLUSH_METHOD, LOG_BIN,
-    LOG_FILE_SIZE, LOG_FILES_IN_GROUP, PAGE_SIZE, REDO_LOG_CAPACITY, SYNC_BINLOG,
+    LOG_FILE_SIZE, LOG_FILES_IN_GROUP, PAGE_SIZE, PAGES_CACHED_BECAUSE, REDO_LOG_CAPACITY,
+    SYNC_BINLOG,
 };
 
 /// InnoDB's default page size.
@@ -104,8 +105,11 @@ impl<'a> ServerVariables<'a> {
         FlushMethod::of(self.get(FLUSH_METHOD)?)
     }
 
-    /// Whether pages go to the drive past the page cache, as far as the variables say.
+    /// Whether pages go to the drive past the page cache, as far as the variables say, and the server's open files.
     pub fn writes_pages_directly(&self) -> Option<bool> {
+        if self.get(PAGES_CACHED_BECAUSE).is_some() {
+            return Some(false);
+        }
         let buffered = self.switch(DATA_FILE_BUFFERING).map(|buffered| !buffered);
         buffered.or_else(|| self.flush_method().map(FlushMethod::is_direct))
     }

@@ -82,6 +82,19 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// A size as people write it, where one of `like` has a unit or the number is a large one of whole mebibytes; other
+/// text as it is.
+pub fn in_units(value: &str, like: &[&str]) -> String {
+    let has_unit = |text: &&&str| text.ends_with(|last: char| last.is_ascii_alphabetic());
+    let is_size = like.iter().any(|text| has_unit(&text));
+    match value.parse::<u64>() {
+        Ok(bytes) if is_size || bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => {
+            Bytes(bytes).to_string()
+        }
+        _ => value.to_owned(),
+    }
+}
+
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u64(self.0)

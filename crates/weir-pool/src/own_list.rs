@@ -4,7 +4,9 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use weir_model::Flavor;
 use weir_process::PathError;
@@ -15,6 +17,9 @@ use crate::{PoolError, PoolServer};
 /// The file of Weir's own, which the server's own dump at its shutdown does not meet.
 const FILE: &str = "ib_buffer_pool.weir";
 const FILENAME: &str = "innodb_buffer_pool_filename";
+/// Times of files and of the server are compared in whole seconds, each off by up to one.
+const CLOCKS: Duration = Duration::from_secs(2);
+const DUMP_AT_SHUTDOWN: &str = "innodb_buffer_pool_dump_at_shutdown";
 /// What a list is called that is set aside.
 const KEPT: &str = "weir-kept";
 
@@ -33,9 +38,10 @@ impl PoolServer {
                 (self.data_dir().join(FILE), None)
             }
             Flavor::Mariadb => {
-                let name = self.session()?.variable(FILENAME)?;
+                let mut session = self.session()?;
+                let name = session.variable(FILENAME)?;
                 let file = self.data_dir().join(name.unwrap_or_default());
-                let kept = Kept::set_aside(&file)?;
+                let kept = Kept::set_aside(&file, dumped_at(&mut session)?)?;
                 (file, Some(kept))
             }
         };
@@ -53,11 +59,30 @@ struct Kept {
     aside: PathBuf,
 }
 
+/// When the server last wrote its list at a shutdown, at most: its own start; `None`: it writes none then.
+fn dumped_at(session: &mut Session) -> Result<Option<SystemTime>, PoolError> {
+    let dumps = session.variable(DUMP_AT_SHUTDOWN)?;
+    if !dumps.is_some_and(|value| value.eq_ignore_ascii_case("ON") || value == "1") {
+        return Ok(None);
+    }
+    let uptime = session.status()?.remove("Uptime");
+    let uptime_s: Option<u64> = uptime.and_then(|seconds| seconds.parse().ok());
+    let since = |uptime_s| Duration::from_secs(uptime_s) + CLOCKS;
+    Ok(uptime_s.and_then(|uptime_s| SystemTime::now().checked_sub(since(uptime_s))))
+}
+
 impl Kept {
-    /// One that a killed Weir has set aside is the server's; what stands in its place is not.
-    fn set_aside(file: &Path) -> Result<Self, PoolError> {
+    /// A list that a killed Weir has set aside is the server's, and what stands in its place is not, unless the server
+    /// `dumped_at` a later time.
+    fn set_aside(file: &Path, dumped_at: Option<SystemTime>) -> Result<Self, PoolError> {
         let aside = beside(file, KEPT);
-        if !aside.exists() {
+        // The rename that set it aside changed its status.
+        let set_aside_at = fs::metadata(&aside).map(|found| {
+            let since_epoch = Duration::from_secs(found.ctime().try_into().unwrap_or(0));
+            SystemTime::UNIX_EPOCH + since_epoch
+        });
+        let is_newer = |then: SystemTime| dumped_at.is_some_and(|dumped| dumped > then);
+        if set_aside_at.map_or(true, |then| is_newer(then) && file.exists()) {
             let moved = absent_is_fine(fs::rename(file, &aside));
             moved.map_err(PathError::on("move", file))?;
         }
@@ -108,13 +133,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ib_buffer_pool");
         fs::write(&file, "1,1\n").unwrap();
-        let killed = Kept::set_aside(&file).unwrap();
+        let killed = Kept::set_aside(&file, None).unwrap();
         std::mem::forget(killed);
         fs::write(&file, "of Weir").unwrap();
-        drop(Kept::set_aside(&file).unwrap());
+        drop(Kept::set_aside(&file, None).unwrap());
         assert_eq!(fs::read_to_string(&file).unwrap(), "1,1\n");
         fs::remove_file(&file).unwrap();
-        drop(Kept::set_aside(&file).unwrap());
+        drop(Kept::set_aside(&file, None).unwrap());
         assert!(!file.exists());
     }
 }

@@ -349,3 +349,48 @@ fn pools_are_shipped(flavor: Flavor) {
 }
 
 on_both_flavors!(pools_are_shipped);
+
+/// A ship that is killed leaves the server's list beside a list of Weir's.
+fn kill_a_ship(list: &Path, kept: &Path) {
+    std::fs::rename(list, kept).unwrap();
+    std::fs::write(list, "0,0\n").unwrap();
+}
+
+/// `MariaDB` has one name for its list, so a ship sets it aside.
+#[test]
+fn a_list_that_the_server_dumped_after_a_killed_ship_stays() {
+    let flavor = Flavor::Mariadb;
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = options(directory.path());
+    let dump = "innodb_buffer_pool_dump_at_shutdown".to_owned();
+    options.variables.insert(dump, "ON".to_owned());
+    let binary = weir_testing::binary(flavor);
+    weir_testing::data_directory(&binary, &options.data_dir);
+    let list = options.data_dir.join("ib_buffer_pool");
+    let kept = options.data_dir.join("ib_buffer_pool.weir-kept");
+    let read = || std::fs::read_to_string(&list).unwrap();
+    let dump_by_ship = |server: &PrivateServer| {
+        let pool = PoolServer::private("one", server.endpoint(), flavor).unwrap();
+        pool.resident_pages(100).unwrap();
+        assert!(!kept.exists());
+    };
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    server.stop(PATIENCE).unwrap();
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    let before = read();
+    kill_a_ship(&list, &kept);
+    dump_by_ship(&server);
+    assert_eq!(read(), before, "the server's own list comes back");
+
+    kill_a_ship(&list, &kept);
+    create(&server, "t");
+    insert(&server, "t", &(0..ROWS).collect::<Vec<_>>());
+    // Times are whole seconds, each off by one.
+    std::thread::sleep(Duration::from_secs(5));
+    server.stop(PATIENCE).unwrap();
+    let server = PrivateServer::start(&binary, &options).unwrap();
+    let newer = read();
+    assert!(newer.len() > before.len(), "the server dumps when it stops");
+    dump_by_ship(&server);
+    assert_eq!(read(), newer);
+}

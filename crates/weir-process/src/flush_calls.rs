@@ -8,14 +8,17 @@
 //! request, on another file system and on a directory, the child's call goes on as it was.
 //!
 //! Handing over takes 20 us, and 80 on a busy host, so it is for drives whose flushes take much longer.
+//!
+//! Profiles of containers forbid calls that this needs, such as `pidfd_getfd(2)` (Docker's, without
+//! `CAP_SYS_PTRACE`). A server then runs without it, and its starter learns that as a [`FlushObstacle`].
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -24,9 +27,9 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
-use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Signal, pidfd_getfd, pidfd_open};
 
-use crate::run_promptly;
+use crate::{FlushObstacle, run_promptly, spawn_tied};
 
 /// The `ioctl(2)` by which an emulated drive flushes an open file, without an argument: `_IO('w', 1)`.
 pub const FLUSH: u32 = 0x7701;
@@ -49,9 +52,18 @@ struct Call {
 }
 
 impl FlushCalls {
-    /// Has the kernel hand over the flushes of what `command` will start.
+    /// Whether this host allows it, tried once on a child.
     ///
-    /// Starting it fails where the kernel does not let a process filter its calls.
+    /// # Errors
+    ///
+    /// The call that is refused.
+    pub fn check() -> Result<(), FlushObstacle> {
+        static FOUND: OnceLock<Result<(), FlushObstacle>> = OnceLock::new();
+        FOUND.get_or_init(|| tried_on(Command::new("cat"))).clone()
+    }
+
+    /// Has the kernel hand over the flushes of what `command` will start. Where the kernel lets no process filter
+    /// its calls, the command starts without.
     ///
     /// # Errors
     ///
@@ -64,47 +76,93 @@ impl FlushCalls {
         // between fork and exec.
         unsafe {
             command.pre_exec(move || {
-                let listener = install_filter()?;
+                let installed = install_filter();
                 let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
                 let mut message = SendAncillaryBuffer::new(&mut space);
-                let listener = [listener.as_fd()];
-                message.push(SendAncillaryMessage::ScmRights(&listener));
-                let byte = [io::IoSlice::new(&[0])];
-                sendmsg(&of_parent, &byte, &mut message, SendFlags::NOSIGNAL)?;
+                let (listener, number) = match &installed {
+                    Ok(listener) => (Some([listener.as_fd()]), 0),
+                    Err(error) => (None, error.raw_os_error().unwrap_or(libc::EPERM)),
+                };
+                if let Some(listener) = &listener {
+                    message.push(SendAncillaryMessage::ScmRights(listener));
+                }
+                let number = number.to_ne_bytes();
+                let text = [io::IoSlice::new(&number)];
+                sendmsg(&of_parent, &text, &mut message, SendFlags::NOSIGNAL)?;
                 Ok(())
             });
         }
         Ok(Self { of_child })
     }
 
-    /// Makes the flushes of the child that was started, process `child`, in threads that end with it.
+    /// Makes the flushes of the child that was started, process `child`, in threads that end with it. The obstacle, if
+    /// there is one: its flushes go on as they were.
     ///
     /// # Errors
     ///
-    /// A child that hands over no filter, or a thread that cannot be started.
-    pub fn serve(self, child: u32) -> io::Result<()> {
-        let listener = received(&self.of_child)?;
+    /// A child whose calls Weir cannot answer; end it.
+    pub fn serve(self, child: u32) -> io::Result<Option<FlushObstacle>> {
+        let listener = match received(&self.of_child)? {
+            Ok(listener) => listener,
+            Err(obstacle) => return Ok(Some(obstacle)),
+        };
         let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
         let child = pidfd_open(pid.ok_or(Errno::SRCH)?, PidfdFlags::empty())?;
+        let obstacle = refusal(&child);
         thread::Builder::new()
             .name("flush-calls".to_owned())
             .spawn(move || answer_all(&listener, &child))?;
-        Ok(())
+        Ok(obstacle)
     }
 }
 
-/// The listener that the child has sent.
-fn received(socket: &UnixDatagram) -> io::Result<OwnedFd> {
+/// Whether `command`, which waits for its input, would have its flushes made.
+fn tried_on(mut command: Command) -> Result<(), FlushObstacle> {
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let made =
+        FlushCalls::of(&mut command).map_err(|error| FlushObstacle::new("socket", &error))?;
+    let started = spawn_tied(&mut command, Signal::KILL);
+    let mut child = started.map_err(|error| FlushObstacle::new("cat", &error))?;
+    let found = made.serve(child.id());
+    let _ = child.kill();
+    let _ = child.wait();
+    match found {
+        Ok(None) => Ok(()),
+        Ok(Some(obstacle)) => Err(obstacle),
+        Err(error) => Err(FlushObstacle::new("pidfd_open", &error)),
+    }
+}
+
+/// Whether files of `child` cannot be had, by the one that each program has open.
+fn refusal(child: &OwnedFd) -> Option<FlushObstacle> {
+    let is_refused =
+        |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));
+    match pidfd_getfd(child, 0, PidfdGetfdFlags::empty()) {
+        Ok(file) => {
+            let failed = write_back(&file).err().filter(is_refused);
+            failed.map(|error| FlushObstacle::new("sync_file_range", &error))
+        }
+        // It has closed the file, or has ended.
+        Err(Errno::BADF | Errno::SRCH) => None,
+        Err(error) => Some(FlushObstacle::new("pidfd_getfd", &error.into())),
+    }
+}
+
+/// The listener that the child has sent, or why it has none.
+fn received(socket: &UnixDatagram) -> io::Result<Result<OwnedFd, FlushObstacle>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut message = RecvAncillaryBuffer::new(&mut space);
-    let mut byte = [0];
-    let mut into = [IoSliceMut::new(&mut byte)];
+    let mut number = [0; size_of::<i32>()];
+    let mut into = [IoSliceMut::new(&mut number)];
     recvmsg(socket, &mut into, &mut message, RecvFlags::CMSG_CLOEXEC)?;
     let sent = message.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,
     });
-    sent.ok_or_else(|| io::Error::other("the child sent no listener"))
+    Ok(sent.ok_or_else(|| {
+        let refused = io::Error::from_raw_os_error(i32::from_ne_bytes(number));
+        FlushObstacle::new("seccomp", &refused)
+    }))
 }
 
 /// Answers calls until the child and all that it started have ended.
@@ -150,20 +208,33 @@ fn flush(child: &OwnedFd, file: i32) -> Result<bool, Errno> {
     let Ok(file) = pidfd_getfd(child, file, PidfdGetfdFlags::empty()) else {
         return Ok(false);
     };
+    let flushed = write_back(&file).and_then(|()| {
+        #[allow(unsafe_code)]
+        // SAFETY: the call is on an open file and takes no pointers.
+        succeeded(unsafe { libc::ioctl(file.as_raw_fd(), libc::Ioctl::from(FLUSH)) })
+    });
+    match flushed.map_err(|error| error.raw_os_error()) {
+        Ok(()) => Ok(true),
+        Err(Some(libc::EIO)) => Err(Errno::IO),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Writes what a mapping has changed: all that fsync does beside the drive's own flush.
+fn write_back(file: &OwnedFd) -> io::Result<()> {
+    let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+        | libc::SYNC_FILE_RANGE_WRITE
+        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
     #[allow(unsafe_code)]
-    // SAFETY: both calls are on an open file and take no pointers.
-    let flushed = unsafe {
-        // What a mapping has changed: all that fsync does beside the drive's own flush.
-        let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE
-            | libc::SYNC_FILE_RANGE_WRITE
-            | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-        libc::sync_file_range(file.as_raw_fd(), 0, 0, all) == 0
-            && libc::ioctl(file.as_raw_fd(), libc::Ioctl::from(FLUSH)) == 0
-    };
-    match (flushed, io::Error::last_os_error().raw_os_error()) {
-        (true, _) => Ok(true),
-        (false, Some(libc::EIO)) => Err(Errno::IO),
-        (false, _) => Ok(false),
+    // SAFETY: the call is on an open file and takes no pointers.
+    succeeded(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, all) })
+}
+
+fn succeeded(result: libc::c_int) -> io::Result<()> {
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
     }
 }
 
@@ -264,7 +335,7 @@ mod tests {
         command.args(option).arg(path);
         let calls = FlushCalls::of(&mut command).unwrap();
         let mut child = command.spawn().unwrap();
-        calls.serve(child.id()).unwrap();
+        assert_eq!(calls.serve(child.id()).unwrap(), None);
         child.wait().unwrap().success()
     }
 
@@ -280,12 +351,24 @@ mod tests {
     }
 
     #[test]
+    fn a_child_that_may_not_filter_its_calls_starts_without() {
+        let mut command = Command::new("cat");
+        weir_testing::refuse_calls(&mut command, &[libc::SYS_seccomp]);
+        let obstacle = tried_on(command).unwrap_err();
+        assert_eq!(
+            obstacle.to_string(),
+            "seccomp: operation not permitted (os error 1); in a container name a seccomp profile that allows it"
+        );
+        assert_eq!(FlushCalls::check(), Ok(()));
+    }
+
+    #[test]
     fn the_threads_end_with_the_child() {
         let (done, ended) = mpsc::channel();
         let mut command = Command::new("true");
         let calls = FlushCalls::of(&mut command).unwrap();
         let mut child = command.spawn().unwrap();
-        let listener = received(&calls.of_child).unwrap();
+        let listener = received(&calls.of_child).unwrap().unwrap();
         let pid = Pid::from_raw(child.id().cast_signed()).unwrap();
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
         thread::spawn(move || {

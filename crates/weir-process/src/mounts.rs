@@ -8,7 +8,7 @@ use std::process::Command;
 
 use rustix::mount::UnmountFlags;
 
-use crate::ProcessError;
+use crate::{ProcessError, inherit_nothing};
 
 /// The type under which drives appear in the mount table.
 const FILE_SYSTEM_TYPE: &str = "fuse.weir";
@@ -97,11 +97,8 @@ pub fn unmount(path: &Path) -> Result<(), ProcessError> {
     let direct = rustix::mount::unmount(path, UnmountFlags::DETACH);
     let Err(errno) = direct else { return Ok(()) };
     // Only root may call umount2(2); others go through the set-uid helper of fuse3.
-    let helper = Command::new("fusermount3")
-        .arg("-u")
-        .arg("-z")
-        .arg(path)
-        .output();
+    let mut helper = Command::new("fusermount3");
+    let helper = inherit_nothing(helper.arg("-u").arg("-z").arg(path)).output();
     let reason = match helper {
         Ok(output) if output.status.success() => return Ok(()),
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),

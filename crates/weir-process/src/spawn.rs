@@ -1,4 +1,5 @@
-//! Children that do not outlive their parent, and those that are meant to.
+//! Children that do not outlive their parent, and those that are meant to. Neither inherits more than
+//! standard input, output and error.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -6,6 +7,8 @@ use std::process::{Child, Command};
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal, setsid};
 use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::inherit_nothing;
 
 /// Starts `command`; when the calling *thread* ends, however it ends, the child gets `signal`.
 ///
@@ -18,7 +21,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 /// A program that cannot be started.
 pub fn spawn_tied(command: &mut Command, signal: Signal) -> io::Result<Child> {
     let parent = rustix::process::getpid();
-    command.process_group(0);
+    inherit_nothing(command).process_group(0);
     let tie = move || {
         set_parent_process_death_signal(Some(signal))?;
         // The parent may have died between fork and prctl; then no signal would ever come.
@@ -45,6 +48,7 @@ pub fn spawn_tied(command: &mut Command, signal: Signal) -> io::Result<Child> {
 ///
 /// A program that cannot be started.
 pub fn spawn_standing(command: &mut Command) -> io::Result<Child> {
+    inherit_nothing(command);
     #[allow(unsafe_code)]
     // SAFETY: the closure makes one system call, which is allowed between fork and exec.
     unsafe {

@@ -1,9 +1,9 @@
 //! The set-up in words: server, data, load, scales, drives and host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use weir_model::variables::BUFFER_POOL_SIZE;
+use weir_model::variables::{BUFFER_POOL_SIZE, DATA_LOST_BECAUSE};
 use weir_model::{
     Bytes, CrashTest, DataSource, DataSpec, LOAD_OPTIONS, LoadOptionKind, LoadSpec, Plan,
     REPLAY_OPTIONS, ReplaySpec, RunSpec, StudyResult, Warmup,
@@ -73,9 +73,29 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
         fact("Started", result.started_at.clone()),
         fact("Measured by", format!("Weir {}", result.weir_version)),
     ];
+    facts.extend(storage_words(result).map(|text| fact("Storage", text)));
     let tests = plan.crash_tests.iter();
     facts.extend(tests.map(|test| fact("Power-cut test", crash_test_words(test))));
     facts
+}
+
+/// That data do not survive a power cut, where that is known of runs.
+fn storage_words(result: &StudyResult) -> Option<String> {
+    let runs = result.runs.iter();
+    let lost: Vec<_> = runs
+        .filter_map(|run| run.variables.get(DATA_LOST_BECAUSE))
+        .collect();
+    let why: BTreeSet<_> = lost.iter().map(|why| why.as_str()).collect();
+    let why: Vec<_> = why.into_iter().collect();
+    let text = || {
+        format!(
+            "the data of {} of {} runs do not survive a power cut: {}",
+            lost.len(),
+            result.runs.len(),
+            why.join(" or ")
+        )
+    };
+    (!why.is_empty()).then(text)
 }
 
 /// What a power-cut test that the study relies on says, with the bound that it gives.
@@ -311,6 +331,18 @@ mod tests {
         assert!(
             data.ends_with("; other combinations have 10 tables of 800,000 rows each"),
             "{data}"
+        );
+    }
+
+    #[test]
+    fn data_in_memory_are_told() {
+        let mut result = sample::study(2, 1);
+        let run = &mut result.evidence.runs[0];
+        let why = "they lie in memory (tmpfs)".to_owned();
+        Arc::make_mut(&mut run.variables).insert(DATA_LOST_BECAUSE.to_owned(), why);
+        assert_eq!(
+            text(&result.evidence, "Storage"),
+            "the data of 1 of 2 runs do not survive a power cut: they lie in memory (tmpfs)"
         );
     }
 

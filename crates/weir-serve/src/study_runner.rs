@@ -180,11 +180,30 @@ fn ended_words(code: Option<i32>) -> &'static str {
 }
 
 fn keep_lines(stderr: ChildStderr, lines: &Mutex<VecDeque<String>>) {
-    for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+    // A path in the study's words may be in another character set than UTF-8.
+    for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line).into_owned();
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == LINES_MAX {
             lines.pop_front();
         }
         lines.push_back(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_in_another_character_set_ends_no_reading() {
+        let mut command = Command::new("sh");
+        command.args(["-c", r"printf 'first\nr\351sultats/x\nlast\n' >&2"]);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let lines = Mutex::default();
+        keep_lines(child.stderr.take().unwrap(), &lines);
+        assert!(child.wait().unwrap().success());
+        let lines: Vec<_> = lines.into_inner().unwrap().into();
+        assert_eq!(lines, ["first", "r\u{fffd}sultats/x", "last"]);
     }
 }

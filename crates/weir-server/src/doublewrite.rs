@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use weir_model::variables::{DOUBLEWRITE, FLUSH_METHOD};
+use weir_model::variables::{DOUBLEWRITE, FLUSH_METHOD, PAGES_CACHED_BECAUSE};
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables};
 
 use crate::change_log::append;
+use crate::hidden_states::{unsaid_of_host, wants_direct_pages, writes_directly};
 use crate::{PoolState, ServerError, Session};
 
 /// Why pages would not be torn.
@@ -97,6 +98,14 @@ pub fn check_switch(
     if variables.writes_pages_directly() == Some(true) {
         return Ok(());
     }
+    if let Some(why) = variables.get(PAGES_CACHED_BECAUSE) {
+        return refuse(
+            format!(
+                "its data files go through the page cache ({why}), which tears pages when the process is killed"
+            ),
+            "keep it on, or move the data to a file system that takes O_DIRECT",
+        );
+    }
     refuse(
         format!(
             "{FLUSH_METHOD} = {} writes through the page cache, which tears pages when the process is killed",
@@ -159,6 +168,8 @@ pub struct DoublewriteStatus {
     pub value: String,
     /// `innodb_flush_method` as the server says it.
     pub flush_method: String,
+    /// Whether its data files are open past the page cache; `None`: its process cannot be looked at.
+    pub writes_directly: Option<bool>,
     /// The server's page size.
     pub page: Bytes,
     /// Pages written to the doublewrite buffer since the start.
@@ -167,20 +178,26 @@ pub struct DoublewriteStatus {
     pub pages_per_write: f64,
     /// What a restart would cost now.
     pub restart: RestartCost,
-    /// All that the server says of its variables.
+    /// All that the server says of its variables, and its open files of them.
     #[serde(skip)]
     pub variables: BTreeMap<String, String>,
 }
 
 impl DoublewriteStatus {
-    /// Reads it from a server of `flavor`.
+    /// Reads it from a server of `flavor`, whose process on this host is `pid`.
     ///
     /// # Errors
     ///
     /// A server that refuses or is gone.
-    pub fn read(session: &mut Session, flavor: Flavor) -> Result<Self, ServerError> {
+    pub fn read(
+        session: &mut Session,
+        flavor: Flavor,
+        pid: Option<u32>,
+    ) -> Result<Self, ServerError> {
         let pool = session.pool()?;
-        let variables = session.variables()?;
+        let mut variables = session.variables()?;
+        let is_direct = wants_direct_pages(&variables);
+        variables.extend(unsaid_of_host(is_direct, pid, None));
         let said = |name: &str| variables.get(name).cloned().unwrap_or_default();
         let status = session.status()?;
         let count = |name: &str| -> u64 {
@@ -195,6 +212,7 @@ impl DoublewriteStatus {
             flavor,
             value: said(DOUBLEWRITE),
             flush_method: said(FLUSH_METHOD),
+            writes_directly: pid.and_then(writes_directly),
             page: pool.page,
             pages_written: pages,
             pages_per_write: pages as f64 / writes.max(1) as f64,
@@ -291,6 +309,7 @@ mod tests {
             flavor: Flavor::Mysql,
             value: doublewrite.to_owned(),
             flush_method: flush_method.to_owned(),
+            writes_directly: None,
             page: PAGE,
             pages_written: 0,
             pages_per_write: 0.0,
@@ -371,6 +390,22 @@ mod tests {
             let error = off(buffered).unwrap_err().to_string();
             assert!(error.contains("set O_DIRECT first"), "{error}");
         }
+    }
+
+    #[test]
+    fn o_direct_that_was_refused_is_no_o_direct() {
+        let storage = Proof::Storage {
+            largest: PAGE,
+            device: PAGE,
+        };
+        let mut status = status("ON", "O_DIRECT");
+        let why = "O_DIRECT was refused for ibdata1 (ramfs)".to_owned();
+        status
+            .variables
+            .insert(PAGES_CACHED_BECAUSE.to_owned(), why);
+        let error = check_switch(false, &status, &storage, None, &[]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("refused for ibdata1 (ramfs)"), "{error}");
     }
 
     #[test]

@@ -19,6 +19,15 @@ const CONSEQUENCES: [&str; 8] = [
     "The designated data directory",
 ];
 
+/// How InnoDB begins the explanation of an error of the system.
+const MEANING: &str = "The error means";
+
+/// The system let the server not use a file (`EACCES`), in words of both servers.
+const FORBIDDEN: [&str; 2] = ["error number 13 ", "Errcode: 13 "];
+/// What can be behind it, also for root.
+const FORBIDDEN_BY: &str = " (see the owner and mode of its files, and whether a security profile, AppArmor or SELinux, \
+     forbids them to the server)";
+
 /// The cause of a failure, from the log at `path`; what the server wrote last if it names none.
 pub(crate) fn cause(path: &Path) -> String {
     match fs::read(path) {
@@ -51,12 +60,21 @@ fn read_tail(path: &Path, bytes_max: u64) -> io::Result<String> {
     ))
 }
 
-/// The first error is the cause; later ones follow from it, and some of them mislead.
+/// The first error is the cause; later ones follow from it, and some of them mislead. InnoDB says in the next what
+/// the number of an error of the system means.
 fn cause_in(log: &str) -> String {
-    log.lines()
-        .filter_map(error_text)
-        .find(|text| !CONSEQUENCES.iter().any(|words| text.contains(words)))
-        .unwrap_or_else(|| last_line(log))
+    let is_cause = |text: &String| !CONSEQUENCES.iter().any(|words| text.contains(words));
+    let mut causes = log.lines().filter_map(error_text).filter(is_cause);
+    let Some(mut cause) = causes.next() else {
+        return last_line(log);
+    };
+    if let Some(meaning) = causes.next().filter(|next| next.contains(MEANING)) {
+        cause = format!("{cause}: {}", meaning.trim_start_matches("InnoDB: "));
+    }
+    if FORBIDDEN.iter().any(|words| cause.contains(words)) {
+        cause += FORBIDDEN_BY;
+    }
+    cause
 }
 
 /// The text of a line of level ERROR, without time, codes and final period.

@@ -103,17 +103,30 @@ fn why_cached(pid: u32) -> Option<String> {
     ))
 }
 
-/// A data file that the process has open without `O_DIRECT`. Another user's process cannot be looked at.
+/// Whether a server's data files are open past the page cache; `None`: the process cannot be looked at.
+pub(crate) fn writes_directly(pid: u32) -> Option<bool> {
+    data_files(pid)
+        .map(|(_, is_direct)| is_direct)
+        .reduce(|all, one| all && one)
+}
+
+/// A data file that the process has open without `O_DIRECT`.
 fn cached_data_file(pid: u32) -> Option<PathBuf> {
-    let opened = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
-    let mut data_files = opened.filter_map(|entry| {
+    let mut cached = data_files(pid).filter(|(_, is_direct)| !is_direct);
+    cached.next().map(|(file, _)| file)
+}
+
+/// The data files that a process has open, and whether with `O_DIRECT`. Another user's process cannot be looked at.
+fn data_files(pid: u32) -> impl Iterator<Item = (PathBuf, bool)> {
+    let opened = fs::read_dir(format!("/proc/{pid}/fd"));
+    let opened = opened.into_iter().flatten().flatten();
+    opened.filter_map(move |entry| {
         let file = fs::read_link(entry.path()).ok()?;
-        is_data_file(&file).then_some((entry.file_name(), file))
-    });
-    data_files.find_map(|(number, file)| {
+        let number = entry.file_name();
         let information = format!("/proc/{pid}/fdinfo/{}", number.display());
-        let flags = open_flags(&fs::read_to_string(information).ok()?)?;
-        (flags & rustix::fs::OFlags::DIRECT.bits() == 0).then_some(file)
+        let flags = is_data_file(&file).then(|| fs::read_to_string(information).ok());
+        let flags = open_flags(&flags??)?;
+        Some((file, flags & rustix::fs::OFlags::DIRECT.bits() != 0))
     })
 }
 

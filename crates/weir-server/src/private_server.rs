@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use weir_model::{Address, Endpoint, Secret};
 use weir_mysql::Gate;
 use weir_process::{
-    Entry, EntryKind, FlushCalls, MemoryGroup, ProcessIdentity, Registration, Registry, Signal,
-    WorkDirectory, create_private_directory, pin, spawn_standing, spawn_tied, write_private,
+    Entry, EntryKind, FlushCalls, FlushObstacle, MemoryGroup, ProcessIdentity, Registration,
+    Registry, Signal, WorkDirectory, create_private_directory, pin, spawn_standing, spawn_tied,
+    write_private,
 };
 
 use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
@@ -47,6 +48,7 @@ pub struct PrivateServer {
     socket: PathBuf,
     error_log: PathBuf,
     password: Secret,
+    flush_obstacle: Option<FlushObstacle>,
     /// It goes on without this value.
     is_left: bool,
     _registration: Registration,
@@ -130,7 +132,7 @@ impl PrivateServer {
             .map(|limit| MemoryGroup::create(limit.0))
             .transpose()?;
         let child = spawn(&mut command, options);
-        let mut child = child.map_err(PathError::on("start", &binary.path))?;
+        let (mut child, flush_obstacle) = child.map_err(PathError::on("start", &binary.path))?;
         let process = ProcessIdentity::of(child.id());
         if let Some(group) = &memory {
             // It has opened no more than its program by now.
@@ -147,6 +149,7 @@ impl PrivateServer {
             socket,
             error_log,
             password: note.password,
+            flush_obstacle,
             is_left: false,
             _registration: registration,
             _socket_dir: socket_dir,
@@ -224,6 +227,11 @@ impl PrivateServer {
     /// Its data.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
+    }
+
+    /// Why its flushes hold up its writes against [`StartOptions::flushes_beside_writes`], if they do.
+    pub fn flush_obstacle(&self) -> Option<&FlushObstacle> {
+        self.flush_obstacle.as_ref()
     }
 
     /// Its error log.
@@ -337,20 +345,23 @@ impl Drop for PrivateServer {
     }
 }
 
-fn spawn(command: &mut Command, options: &StartOptions) -> io::Result<KillOnError> {
-    let flush_calls = options
-        .flushes_beside_writes
-        .then(|| FlushCalls::of(command));
-    let flush_calls = flush_calls.transpose()?;
+/// The child, and why its flushes are not made beside its writes although they should be.
+fn spawn(
+    command: &mut Command,
+    options: &StartOptions,
+) -> io::Result<(KillOnError, Option<FlushObstacle>)> {
+    let (flush_calls, obstacle) = match options.flushes_beside_writes.then(FlushCalls::check) {
+        None => (None, None),
+        Some(Ok(())) => (Some(FlushCalls::of(command)?), None),
+        Some(Err(obstacle)) => (None, Some(obstacle)),
+    };
     let child = match options.life {
         Life::Tied => spawn_tied(command, Signal::KILL),
         Life::Standing => spawn_standing(command),
     };
     let child = KillOnError(Some(child?));
-    if let Some(calls) = flush_calls {
-        calls.serve(child.id())?;
-    }
-    Ok(child)
+    let found = flush_calls.map(|calls| calls.serve(child.id()));
+    Ok((child, found.transpose()?.flatten().or(obstacle)))
 }
 
 /// A child that must not survive an early return.

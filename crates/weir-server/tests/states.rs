@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use weir_model::{Bytes, Flavor, Limits, Replication};
 use weir_process::MemoryGroup;
 use weir_server::{PrivateServer, ServerError, wait_until_caught_up};
@@ -21,6 +23,42 @@ weir_testing::on_both_flavors! {
     a_log_that_is_switched_off_is_off
     what_a_program_foretells_is_what_it_says_after_the_start
     a_file_system_that_refuses_o_direct_is_found
+    a_server_that_may_not_use_a_file_says_what_that_means
+}
+
+/// As another user's, or under a security profile: root may use all files otherwise.
+fn a_server_that_may_not_use_a_file_says_what_that_means(flavor: Flavor) {
+    let (server, directory) = weir_testing::start(flavor);
+    let binary = server.binary().clone();
+    server.stop(PATIENCE).unwrap();
+    let options = weir_testing::options(directory.path());
+    let file = match flavor {
+        Flavor::Mysql => "mysql.ibd",
+        Flavor::Mariadb => "ib_logfile0",
+    };
+    let forbidden = fs::Permissions::from_mode(0o000);
+    fs::set_permissions(options.data_dir.join(file), forbidden).unwrap();
+    let started = std::thread::scope(|scope| {
+        let starting = scope.spawn(|| {
+            if rustix::process::geteuid().is_root() {
+                // The server's own, which it gets when it starts.
+                for right in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
+                    remove_capability_from_bounding_set(right).unwrap();
+                }
+            }
+            PrivateServer::start(&binary, &options).map(drop)
+        });
+        starting.join().unwrap()
+    });
+    let error = started.unwrap_err().to_string();
+    for words in [
+        "Operating system error number 13 in a file operation: The error means",
+        "does not have the access rights to the directory",
+        "AppArmor or SELinux",
+    ] {
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(error.lines().count(), 1);
 }
 
 /// By any of these, in the server's own words.
@@ -81,11 +119,7 @@ fn a_file_system_that_refuses_o_direct_is_found(flavor: Flavor) {
     let (server, _directory) = weir_testing::start_with(flavor, &[ASKED]);
     assert_eq!(found(&server), None);
     let directory = tempfile::tempdir().unwrap();
-    let Some(_mount) = RamFs::mount(directory.path()) else {
-        weir_testing::skipped(
-            "a file system without O_DIRECT",
-            "this user may not mount ramfs",
-        );
+    let Some(_mount) = weir_testing::RamFs::mount(directory.path()) else {
         return;
     };
     let binary = weir_testing::binary(flavor);
@@ -108,25 +142,6 @@ fn a_file_system_that_refuses_o_direct_is_found(flavor: Flavor) {
         why.contains("O_DIRECT was refused") && why.contains("ramfs"),
         "{why}"
     );
-}
-
-/// Memory as a file system that knows no direct I/O, until this is dropped.
-struct RamFs(std::path::PathBuf);
-
-impl RamFs {
-    fn mount(at: &std::path::Path) -> Option<Self> {
-        let command = std::process::Command::new("mount")
-            .args(["-t", "ramfs", "ramfs"])
-            .arg(at)
-            .output();
-        command.ok()?.status.success().then(|| Self(at.to_owned()))
-    }
-}
-
-impl Drop for RamFs {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("umount").arg(&self.0).status();
-    }
 }
 
 /// The kernel's own words on both limits.

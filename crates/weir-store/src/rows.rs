@@ -22,11 +22,47 @@ pub(crate) fn decode<T: DeserializeOwned>(
     column: &'static str,
     text: &str,
 ) -> Result<T, StoreError> {
-    serde_json::from_str(text)
-        .or_else(|_| serde_json::from_value(Value::String(text.to_owned())))
-        .map_err(|error| StoreError::Damaged {
-            path: path.to_owned(),
-            column,
-            reason: error.to_string(),
-        })
+    let read = serde_json::from_str(text).or_else(|error| {
+        // What is no lone word was written as JSON, and the first error has the position.
+        if text.starts_with(['{', '[']) {
+            return Err(error);
+        }
+        serde_json::from_value(Value::String(text.to_owned()))
+    });
+    read.map_err(|error| StoreError::Damaged {
+        path: path.to_owned(),
+        column,
+        reason: error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_model::Flavor;
+
+    use super::*;
+
+    fn damage<T: DeserializeOwned>(text: &str) -> String {
+        let read = decode::<T>(Path::new("r"), "c", text);
+        match read.map(drop).unwrap_err() {
+            StoreError::Damaged { reason, .. } => reason,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn damage_is_told_by_the_error_of_its_own_form() {
+        // As a newer Weir may write it.
+        let unknown = damage::<Vec<Flavor>>(r#"["mysql", "oracle"]"#);
+        assert!(
+            unknown.contains("unknown variant `oracle`") && unknown.contains("line 1 column 18"),
+            "{unknown}"
+        );
+        let cut = damage::<Vec<Flavor>>(r#"["mysql""#);
+        assert!(cut.contains("EOF") && cut.contains("column 8"), "{cut}");
+        let word = damage::<Flavor>("oracle");
+        assert!(word.contains("unknown variant `oracle`"), "{word}");
+        let flavor: Flavor = decode(Path::new("r"), "c", "mariadb").unwrap();
+        assert_eq!(flavor, Flavor::Mariadb);
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{DriveProfile, DriveSpec, Plan};
+use weir_model::{DriveProfile, DriveSpec, Plan, Topology};
+use weir_process::{FlushCalls, FlushObstacle};
 
 use crate::StudyError;
 
@@ -29,6 +30,20 @@ fn drives(plan: &Plan) -> BTreeSet<&DriveSpec> {
         .iter()
         .flat_map(|cell| cell.spec.topology.nodes());
     nodes.filter_map(|node| node.drive.as_ref()).collect()
+}
+
+/// Why flushes of drives of `plan` on this host hold up writes to the same file; `None`: they do not, or no drive
+/// flushes slowly.
+pub fn flush_obstacle(plan: &Plan) -> Option<FlushObstacle> {
+    let here = plan.cells.iter().map(|cell| &cell.spec.topology);
+    let here = here.filter(|topology| topology.primary().hosting_agents().is_none());
+    let drives = here.flat_map(Topology::nodes);
+    let drives: BTreeSet<_> = drives.filter_map(|node| node.drive.as_ref()).collect();
+    let mut profiles = drives
+        .into_iter()
+        .filter_map(|drive| drive_profile(drive).ok());
+    let is_slow = profiles.any(|profile| profile.flushes_slowly());
+    is_slow.then(FlushCalls::check)?.err()
 }
 
 /// The profile of a drive, called as the plan calls it, also one that was given by its path.

@@ -21,7 +21,7 @@ mod setting;
 mod settings_preview;
 mod target;
 
-pub use drive_profile::{check_drives, drive_profiles};
+pub use drive_profile::{check_drives, drive_profiles, flush_obstacle};
 pub use error::StudyError;
 pub use file::StudyFile;
 pub use full_size::full_size;

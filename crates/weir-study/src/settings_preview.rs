@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use weir_judge::{CellPreview, SettingsPreview};
 use weir_model::variables::{FLUSH_METHOD, LOG_BIN};
-use weir_model::{Flavor, Plan, ServerChoice, ServerVariables};
+use weir_model::{Flavor, Plan, Scale, ServerChoice, ServerVariables, in_units};
 use weir_server::{ServerBinary, ServerError};
 
 use crate::installed::program_of;
@@ -42,12 +42,24 @@ pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
             ));
             return Ok(None);
         }
-        asking.of(node.server.clone(), node.variables.clone())
+        let asked = asking.of(node.server.clone(), node.variables.clone());
+        asked.map_err(|error| scaled(error, cell.spec.data.data_scale))
     });
     let cells = cells.collect::<Result<_, StudyError>>()?;
     let notes = asking.notes.into_iter();
     let notes = notes.map(|note| format!("settings: {note}")).collect();
     Ok(SettingsPreview::new(cells, notes))
+}
+
+/// `error`, with the scale that made the value of what the study says.
+fn scaled(error: StudyError, scale: Scale) -> StudyError {
+    match error {
+        StudyError::RefusedSetting { server, refused } if scale < Scale::FULL => {
+            let refused = format!("{refused}, at the data's scale of {scale}");
+            StudyError::RefusedSetting { server, refused }
+        }
+        other => other,
+    }
 }
 
 /// Questions to the installed programs; cells with the same settings ask once.
@@ -164,7 +176,8 @@ fn changed<'a>(
     told.values().iter().filter_map(|(name, value)| {
         // The help prints the log's name.
         let made = (name != LOG_BIN).then(|| told.substitute(said, name))??;
-        Some(format!("{name} {made} of {value}"))
+        let made = in_units(made, &[value]);
+        Some(format!("{name} {made} of {}", in_units(value, &[])))
     })
 }
 

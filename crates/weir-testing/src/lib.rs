@@ -2,12 +2,16 @@
 //! machine makes a test leave out.
 
 mod followed;
+mod ram_fs;
+mod refused_calls;
 mod relay;
 mod schema_change_tool;
 mod servers;
 mod skipped;
 
 pub use followed::{Followed, Following, start_followed};
+pub use ram_fs::RamFs;
+pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;
 pub use servers::{

@@ -5,7 +5,7 @@ use weir_mysql::Connection;
 use crate::DdlError;
 use crate::schema_objects::{self, Leftover, qualified};
 
-/// Longest name of a table or a trigger.
+/// Longest name of a table or a trigger, characters.
 const NAME_MAX: usize = 64;
 /// Ends of the names of tables. They begin with the table's own name: a RENAME locks tables in the order of their
 /// names, and has to wait for that one first (`swap`).
@@ -28,7 +28,7 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(schema: &str, table: &str) -> Result<Self, DdlError> {
-        if table.len() + TABLES[0].len() > NAME_MAX {
+        if table.chars().count() + TABLES[0].len() > NAME_MAX {
             return Err(DdlError::Table {
                 table: format!("{schema}.{table}"),
                 why: "its name is too long for a copy".to_owned(),

@@ -193,7 +193,31 @@ fn leftovers_are_named_and_removed_and_tables_that_a_copy_would_harm_are_refused
     assert!(!has_column(&mut control));
 }
 
+/// Servers count characters, of which each of these has two bytes.
+fn a_name_may_have_as_many_letters_as_the_server_lets_it(flavor: Flavor) {
+    let (server, _directory) = server(flavor);
+    let endpoint = server.endpoint();
+    let mut control = connect(&endpoint);
+    control.run("CREATE DATABASE shop").unwrap();
+    let mut copied = |letters: usize| {
+        let name = "\u{44f}".repeat(letters);
+        control
+            .run(format!("CREATE TABLE shop.`{name}` (id INT PRIMARY KEY)"))
+            .unwrap();
+        let statement = format!("ALTER TABLE shop.`{name}` ADD COLUMN h INT");
+        let mut copier = copier(&endpoint, CopyWay::Triggers, "ADD COLUMN h INT");
+        copier.alter = AlterStatement::read(&statement, "").unwrap();
+        copier.run(NEVER).map(drop)
+    };
+    copied(28).unwrap();
+    // With `_weir_new` it has 64.
+    copied(55).unwrap();
+    let refused = copied(56).unwrap_err().to_string();
+    assert!(refused.contains("its name is too long"), "{refused}");
+}
+
 weir_testing::on_both_flavors! {
+    a_name_may_have_as_many_letters_as_the_server_lets_it
     copies_lose_no_change_of_the_load
     a_copy_that_is_killed_leaves_the_table_as_it_was
     leftovers_are_named_and_removed_and_tables_that_a_copy_would_harm_are_refused

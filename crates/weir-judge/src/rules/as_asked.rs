@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
-    Bytes, Comparison, Finding, RuleId, ServerVariables, native_variables, option_spelling,
-    option_variable, variables,
+    Bytes, Comparison, Finding, RuleId, ServerVariables, in_units, native_variables,
+    option_spelling, option_variable, variables,
 };
 
 use super::consequences::PROGRAM;
@@ -121,18 +121,6 @@ fn ignored(evidence: &Evidence<'_>, cell: usize, name: &str) -> Option<String> {
 
 fn asked(value: Option<&String>) -> String {
     value.map_or_else(|| "the default".to_owned(), |value| in_units(value, &[]))
-}
-
-/// A size as people write it, where one of `like` has a unit or the number is a large one.
-fn in_units(value: &str, like: &[&str]) -> String {
-    let has_unit = |text: &&&str| text.ends_with(|last: char| last.is_ascii_alphabetic());
-    let is_size = like.iter().any(|text| has_unit(&text));
-    match value.parse::<u64>() {
-        Ok(bytes) if is_size || bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => {
-            Bytes(bytes).to_string()
-        }
-        _ => value.to_owned(),
-    }
 }
 
 /// Settings of which servers made something else, once, and pages that `O_DIRECT` did not keep from the page cache.

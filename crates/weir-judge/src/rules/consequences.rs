@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::RunResult;
-use weir_model::variables::BUFFER_POOL_SIZE;
+use weir_model::variables::{BUFFER_POOL_SIZE, NO_VARIABLE};
 
 use super::Evidence;
 use crate::instance_variables::{is_setting, on_any_storage};
@@ -64,6 +64,8 @@ impl<'a> Undeclared<'a> {
         for name in differing_variables(baseline, level) {
             if declared.contains(name)
                 || !is_setting(name)
+                // Rules of their own tell these.
+                || name.starts_with(NO_VARIABLE)
                 || is_same_place(name)
                 || same_log && RunResult::REDO_LOG_VARIABLES.contains(&name)
                 || set.as_ref().is_some_and(|set| !set.contains(name))

@@ -68,11 +68,13 @@ fn grade(
     if let Some(answer) = redo(variables) {
         grade.insert(REDO, answer);
     }
-    if variables.binary_log() != Some(false)
-        && let Some(commits) = variables.sync_binlog()
-    {
-        grade.insert("binary log flushed", format!("{SYNC_BINLOG} = {commits}"));
-    }
+    let binary_log = match variables.binary_log() {
+        Some(false) => Some("no binary log".to_owned()),
+        _ => variables
+            .sync_binlog()
+            .map(|commits| format!("{SYNC_BINLOG} = {commits}")),
+    };
+    grade.extend(binary_log.map(|answer| ("binary log flushed", answer)));
     let protected = pages.map(|protection| match protection {
         Protection::Doublewrite | Protection::Tested(_) => "yes",
         Protection::Promised(..) => "claimed by the vendor",

@@ -20,20 +20,27 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Add buffer pools around the size of the data, or let a `[search]` find the knee.",
     reference: "Percona, \"Should I buy a Fast SSD or more memory?\", 2010 (docs/studies/memory-or-ssd.md)",
     severities: ONLY_WARNS,
-    design: |design| check(design).into_iter().collect(),
-    study: |evidence| check(&evidence.design).into_iter().collect(),
+    design: |design| check(design, |_| None).into_iter().collect(),
+    study: |evidence| {
+        let measured = |cell| evidence.variables(cell)?.buffer_pool_size();
+        check(&evidence.design, measured).into_iter().collect()
+    },
     ..Rule::NONE
 };
 
 const NEAR: f64 = 0.20;
 const POINTS_MIN: usize = 3;
 
-/// The first size of data whose sweep lacks points.
-fn check(design: &Design<'_>) -> Option<Finding> {
+/// The first size of data whose sweep lacks points. The pool of a cell is the one that its server had, `measured`,
+/// else the one that it will make of the setting.
+fn check(design: &Design<'_>, measured: impl Fn(usize) -> Option<Bytes>) -> Option<Finding> {
     let mut sweeps: BTreeMap<Bytes, BTreeSet<u64>> = BTreeMap::new();
-    for cell in &design.plan.cells {
-        let pool = cell.spec.variable(BUFFER_POOL_SIZE);
-        if let Some(pool) = pool.and_then(|size| size.parse::<Bytes>().ok()) {
+    for (index, cell) in design.plan.cells.iter().enumerate() {
+        if cell.spec.variable(BUFFER_POOL_SIZE).is_none() {
+            continue;
+        }
+        let foretold = || design.variables(index).buffer_pool_size();
+        if let Some(pool) = measured(index).or_else(foretold) {
             let data = data_size(&cell.spec);
             sweeps.entry(data).or_default().insert(pool.0);
         }

@@ -28,6 +28,8 @@ pub const DATA_FILE_BUFFERING: &str = "innodb_data_file_buffering";
 /// `MySQL`'s status variable that no variable says: `ALTER INSTANCE DISABLE INNODB REDO_LOG` makes it OFF. It is
 /// kept among a run's variables.
 pub const REDO_LOG_ENABLED: &str = "Innodb_redo_log_enabled";
+/// How the names begin that Weir gives to what no server says.
+pub const NO_VARIABLE: &str = "weir: ";
 /// Not a server's variable: a library in its process that makes flushes do nothing.
 pub const FLUSHES_DISABLED_BY: &str = "weir: flushes disabled by";
 /// Not a server's variable: why its data do not survive a power cut whatever it flushes.
@@ -37,6 +39,10 @@ pub const OTHER_ENGINES: &str = "weir: other engines";
 
 /// Not a server's variable: why its pages go through the page cache against its setting.
 pub const PAGES_CACHED_BECAUSE: &str = "weir: pages cached because";
+
+/// Not a server's variable: why its flushes hold up writes to the same file on an emulated drive, as they would not on
+/// the drive itself.
+pub const FLUSHES_HOLD_WRITES: &str = "weir: flushes hold up writes";
 
 /// What makes a server less durable and is no variable of it.
 pub const UNSAID: [&str; 4] = [

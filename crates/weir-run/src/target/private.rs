@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use weir_drive::{DriveProcess, MountOptions};
 use weir_judge::without_directory;
+use weir_model::variables::FLUSHES_HOLD_WRITES;
 use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStart};
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ServerProbe};
@@ -148,6 +149,12 @@ impl PrivateTarget {
         probes
     }
 
+    /// Why flushes of its servers hold up writes, if they do.
+    fn flush_obstacle(&self) -> Option<String> {
+        let of_replicas = || self.replicas.iter().find_map(Replica::flush_obstacle);
+        self.server.flush_obstacle().or_else(of_replicas)
+    }
+
     /// The run's directory as the server names it.
     fn own_directory(&self) -> Result<PathBuf, RunError> {
         let directory = self.home.path();
@@ -170,8 +177,13 @@ impl Target for PrivateTarget {
         // Where Weir works is no property of the server.
         let mut variables = without_directory(session.variables()?, &self.own_directory()?);
         let pid = Some(self.server.pid());
-        let unsaid = weir_server::unsaid(&mut session, &variables, pid, None)?;
+        // An emulated drive keeps its own rules, whatever lies below it.
+        let data = self.drive.is_none().then(|| self.home.path());
+        let unsaid = weir_server::unsaid(&mut session, &variables, pid, data)?;
         variables.extend(unsaid);
+        if let Some(why) = self.flush_obstacle() {
+            variables.insert(FLUSHES_HOLD_WRITES.to_owned(), why);
+        }
         Ok(variables)
     }
 

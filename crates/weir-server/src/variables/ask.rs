@@ -3,7 +3,7 @@
 //! `--verbose --help` reads the option file as a start would and prints what came of it: words for numbers,
 //! what was capped, and on standard error what it refuses. What a server decides only when it starts is not in
 //! it: `innodb_flush_method` where it is not set (`MySQL`), and whether there is a binary log (docs/studies.md). `MySQL`'s
-//! pool in whole chunks is foretold by the manual's rule.
+//! pool in whole chunks is foretold by the manual's rule; whether `MariaDB` takes a small pool is tried.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -81,6 +81,7 @@ pub fn ask(
         value.clear();
     }
     super::at_start::complete(server, &mut values);
+    refused.extend(super::at_start::refused_pool(server, &values, home.path())?);
     if values.is_empty() && refused.is_empty() {
         refused.push("it does not say why".to_owned());
     }

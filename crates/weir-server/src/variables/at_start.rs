@@ -1,11 +1,18 @@
-//! What a server decides when it starts, and its help does not say: foretold by the manual's rule.
+//! What a server decides when it starts, and its help does not say: foretold by the manual's rule, or tried.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
-use weir_model::variables::BUFFER_POOL_SIZE;
+use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, PAGE_SIZE};
 use weir_model::{Bytes, Flavor};
+use weir_process::{PathError, create_private_directory};
 
-use crate::ServerBinary;
+use crate::helper_process::run_within;
+use crate::option_file::OptionFile;
+use crate::{ServerBinary, ServerError, error_log};
 
 const CHUNK: &str = "innodb_buffer_pool_chunk_size";
 const INSTANCES: &str = "innodb_buffer_pool_instances";
@@ -17,6 +24,57 @@ const POOL_MIN: u64 = 5 * MEBIBYTE;
 
 /// Smaller pools have one instance, whatever is asked for.
 const ONE_INSTANCE_BELOW: u64 = 1 << 30;
+
+/// Larger pools do for each size of a page: `MariaDB` 10.11.19 wants 21 MiB for pages of 64 KiB.
+const POOL_TRIED_BELOW: u64 = 64 * MEBIBYTE;
+
+/// A start on no data takes 0.2 s.
+const TRIAL: Duration = Duration::from_secs(10);
+
+/// Why `MariaDB` would not start with the pool of `values`: it refuses a small one, and which one is small depends on
+/// its version and the size of a page. It is started on no data, in `home`.
+pub(super) fn refused_pool(
+    server: &ServerBinary,
+    values: &BTreeMap<String, String>,
+    home: &Path,
+) -> Result<Option<String>, ServerError> {
+    let number = |name: &str| -> Option<u64> { values.get(name)?.parse().ok() };
+    let (Some(pool), Some(page)) = (number(BUFFER_POOL_SIZE), number(PAGE_SIZE)) else {
+        return Ok(None);
+    };
+    if server.flavor != Flavor::Mariadb || pool >= POOL_TRIED_BELOW {
+        return Ok(None);
+    }
+    let data = home.join("data");
+    create_private_directory(&data)?;
+    let log = home.join("start.log");
+    let mut file = OptionFile::new();
+    for (name, path) in [("datadir", &data), ("tmpdir", &data), ("log_error", &log)] {
+        file.set_path(name, path)?;
+    }
+    if rustix::process::geteuid().is_root() {
+        file.set("user", "root")?;
+    }
+    for (name, value) in [
+        (BUFFER_POOL_SIZE, pool),
+        (PAGE_SIZE, page),
+        (LOG_FILE_SIZE, 4 * MEBIBYTE),
+    ] {
+        file.set(name, &value.to_string())?;
+    }
+    let options = home.join("start.cnf");
+    fs::write(&options, file.text()).map_err(PathError::on("write", &options))?;
+    let mut command = Command::new(&server.path);
+    command.arg(format!("--defaults-file={}", options.display()));
+    let errors = File::create(&log).map_err(PathError::on("create", &log))?;
+    command.arg("--bootstrap").stderr(errors);
+    let started = run_within(&mut command, Vec::new(), TRIAL);
+    // A trial that fails for another reason says nothing of the pool.
+    let is_refused = started.is_ok_and(|finished| !finished.success);
+    let cause = is_refused.then(|| error_log::cause(&log));
+    let cause = cause.filter(|words| words.contains(BUFFER_POOL_SIZE));
+    Ok(cause.map(|words| format!("{BUFFER_POOL_SIZE} = {}: {words}", Bytes(pool))))
+}
 
 /// Gives `values`, which the program's help printed, the values that a start would give them.
 pub(super) fn complete(server: &ServerBinary, values: &mut BTreeMap<String, String>) {

@@ -41,7 +41,7 @@ fn print(plan: &Plan, preview: &SettingsPreview) -> anyhow::Result<()> {
     }
     let runs = weir_judge::expected_runs(plan);
     let time = weir_model::run_time(plan, runs);
-    output::line(format_args!("\ndata:  {}", data(plan)))?;
+    output::line(format_args!("\ndata:  {}", data(plan, preview)))?;
     output::line(format_args!(
         "space: about {} for each run, in memory if half of it is free, else in the temporary directory \
          or --work; the loaded data are kept in the user's cache",
@@ -57,6 +57,9 @@ fn print(plan: &Plan, preview: &SettingsPreview) -> anyhow::Result<()> {
     ))?;
     for prospect in weir_judge::prospects(plan) {
         output::line(prospect)?;
+    }
+    if let Some(line) = study_file::flush_line(plan) {
+        output::line(line)?;
     }
     for note in &preview.notes {
         output::line(note)?;
@@ -132,7 +135,7 @@ fn warms_up_by_rule(cell: &Cell) -> bool {
 
 /// Rows and size, and how the size compares with memory: the ratio decides what a study can show. Each from the
 /// least to the most of all cells.
-fn data(plan: &Plan) -> String {
+fn data(plan: &Plan, preview: &SettingsPreview) -> String {
     let is_snapshot = |cell: &Cell| matches!(cell.spec.data.source, DataSource::Snapshot { .. });
     if plan.designed().any(is_snapshot) {
         return "a snapshot of a server's data".to_owned();
@@ -145,10 +148,11 @@ fn data(plan: &Plan) -> String {
     let rows = specs.iter().map(|spec| spec.data.rows_total());
     let sizes = specs.iter().map(|spec| weir_model::data_size(spec));
     let text = format!("{} rows, about {}", range(ends(rows)), range(ends(sizes)));
-    let pools = specs.iter().filter_map(|spec| {
-        let pool = spec.variable(BUFFER_POOL_SIZE)?.parse().ok();
-        let pool = pool.filter(|pool: &Bytes| pool.0 > 0)?;
-        Some((pool, weir_model::data_size(spec)))
+    let cells = plan.cells.iter().enumerate();
+    let pools = cells.filter(|(_, cell)| cell.probe.is_none());
+    let pools = pools.filter_map(|(index, cell)| {
+        let pool = pool(index, cell, preview)?;
+        Some((pool, weir_model::data_size(&cell.spec)))
     });
     let (pools, tenths): (Vec<Bytes>, Vec<u64>) = pools
         .map(|(pool, size)| (pool, (size.0 as f64 / pool.0 as f64 * 10.0).round() as u64))
@@ -159,6 +163,16 @@ fn data(plan: &Plan) -> String {
     let times = ends(tenths).map(|tenths| format!("{:.1}", tenths as f64 / 10.0));
     let (times, pools) = (range(times), range(ends(pools)));
     format!("{text}, {times} times the buffer pool of {pools}")
+}
+
+/// The buffer pool that the server of a cell will make of its setting, as far as it was asked.
+fn pool(index: usize, cell: &Cell, preview: &SettingsPreview) -> Option<Bytes> {
+    let written = cell.spec.variable(BUFFER_POOL_SIZE)?;
+    let made = preview
+        .of(index)
+        .and_then(|said| said.values.get(BUFFER_POOL_SIZE));
+    let pool = made.map_or(written, String::as_str).parse().ok();
+    pool.filter(|pool: &Bytes| pool.0 > 0)
 }
 
 /// The least and the most of `values`.

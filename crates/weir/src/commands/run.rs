@@ -65,6 +65,9 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
+    if let Some(line) = study_file::flush_line(&plan) {
+        eprintln!("{line}");
+    }
     let outcome = match watched(&plan, &options, stop) {
         Err(error @ RunError::Interrupted) => {
             eprintln!("{error}");

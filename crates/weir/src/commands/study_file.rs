@@ -32,6 +32,16 @@ pub(crate) fn resolve(path: &Path, text: &str, overrides: &Overrides) -> anyhow:
     Ok(weir_study::resolve(&name, &file, overrides, &flavor_of)?)
 }
 
+/// That flushes of the study's drives hold up writes on this host, if they do.
+pub(crate) fn flush_line(plan: &Plan) -> Option<String> {
+    weir_study::flush_obstacle(plan).map(|obstacle| {
+        format!(
+            "drives: flushes hold up writes to the same file here, and MySQL commits up to a quarter less often \
+             ({obstacle})"
+        )
+    })
+}
+
 /// A seed where the study has none: the clock's nanoseconds, kept short because it is printed and typed.
 pub(crate) fn clock_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

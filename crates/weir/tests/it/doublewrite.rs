@@ -145,6 +145,34 @@ fn doublewrite_of_mariadb_is_a_managed_switch() {
     is_a_managed_switch("mariadb");
 }
 
+/// The server goes on saying `O_DIRECT`; its open files say what it does.
+#[test]
+fn a_file_system_without_o_direct_is_told_and_left_as_it_was() {
+    let servers = Servers::new();
+    fs::create_dir(servers.path("state")).unwrap();
+    let Some(_mount) = weir_testing::RamFs::mount(&servers.path("state")) else {
+        return;
+    };
+    let direct = "innodb_flush_method=O_DIRECT";
+    servers.json(&["up", "shop", "--server", "mariadb", "--set", direct]);
+    let data = servers.path("state/weir/instances/shop/data");
+    let files = || {
+        let entries = fs::read_dir(&data).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = files();
+    let status = servers.weir(&["doublewrite", "status", "shop"]).succeeds();
+    let told = "data files: through the page cache (O_DIRECT was refused for ibdata1 (ramfs))";
+    assert!(status.stdout.contains(told), "{}", status.stdout);
+    let json = servers.json(&["doublewrite", "status", "shop"]);
+    assert_eq!(json["status"]["writes_directly"], false);
+    let error = servers.weir(&["doublewrite", "off", "shop"]).fails();
+    assert!(error.contains("nothing proves that the storage"), "{error}");
+    assert_eq!(files(), before);
+    servers.weir(&["down", "shop", "--remove"]).succeeds();
+}
+
 /// A test that held on an emulated drive, of the server with `more` options.
 fn crash_test(servers: &Servers, flavor: &str, name: &str, more: &[&str]) -> String {
     let out = servers.path(name).to_str().unwrap().to_owned();

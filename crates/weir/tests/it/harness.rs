@@ -36,6 +36,12 @@ impl Weir {
         self
     }
 
+    /// Where the kernel refuses these system calls, as in a container.
+    pub(crate) fn refusing(mut self, calls: &[libc::c_long]) -> Self {
+        weir_testing::refuse_calls(&mut self.command, calls);
+        self
+    }
+
     /// With sockets and records in `world`.
     pub(crate) fn in_world(world: &World) -> Self {
         let mut weir = Self::new();

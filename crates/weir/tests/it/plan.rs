@@ -116,6 +116,30 @@ fn an_installed_mariadb_is_asked() {
     an_installed_server_is_asked("mariadb");
 }
 
+/// Small pools of a scaled study: what the server will make of them counts.
+#[test]
+fn a_scaled_pool_is_the_one_that_the_server_will_make() {
+    let world = World::new();
+    let plan = |flavor: &str| {
+        let text = small_study(flavor).replace("\"8M\"", "\"200M\"");
+        let text = text.replace("drive = \"1/25\" }", "data = \"1/100\", drive = \"1/25\" }");
+        let study = world.write("study.toml", &text);
+        Weir::in_world(&world).args(["plan", study.to_str().unwrap()])
+    };
+    let output = plan("mysql").succeeds().stdout;
+    assert!(output.contains("the buffer pool of 5M\n"), "{output}");
+    assert!(
+        output.contains("innodb_buffer_pool_size 5M of 2M"),
+        "{output}"
+    );
+    let error = plan("mariadb").fails();
+    let words = " refuses innodb_buffer_pool_size = 2M: InnoDB: innodb_page_size=16384 requires";
+    assert!(
+        error.contains(words) && error.contains("scale of 1/100"),
+        "{error}"
+    );
+}
+
 /// A version that is not there cannot be asked: settings are as they are written.
 #[test]
 fn a_server_that_is_not_installed_is_not_asked() {

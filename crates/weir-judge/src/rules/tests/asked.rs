@@ -288,3 +288,25 @@ fn r1_a_difference_is_no_consequence_where_options_do_not_explain_it() {
         variables.insert("thread_cache_size".into(), "7".into());
     }));
 }
+
+/// Settings that no server has taken yet are those that the installed one will make.
+#[test]
+fn r11_counts_with_the_pools_that_the_server_will_make() {
+    let plan = plan_of(include_str!("../../../fixtures/rules/R11.toml"));
+    let tells = |near: bool| {
+        let answers = plan.cells.iter().map(|cell| {
+            let name = "innodb_buffer_pool_size".to_owned();
+            let data = weir_model::data_size(&cell.spec).0;
+            let written = cell.spec.variable(&name).unwrap().to_owned();
+            let said = if near { data.to_string() } else { written };
+            Some(Arc::new(crate::CellPreview {
+                version: "9.7.4".parse().unwrap(),
+                values: BTreeMap::from([(name, said)]),
+            }))
+        });
+        let preview = SettingsPreview::new(answers.collect(), Vec::new());
+        let found = findings_of_design(&plan, &[], &preview);
+        found.iter().any(|finding| finding.rule == RuleId::R11)
+    };
+    assert!(tells(false) && !tells(true));
+}

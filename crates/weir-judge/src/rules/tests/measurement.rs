@@ -340,6 +340,17 @@ fn a_late_drive_is_noted_and_forbids_where_its_lateness_could_be_the_effect() {
     assert_eq!(spoiled(slower(1, 6.0)), noted("drive"));
 }
 
+/// As where a container forbids `pidfd_getfd(2)`.
+#[test]
+fn flushes_that_held_up_writes_are_told() {
+    let held_up = |result: &mut StudyResult| {
+        let why = "pidfd_getfd: operation not permitted".to_owned();
+        let name = weir_model::variables::FLUSHES_HOLD_WRITES.to_owned();
+        Arc::make_mut(&mut result.runs[1].variables).insert(name, why);
+    };
+    assert_eq!(spoiled(held_up), warned("drive"));
+}
+
 #[test]
 fn drive_cores_that_it_takes_from_a_busy_server_bound_the_ratio() {
     // The effect is 1.53 (1.49 to 1.57): how much did the drive of the level that lost take?

@@ -134,6 +134,10 @@ fn two_spellings_of_one_variable_are_an_error() {
             "",
             "a = [{ name = \"x\", sync-binlog = 1 }]\nsync_binlog = [1, 0]",
         ),
+        (
+            "",
+            "a = [{ sync_binlog = 1 }, { log_bin = \"b\", skip_log_bin = true }]",
+        ),
     ] {
         let file = StudyFile::parse("study.toml", &study("mysql", config, factors)).unwrap();
         let plan = resolve("study.toml", &file, &Overrides::default(), &|_| {
@@ -146,6 +150,19 @@ fn two_spellings_of_one_variable_are_an_error() {
         );
         assert_eq!(error.lines().count(), 1);
     }
+}
+
+/// Arms never meet: what one of them spells otherwise is no mistake.
+#[test]
+fn arms_may_spell_a_variable_each_in_its_own_way() {
+    let arms = r#"arm = [{ log_bin = "binlog", sync_binlog = 1 }, { skip_log_bin = true }]"#;
+    let findings = findings_before(&plan_of(&study("mysql", "", arms)));
+    let price = findings.iter().find(|finding| finding.rule == RuleId::R2);
+    let price = &price.unwrap().message;
+    assert!(
+        price.contains("(binary log flushed: no binary log against sync_binlog = 1)"),
+        "{price}"
+    );
 }
 
 /// Dashes do not keep a pool from being scaled with the data.

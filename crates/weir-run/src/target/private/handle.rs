@@ -85,6 +85,12 @@ impl ServerHandle {
         Session::open(&self.0.endpoint, &weir_mysql::Gate::own())
     }
 
+    /// Why its flushes hold up its writes, if they do.
+    pub(super) fn flush_obstacle(&self) -> Option<String> {
+        let server = lock(&self.0.server);
+        Some(server.as_ref()?.flush_obstacle()?.to_string())
+    }
+
     /// The ends of the error logs of all its processes.
     pub(super) fn log(&self) -> String {
         let now = lock(&self.0.server).as_ref().map(PrivateServer::log_tail);

@@ -58,6 +58,13 @@ impl Replica {
         self.server.clone()
     }
 
+    /// Why its flushes hold up its writes, if they do.
+    pub(super) fn flush_obstacle(&self) -> Option<String> {
+        let server = self.server.server.lock();
+        let server = server.unwrap_or_else(PoisonError::into_inner);
+        Some(server.as_ref()?.flush_obstacle()?.to_string())
+    }
+
     /// What can be looked at of it.
     pub(super) fn probes(&self, has_heartbeat: bool) -> Vec<Box<dyn Probe>> {
         let name = &self.name;

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::ensure;
 use serde_json::json;
 use weir_crash::{CrashTest, DataStorage, Objections, ServerInQuestion, Verdict};
-use weir_model::variables::DOUBLEWRITE;
+use weir_model::variables::{DOUBLEWRITE, PAGES_CACHED_BECAUSE};
 use weir_model::{Doublewrite, Flavor};
 use weir_mysql::Gate;
 use weir_server::{
@@ -38,7 +38,7 @@ pub(super) fn execute(command: &DoublewriteCommand) -> anyhow::Result<Outcome> {
 
 fn status(target: &Target, json: bool) -> anyhow::Result<()> {
     let mut session = target.session()?;
-    let status = DoublewriteStatus::read(&mut session, target.flavor())?;
+    let status = target.status(&mut session)?;
     let ground = target.ground(&mut session)?;
     // As `off` judges it without a crash test; a replica's primary, which has to be named, aside.
     let off = check_switch(false, &status, &promise(&ground), None, &[]);
@@ -60,6 +60,7 @@ fn status(target: &Target, json: bool) -> anyhow::Result<()> {
         status.pages_per_write,
         status.flush_method
     ))?;
+    output::line(format_args!("  {}", data_files_words(&status)))?;
     match &ground {
         Ok(ground) => {
             for line in ground.lines(status.page) {
@@ -78,12 +79,26 @@ fn status(target: &Target, json: bool) -> anyhow::Result<()> {
     })
 }
 
+/// How the server has its data files open, whatever its variables and its storage say.
+fn data_files_words(status: &DoublewriteStatus) -> String {
+    let how = match (
+        status.writes_directly,
+        status.meaning().get(PAGES_CACHED_BECAUSE),
+    ) {
+        (_, Some(why)) => format!("through the page cache ({why})"),
+        (Some(true), None) => "past the page cache (O_DIRECT)".to_owned(),
+        (Some(false), None) => "through the page cache".to_owned(),
+        (None, None) => "unknown (its process cannot be looked at)".to_owned(),
+    };
+    format!("data files: {how}")
+}
+
 /// Says of a server that was just started with its doublewrite buffer off why nothing here shows that it may be:
 /// a snapshot or a primary on other storage may have had a proof, which does not come along.
 pub(super) fn note_unproven(info: InstanceInfo) -> anyhow::Result<()> {
     let target = Target::Instance(Box::new(info));
     let mut session = target.session()?;
-    let status = DoublewriteStatus::read(&mut session, target.flavor())?;
+    let status = target.status(&mut session)?;
     if status.meaning().doublewrite() == Some(Doublewrite::Repairs) {
         return Ok(());
     }
@@ -122,7 +137,7 @@ fn cost(target: &Target, restart: &RestartCost) -> String {
 fn switch(arguments: &SwitchArguments, on: bool) -> anyhow::Result<()> {
     let target = Target::open(&arguments.name, arguments.ask_password)?;
     let mut session = target.session()?;
-    let before = DoublewriteStatus::read(&mut session, target.flavor())?;
+    let before = target.status(&mut session)?;
     let to = if on { "ON" } else { "OFF" };
     let is_same = before.is(on);
     let proof = if on || is_same {
@@ -210,7 +225,7 @@ fn restart(
     instances.set_variables(name, &changed)?;
     let mut session = Session::open(&instances.endpoint(name)?, &Gate::own())?;
     session.load_pool()?;
-    let after = DoublewriteStatus::read(&mut session, flavor)?;
+    let after = DoublewriteStatus::read(&mut session, flavor, None)?;
     ensure!(
         after.is(on),
         "the server was started again with {DOUBLEWRITE} = {to} and says {}; see its error log",

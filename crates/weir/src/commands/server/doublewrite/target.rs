@@ -7,7 +7,8 @@ use weir_crash::DataStorage;
 use weir_model::{Flavor, ServerUrl, ServerVariables, ServerVersion};
 use weir_mysql::Gate;
 use weir_server::{
-    ExternalServer, InstanceInfo, InstanceState, Instances, Relative, Session, data_elsewhere,
+    DoublewriteStatus, ExternalServer, InstanceInfo, InstanceState, Instances, Relative, Session,
+    data_elsewhere,
 };
 
 use crate::cli::SwitchArguments;
@@ -51,6 +52,22 @@ impl Target {
         }
     }
 
+    /// Its process, if it is on this host.
+    fn pid(&self) -> Option<u32> {
+        match self {
+            Self::Instance(info) => match info.state {
+                InstanceState::Running { pid } => Some(pid),
+                InstanceState::Stopped => None,
+            },
+            Self::Given(given) => given.pid,
+        }
+    }
+
+    /// The switch as the server has it.
+    pub(super) fn status(&self, session: &mut Session) -> anyhow::Result<DoublewriteStatus> {
+        Ok(DoublewriteStatus::read(session, self.flavor(), self.pid())?)
+    }
+
     /// The version that runs: a program may have been replaced since the server was made.
     pub(super) fn version(&self, variables: &ServerVariables<'_>) -> ServerVersion {
         let said = variables.get("version").and_then(|said| said.parse().ok());
@@ -77,7 +94,11 @@ impl Target {
         session: &mut Session,
     ) -> anyhow::Result<Result<DataStorage, String>> {
         let (directory, through) = match self {
-            Self::Instance(info) => (info.folder.join("data"), None),
+            Self::Instance(info) => {
+                let directory = info.folder.join("data");
+                let is_there = directory.join(SYSTEM_TABLESPACE).is_file();
+                (directory, is_there.then_some(SYSTEM_TABLESPACE))
+            }
             Self::Given(given) => match &given.data_dir {
                 Some(directory) if is_in_this_namespace(given.pid) => {
                     (directory.clone(), Some(SYSTEM_TABLESPACE))
