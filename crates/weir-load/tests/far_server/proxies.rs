@@ -1,9 +1,12 @@
 //! Proxies that cannot do all that a server does.
 
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{LoadPlan, PreparePlan, Tolerated, cleanup, prepare};
+use weir_load::{
+    LoadPlan, LoadingStep, PreparePlan, Tolerated, cleanup, prepare, prepare_observed,
+};
 use weir_model::{ArrivalKind, Flavor, Rate, WorkloadName};
 use weir_mysql::Gate;
 use weir_testing::{Fault, Relay, on_both_flavors};
@@ -12,6 +15,7 @@ use super::{behind, go, server};
 
 on_both_flavors!(
     a_proxy_that_prepares_no_statements_is_loaded_with_text
+    a_proxy_that_refuses_files_is_given_inserts
     connections_that_a_proxy_ends_when_idle_are_made_again_when_tolerated
     connections_that_the_server_ends_when_idle_are_made_again_when_tolerated
 );
@@ -44,6 +48,42 @@ fn a_proxy_that_prepares_no_statements_is_loaded_with_text(flavor: Flavor) {
         assert_eq!(outcome.counts_whole_run.transactions, 20, "{workload}");
     }
     cleanup(&tables, &Gate::own()).unwrap();
+}
+
+/// By the errors that proxies and clients' libraries give: an unknown command, no such file, not allowed.
+fn a_proxy_that_refuses_files_is_given_inserts(flavor: Flavor) {
+    let (server, _directory, port, endpoint) = server(flavor, 1);
+    let mut session = server.session().unwrap();
+    session
+        .run("let it take files", "SET GLOBAL local_infile = 1")
+        .unwrap();
+    let relay = Relay::start(port, Duration::ZERO);
+    let mut tables = PreparePlan::new(behind(&relay, &endpoint), WorkloadName::OltpReadWrite);
+    (tables.tables.tables, tables.tables.rows, tables.threads) = (2, 1_000, 2);
+    let mut sums = Vec::new();
+    for fault in [
+        Fault::None,
+        Fault::RefuseFiles(1047),
+        Fault::RefuseFiles(2),
+        Fault::RefuseFiles(1148),
+    ] {
+        relay.set(fault);
+        cleanup(&tables, &Gate::own()).unwrap();
+        let told = Mutex::new(Vec::new());
+        let tell = |step: LoadingStep<'_>| {
+            if let LoadingStep::Inserts(words) = step {
+                told.lock().unwrap().push(words.to_owned());
+            }
+        };
+        let never = AtomicBool::new(false);
+        prepare_observed(&tables, &Gate::own(), &never, &mut |_, _| {}, &tell).unwrap();
+        let told = told.into_inner().unwrap();
+        assert_eq!(told.len(), usize::from(fault != Fault::None), "{told:?}");
+        let mut oracle = weir_testing::connect(&endpoint);
+        let sum = "CHECKSUM TABLE sbtest1, sbtest2 EXTENDED";
+        sums.push(oracle.rows::<(String, u64)>(sum).unwrap());
+    }
+    assert!(sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
 }
 
 /// One transaction a second for each of two connections, which something ends after a shorter time.
