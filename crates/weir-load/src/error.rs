@@ -121,6 +121,26 @@ pub enum LoadError {
     /// Stopped by the caller before it was done.
     #[error("{0} was interrupted before its end")]
     Interrupted(&'static str),
+    /// The server made another table than it was asked for; it was dropped at once.
+    #[error("table {table}: {how}; it was dropped again; ask for what this server has")]
+    NotAsAsked {
+        /// Schema and table.
+        table: String,
+        /// In what it differs.
+        how: String,
+    },
+    /// Another connection works on a table that is half loaded.
+    #[error(
+        "table {table}: in use by another connection for {limit_s} s (a statement of an earlier \
+         `prepare` runs or is undone, or a transaction is open); look at SHOW PROCESSLIST, then \
+         run `prepare` again"
+    )]
+    InUse {
+        /// Schema and table.
+        table: String,
+        /// How long the load waited, seconds.
+        limit_s: u64,
+    },
 }
 
 /// A quantity for a reader, to a thousandth.

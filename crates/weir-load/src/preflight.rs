@@ -30,6 +30,8 @@ const NO_SUCH_COLUMN: u16 = 1054;
 /// What answers a request to prepare that is not understood (`ER_UNKNOWN_COM_ERROR`, `ER_NOT_SUPPORTED_YET`).
 const NO_PREPARE: [u16; 2] = [1047, 1235];
 
+/// The variable of which 0 is a limit.
+const PREPARED_STATEMENTS: &str = "max_prepared_stmt_count";
 /// Keys that are looked for in each table.
 const SAMPLED_KEYS: u64 = 20;
 /// With fewer of them there, a run is warned about.
@@ -202,9 +204,12 @@ fn check_connections(connections: u32, control: &mut Connection) -> Result<(), L
             used.saturating_sub(1)
         ),
     )?;
-    // 0 is no limit. The control connection counts while this is asked.
-    match control.first::<u64>("SELECT @@max_user_connections")? {
-        Some(value @ 1..) if value < u64::from(connections) => Err(LoadError::Limit {
+    // The control connection counts while this is asked.
+    match known_limit(
+        "max_user_connections",
+        control.first("SELECT @@max_user_connections")?,
+    ) {
+        Some(value) if value < u64::from(connections) => Err(LoadError::Limit {
             variable: "max_user_connections",
             value,
             needed: u64::from(connections),
@@ -224,7 +229,7 @@ fn check_statements(
     let needed = u64::from(connections) * each + used;
     check_limit(
         control,
-        "max_prepared_stmt_count",
+        PREPARED_STATEMENTS,
         needed,
         format!("{connections} connections with {each} prepared statements each need"),
     )
@@ -237,16 +242,22 @@ fn check_limit(
     why: String,
 ) -> Result<(), LoadError> {
     let sql = format!("SELECT @@GLOBAL.{variable}");
-    let value = control.first::<u64>(&sql)?.unwrap_or(u64::MAX);
-    if value < needed {
-        return Err(LoadError::Limit {
+    match known_limit(variable, control.first(&sql)?) {
+        Some(value) if value < needed => Err(LoadError::Limit {
             variable,
             value,
             needed,
             why,
-        });
+        }),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// The limit that a server's answer names. Servers and proxies that speak the protocol answer -1 for none, and 0
+/// connections; no prepared statements at all are a limit.
+fn known_limit(variable: &str, answer: Option<i64>) -> Option<u64> {
+    let value = u64::try_from(answer?).ok()?;
+    (value > 0 || variable == PREPARED_STATEMENTS).then_some(value)
 }
 
 /// A status counter; 0 if the server does not have it.
@@ -405,4 +416,19 @@ fn raise_file_limit(needed: u64) -> Result<(), LoadError> {
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_no_limit_refuses_nothing() {
+        for none in [None, Some(-1), Some(0)] {
+            assert_eq!(known_limit("max_connections", none), None);
+        }
+        assert_eq!(known_limit("max_connections", Some(151)), Some(151));
+        assert_eq!(known_limit(PREPARED_STATEMENTS, Some(-1)), None);
+        assert_eq!(known_limit(PREPARED_STATEMENTS, Some(0)), Some(0));
+    }
 }

@@ -36,6 +36,8 @@ struct Job<'a> {
     parts: Parts,
     stop: &'a AtomicBool,
     abort: AtomicBool,
+    /// `LOAD DATA LOCAL` was refused to one of the connections.
+    refuses_files: AtomicBool,
     rows_done: AtomicU64,
     /// Connections whose statement must be ended for a stop.
     connections: Mutex<Vec<u32>>,
@@ -51,6 +53,8 @@ pub enum LoadingStep<'a> {
     Insert(&'a str, u64),
     /// Its indexes are made.
     Index(&'a str),
+    /// The server, or a proxy before it, refused `LOAD DATA LOCAL` in these words: rows go in by `INSERT`.
+    Inserts(&'a str),
 }
 
 /// Hears of steps, from several threads.
@@ -101,6 +105,7 @@ pub fn prepare_observed(
         parts,
         stop,
         abort: AtomicBool::new(false),
+        refuses_files: AtomicBool::new(false),
         rows_done: AtomicU64::new(0),
         connections: Mutex::new(Vec::new()),
         on_step,
@@ -113,7 +118,10 @@ pub fn prepare_observed(
         return make_bulk_tables(&job.connector, plan.tables.tables, on_step);
     }
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| job.work())).collect();
+        let job = &job;
+        let workers: Vec<_> = (0..threads)
+            .map(|number| scope.spawn(move || job.work((number, threads))))
+            .collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
             std::thread::sleep(PACE);
             on_progress(job.rows_done.load(Ordering::Relaxed), rows_total);
@@ -190,8 +198,9 @@ impl Job<'_> {
         self.stop.load(Ordering::Relaxed) || self.abort.load(Ordering::Relaxed)
     }
 
-    fn work(&self) -> Result<(), LoadError> {
-        let result = self.load_tables();
+    /// Works as one connection of so many.
+    fn work(&self, share: (usize, usize)) -> Result<(), LoadError> {
+        let result = self.load_tables(share);
         let is_first = result.is_ok() || !self.abort.swap(true, Ordering::Relaxed);
         match result {
             // Whatever the server said to a statement that was ended by a stop, or because another
@@ -203,12 +212,16 @@ impl Job<'_> {
         }
     }
 
-    fn load_tables(&self) -> Result<(), LoadError> {
+    fn load_tables(&self, (number, count): (usize, usize)) -> Result<(), LoadError> {
         let mut loader = Loader::connect(self)?;
         self.connections
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(loader.id());
+        // No rows go into a table before all tables are as asked for.
+        for table in self.parts.tables_from(number, count) {
+            loader.open(table)?;
+        }
         while let Some(part) = self.parts.next() {
             loader.load(&part)?;
         }

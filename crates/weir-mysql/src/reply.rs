@@ -109,6 +109,14 @@ pub struct ServerError {
 }
 
 impl ServerError {
+    /// An error that a server sent unasked, as it does before it closes: in one packet, of any sequence number.
+    pub fn unasked(bytes: &[u8]) -> Option<Self> {
+        let (header, payload) = bytes.split_at_checked(HEADER_BYTES)?;
+        let payload = payload.get(..payload_length(header))?;
+        let is_error = payload.first() == Some(&0xFF);
+        is_error.then(|| Self::parse(payload).ok()).flatten()
+    }
+
     /// Reads an error packet's payload, its first byte 0xFF included.
     pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
         let [0xFF, low, high, text @ ..] = payload else {

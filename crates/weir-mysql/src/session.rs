@@ -45,6 +45,9 @@ pub enum SessionError {
     /// The server refused.
     #[error("error {}: {}", .0.code, .0.message)]
     Refused(ServerError),
+    /// The server closed the connection with these words.
+    #[error("error {}: {}", .0.code, .0.message)]
+    Dismissed(ServerError),
     /// Not the protocol.
     #[error(transparent)]
     Malformed(#[from] Malformed),
@@ -382,7 +385,19 @@ impl<S: Read + Write> Session<S> {
 
     fn write(&mut self, packet: &[u8]) -> Result<(), SessionError> {
         let written = self.stream.send(packet);
-        written.map_err(|error| SessionError::stream(error, self.waiting))
+        written.map_err(|error| {
+            let error = SessionError::stream(error, self.waiting);
+            self.farewell().unwrap_or(error)
+        })
+    }
+
+    /// What the server said before it closed the connection, if that can still be read.
+    fn farewell(&mut self) -> Option<SessionError> {
+        self.try_read_packet().ok()?;
+        match self.payload() {
+            Err(SessionError::Refused(said)) => Some(SessionError::Dismissed(said)),
+            _ => None,
+        }
     }
 
     /// Reads one packet into the buffer; its sequence number.

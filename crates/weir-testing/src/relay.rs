@@ -34,6 +34,8 @@ pub enum Fault {
     Reset,
     /// Answers each request to prepare a statement with an error, as proxies do that cannot.
     RefusePrepares,
+    /// Answers each `LOAD DATA` with this error, as proxies do that do not know it.
+    RefuseFiles(u16),
     /// Ends connections on which nothing travels for so long.
     CloseIdle(Duration),
 }
@@ -184,9 +186,11 @@ impl Shared {
                     let now = Instant::now();
                     *used.lock().expect(NO_PANIC) = now;
                     let mut bytes = buffer[..count].to_vec();
-                    if self.fault() == Fault::RefusePrepares && !is_to_client {
+                    let fault = self.fault();
+                    let refuses = matches!(fault, Fault::RefusePrepares | Fault::RefuseFiles(_));
+                    if refuses && !is_to_client {
                         let answers;
-                        (bytes, answers) = requests.without_prepares(&bytes);
+                        (bytes, answers) = requests.without_refused(fault, &bytes);
                         from.write_all(&answers)?;
                     }
                     if sender.send((now + self.delay, bytes)).is_err() {

@@ -9,8 +9,6 @@ mod shared;
 mod transaction;
 mod transit;
 
-use std::io;
-
 use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
@@ -89,6 +87,10 @@ pub(crate) struct MysqlDriver {
     transit: Option<Transit>,
     /// The request among it.
     held: Vec<u8>,
+    /// What the server said unasked before it closed the connection.
+    farewell: Option<ServerError>,
+    /// How long the connection had been idle when it was closed, nanoseconds.
+    closed_idle_ns: Option<u64>,
     counters: ConnectionCounters,
 }
 
@@ -146,6 +148,8 @@ impl MysqlDriver {
             wake_ns: 0,
             transit: None,
             held: Vec::new(),
+            farewell: None,
+            closed_idle_ns: None,
             counters: ConnectionCounters::default(),
         }
     }
@@ -207,7 +211,7 @@ impl MysqlDriver {
             .as_ref()
             .is_some_and(|r| r.renewal.after_loss);
         if is_survived && Tolerated::is_farewell(error.code) {
-            let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
+            let why = shared.link.dismissed(&error);
             return self.lose(why, &error, shared, meter);
         }
         if !self.session.judges_errors() && !shared.tolerated.contains(error.code) {
@@ -238,11 +242,19 @@ impl MysqlDriver {
                 self.next(shared, meter)
             }
             // What a server says unasked is its farewell; if it closes, the next request will tell.
-            Cause::Received(..) | Cause::Broken(_) if self.doing == Doing::Waiting => {
+            Cause::Received(bytes, _) if self.doing == Doing::Waiting => {
+                self.keep_farewell(bytes);
+                Ok(Next::Due(self.timing.intended_start_ns))
+            }
+            Cause::Broken(_) if self.doing == Doing::Waiting => {
+                self.closed_idle(meter);
                 Ok(Next::Due(self.timing.intended_start_ns))
             }
             Cause::Ready => self.ready(shared, meter),
-            Cause::Received(..) if self.doing == Doing::Sleeping => Ok(Next::Due(self.wake_ns)),
+            Cause::Received(bytes, _) if self.doing == Doing::Sleeping => {
+                self.keep_farewell(bytes);
+                Ok(Next::Due(self.wake_ns))
+            }
             Cause::Received(..) | Cause::Broken(_)
                 if matches!(self.doing, Doing::Lost | Doing::Renewing | Doing::Joining) =>
             {
@@ -253,8 +265,11 @@ impl MysqlDriver {
             Cause::Received(..) if self.doing == Doing::Leaving => Ok(Next::Reply),
             Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
-                let why = shared.link.lost(&error);
-                self.lose(why, &loss::lost_in_silence(), shared, meter)
+                if self.doing == Doing::Sleeping {
+                    self.closed_idle(meter);
+                }
+                let (why, said) = self.cause_of_loss(&error, shared);
+                self.lose(why, &said, shared, meter)
             }
             Cause::Received(bytes, came) => match &self.transit {
                 Some(transit) => Ok(Next::Time(transit.arrival_ns())),

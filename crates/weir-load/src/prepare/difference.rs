@@ -12,6 +12,25 @@ use crate::LoadError;
 /// `WARN_OPTION_IGNORED`, `ER_AUTO_CONVERT` (a type of column for another).
 const MADE_OTHERWISE: [u16; 5] = [1266, 1286, 1478, 1618, 1246];
 
+/// How far a table is that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It was made, and gets its indexes after its rows.
+    Begun,
+    /// It has all indexes.
+    Complete,
+}
+
+impl Stage {
+    /// The indexes that a table has at this stage, beside those of its statement.
+    fn indexes(self, table: &Table) -> &[String] {
+        match self {
+            Self::Begun => &[],
+            Self::Complete => &table.indexes,
+        }
+    }
+}
+
 /// How the table that the server has just made differs from the statement; servers only warn of it. Options are
 /// those of sysbench's tables.
 pub(super) fn made_otherwise(
@@ -33,6 +52,7 @@ pub(super) fn made_otherwise(
 pub(super) fn difference(
     table: &Table,
     options: Option<&TableOptions>,
+    stage: Stage,
     control: &mut Connection,
 ) -> Result<Option<String>, LoadError> {
     let here = here(table);
@@ -60,12 +80,13 @@ pub(super) fn difference(
     if let Some(more) = columns.iter().find(|column| !filled(column)) {
         return Ok(Some(format!("has a further column `{more}`")));
     }
-    keys(table, options, &here, control)
+    keys(stage.indexes(table), options, &here, control)
 }
 
 /// Whether the table that is there has the foreign keys of `table`, by their number.
 pub(super) fn other_foreign_keys(
     table: &Table,
+    stage: Stage,
     control: &mut Connection,
 ) -> Result<Option<String>, LoadError> {
     let found = control.first::<usize>(format!(
@@ -74,7 +95,7 @@ pub(super) fn other_foreign_keys(
     ))?;
     let found = found.unwrap_or(0);
     let is_key = |index: &&String| index.starts_with("CONSTRAINT");
-    let wanted = table.indexes.iter().filter(is_key).count();
+    let wanted = stage.indexes(table).iter().filter(is_key).count();
     Ok((found != wanted).then(|| format!("has {found} foreign keys, not {wanted}")))
 }
 
@@ -120,29 +141,45 @@ fn wanted_engine(
     Ok(control.first("SELECT @@default_storage_engine")?)
 }
 
-/// The row format, where the server's default holds for tables of InnoDB.
+/// The row format of tables of InnoDB: the one that is chosen, or the server's default.
 fn other_row_format(
     options: &TableOptions,
     found: Option<String>,
     control: &mut Connection,
 ) -> Result<Option<String>, LoadError> {
-    let is_chosen = options.table_options.to_ascii_uppercase();
-    if !options.engine.eq_ignore_ascii_case("innodb") || is_chosen.contains("ROW_FORMAT") {
+    if !options.engine.eq_ignore_ascii_case("innodb") {
         return Ok(None);
     }
-    let wanted = control.first::<String>("SELECT @@GLOBAL.innodb_default_row_format")?;
+    let (wanted, whose) = match chosen_row_format(&options.table_options) {
+        Some(chosen) => (Some(chosen), ""),
+        None => (
+            control.first::<String>("SELECT @@GLOBAL.innodb_default_row_format")?,
+            "the server's ",
+        ),
+    };
     Ok(match (found, wanted) {
         (Some(found), Some(wanted)) if !found.eq_ignore_ascii_case(&wanted) => Some(format!(
-            "has the row format {}, not the server's {wanted}",
-            found.to_lowercase()
+            "has the row format {}, not {whose}{}",
+            found.to_lowercase(),
+            wanted.to_lowercase()
         )),
         _ => None,
     })
 }
 
+/// The row format that options of a table name.
+fn chosen_row_format(options: &str) -> Option<String> {
+    let options = options.to_ascii_uppercase();
+    let (_, rest) = options.split_once("ROW_FORMAT")?;
+    let rest = rest.trim_start().trim_start_matches('=').trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric());
+    let format = &rest[..end.unwrap_or(rest.len())];
+    (!format.is_empty() && format != "DEFAULT").then(|| format.to_owned())
+}
+
 /// The first columns of its indexes against those of sysbench's tables.
 fn keys(
-    table: &Table,
+    indexes: &[String],
     options: &TableOptions,
     here: &str,
     control: &mut Connection,
@@ -158,7 +195,7 @@ fn keys(
         "the primary key on id"
     };
     let mut wanted = BTreeSet::from([id.to_owned()]);
-    for index in &table.indexes {
+    for index in indexes {
         let column = index.split(['(', ')']).nth(1).unwrap_or_default();
         wanted.insert(format!("an index on {column}"));
     }

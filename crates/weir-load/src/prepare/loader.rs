@@ -9,8 +9,8 @@
 use std::sync::atomic::Ordering;
 
 use super::batch::Batch;
-use super::difference::{difference, made_otherwise, other_foreign_keys};
-use super::part::{Part, State};
+use super::difference::{Stage, difference, made_otherwise, other_foreign_keys};
+use super::part::{Part, PartedTable, State};
 use super::{Job, LoadingStep};
 use crate::LoadError;
 use crate::plan::BinaryLog;
@@ -29,6 +29,13 @@ const PIECE_BYTES_MAX: u64 = 128 << 10;
 const INDEX_BUFFER: &str = "SET SESSION innodb_ddl_buffer_size = 67108864";
 /// The server's word that it has undone a transaction for the sake of another (`ER_LOCK_DEADLOCK`).
 const DEADLOCK: u16 = 1213;
+/// The server's word that a lock did not become free in time (`ER_LOCK_WAIT_TIMEOUT`).
+const LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// Longest wait for statements of an earlier load on a table, seconds: they are undone in a few.
+const OTHERS_LIMIT_S: u64 = 120;
+/// Settings of the session; they end with it. Without `autocommit`, rows that a server has reported as loaded would go
+/// with the connection.
+const SETTINGS: &str = "SET SESSION autocommit = 1, unique_checks = 0, foreign_key_checks = 0";
 /// How the comment of a table begins that is being filled.
 pub(crate) const MARK: &str = "weir is loading";
 /// What stands there before the comment that the table had and gets back.
@@ -95,8 +102,7 @@ impl<'a> Loader<'a> {
     /// A loader on a connection of its own.
     pub(super) fn connect(job: &'a Job<'a>) -> Result<Self, LoadError> {
         let mut control = Connection::connect(&job.connector, true, Patience::Endless)?;
-        // They concern this connection only, which ends with the loading.
-        control.run("SET SESSION unique_checks = 0, foreign_key_checks = 0")?;
+        control.run(SETTINGS)?;
         match control.run(INDEX_BUFFER) {
             // A server that has no such variable.
             Ok(_) | Err(ClientError::Statement { .. }) => {}
@@ -124,16 +130,8 @@ impl<'a> Loader<'a> {
 
     /// Does a part of what makes its table what it is to be.
     pub(super) fn load(&mut self, part: &Part<'_>) -> Result<(), LoadError> {
-        let rows_before = {
-            // The first connection opens it; the others wait.
-            let mut state = part.table.state();
-            if let State::New = *state {
-                *state = self.open(part.table.table())?;
-            }
-            match *state {
-                State::Open { rows_before, .. } => rows_before,
-                State::New | State::Complete => return Ok(()),
-            }
+        let State::Open { rows_before, .. } = *part.table.state() else {
+            return Ok(());
         };
         self.fill_slice(part.table.table(), part.slice, rows_before)?;
         let Some(comment) = part.table.end_part() else {
@@ -142,64 +140,124 @@ impl<'a> Loader<'a> {
         self.close(part.table.table(), &comment)
     }
 
-    /// Makes a table unless it is there, and marks it as one that is being filled.
-    fn open(&mut self, table: &Table) -> Result<State, LoadError> {
-        let mark = self.mark(table);
-        let mut found = self.find(table)?;
-        // Of a table that is made here there are none.
-        let mut rows_before = None;
-        if let Found::Nothing = found {
-            (self.job.on_step)(LoadingStep::Create(&table.name));
-            self.run(&table.create)?;
-            let otherwise = made_otherwise(table, self.own_options(), &mut self.control)?;
-            found = self.find(table)?;
-            if let (Some(how), false) = (otherwise, matches!(found, Found::Nothing)) {
-                return Err(self.refused(table, how));
-            }
-        } else {
-            rows_before = Some(self.count(table)?);
+    /// Makes a table unless it is there or was opened already, and marks it as one that is being filled.
+    pub(super) fn open(&mut self, part: &PartedTable) -> Result<(), LoadError> {
+        // The first connection opens it; the others wait.
+        let mut state = part.state();
+        if let State::New = *state {
+            self.check_stop()?;
+            let table = part.table();
+            *state = match self.find(table)? {
+                Found::Nothing => self.make(table)?,
+                Found::Part { mark, comment } => self.go_on(table, &mark, comment)?,
+                Found::Table { comment } => self.take(table, comment)?,
+            };
         }
-        let rows = rows_before.unwrap_or(0);
-        let comment = match found {
-            Found::Table { .. } if rows_before == Some(table.rows) => {
-                let options = self.own_options();
-                if let Some(differs) = difference(table, options, &mut self.control)? {
-                    return Err(self.refused(table, differs));
-                }
-                if self.job.plan.workload.order_entry().is_some()
-                    && let Some(differs) = other_foreign_keys(table, &mut self.control)?
-                {
-                    return Err(self.refused(table, differs));
-                }
-                self.progress(rows);
-                return Ok(State::Complete);
+        Ok(())
+    }
+
+    /// Makes a table that is not there. One that the server makes otherwise is dropped: the next `prepare` would
+    /// take it for a table of its own.
+    fn make(&mut self, table: &Table) -> Result<State, LoadError> {
+        (self.job.on_step)(LoadingStep::Create(&table.name));
+        self.run(&table.create)?;
+        let otherwise = made_otherwise(table, self.own_options(), &mut self.control)?;
+        match (self.find(table)?, otherwise) {
+            (Found::Nothing, _) => Err(self.refused(table, "was made and is not there".to_owned())),
+            (_, Some(how)) => Err(self.drop_made(table, how)),
+            (Found::Part { comment, .. } | Found::Table { comment }, None) => {
+                self.begin(table, comment)
             }
-            Found::Table { .. } if rows > 0 => {
-                let why = format!("exists with {rows} rows, but {} are asked for", table.rows);
-                return Err(self.refused(table, why));
-            }
-            Found::Part { mark: other, .. } if other != mark => {
-                let begun = other.strip_prefix(MARK).unwrap_or(&other).trim();
-                let why = format!("is half loaded with other settings ({begun})");
-                return Err(self.refused(table, why));
-            }
-            Found::Part { comment, .. } => comment,
-            Found::Table { comment } => {
-                let marked = text_literal(&format!("{mark}{BEFORE}{comment}"));
-                self.run(&format!(
-                    "ALTER TABLE {} COMMENT = {marked}",
-                    table.identifier()
-                ))?;
-                comment
-            }
-            Found::Nothing => {
-                return Err(self.refused(table, "was made and is not there".to_owned()));
-            }
+        }
+    }
+
+    /// Drops a table that this connection has just made, unless somebody has filled it; why it is refused.
+    fn drop_made(&mut self, table: &Table, how: String) -> LoadError {
+        let drop = format!("DROP TABLE {}", table.identifier());
+        let dropped = match self.count(table) {
+            Ok(0) => self.control.run(drop).map_err(|error| error.words()),
+            Ok(rows) => Err(format!("it has {rows} rows")),
+            Err(error) => Err(error.to_string()),
         };
+        match dropped {
+            Ok(_) => LoadError::NotAsAsked {
+                table: self.full_name(table),
+                how,
+            },
+            Err(why) => self.refused(table, format!("{how} and is still there ({why})")),
+        }
+    }
+
+    /// Goes on with a table of an earlier load that did not end.
+    fn go_on(&mut self, table: &Table, mark: &str, comment: String) -> Result<State, LoadError> {
+        if mark != self.mark(table) {
+            let begun = mark.strip_prefix(MARK).unwrap_or(mark).trim();
+            let why = format!("is half loaded with other settings ({begun})");
+            return Err(self.refused(table, why));
+        }
+        self.compare(table, Stage::Begun)?;
+        self.await_others(table, &comment)?;
         Ok(State::Open {
-            rows_before: rows,
+            rows_before: self.count(table)?,
             comment,
         })
+    }
+
+    /// Takes a table that is there and has no mark: it is complete, or empty.
+    fn take(&mut self, table: &Table, comment: String) -> Result<State, LoadError> {
+        let rows = self.count(table)?;
+        if rows == table.rows {
+            self.compare(table, Stage::Complete)?;
+            self.progress(rows);
+            return Ok(State::Complete);
+        }
+        if rows > 0 {
+            let why = format!("exists with {rows} rows, but {} are asked for", table.rows);
+            return Err(self.refused(table, why));
+        }
+        self.compare(table, Stage::Begun)?;
+        self.begin(table, comment)
+    }
+
+    /// Marks an empty table as one that is being filled.
+    fn begin(&mut self, table: &Table, comment: String) -> Result<State, LoadError> {
+        self.write_mark(table, &comment)?;
+        Ok(State::Open {
+            rows_before: 0,
+            comment,
+        })
+    }
+
+    fn write_mark(&mut self, table: &Table, comment: &str) -> Result<(), LoadError> {
+        let marked = text_literal(&format!("{}{BEFORE}{comment}", self.mark(table)));
+        let name = table.identifier();
+        self.run(&format!("ALTER TABLE {name} COMMENT = {marked}"))
+    }
+
+    /// Waits until no statement of an earlier load works on a table or is undone there. The server changes a comment
+    /// when no other transaction has the table.
+    fn await_others(&mut self, table: &Table, comment: &str) -> Result<(), LoadError> {
+        self.run(&format!("SET SESSION lock_wait_timeout = {OTHERS_LIMIT_S}"))?;
+        match self.write_mark(table, comment) {
+            Err(LoadError::Client(error)) if error.code() == Some(LOCK_WAIT_TIMEOUT) => {
+                return Err(LoadError::InUse {
+                    table: self.full_name(table),
+                    limit_s: OTHERS_LIMIT_S,
+                });
+            }
+            marked => marked?,
+        }
+        self.run("SET SESSION lock_wait_timeout = DEFAULT")
+    }
+
+    /// Refuses a table that is not the one that would be there at this stage.
+    fn compare(&mut self, table: &Table, stage: Stage) -> Result<(), LoadError> {
+        let options = self.own_options();
+        let mut differs = difference(table, options, stage, &mut self.control)?;
+        if differs.is_none() && self.job.plan.workload.order_entry().is_some() {
+            differs = other_foreign_keys(table, stage, &mut self.control)?;
+        }
+        differs.map_or(Ok(()), |differs| Err(self.refused(table, differs)))
     }
 
     /// What the comment of a table says with which it is being filled.
@@ -304,15 +362,17 @@ impl<'a> Loader<'a> {
     fn fill(&mut self, table: &Table, first: u64, last: u64) -> Result<(), LoadError> {
         let mut writer = RowWriter::new(table, self.job.plan.seed);
         let bytes = self.insert_bytes();
-        let mut batch = None;
-        if !self.takes_files && first <= last {
-            batch = Batch::prepare(&mut self.control, &mut writer, bytes)?;
-        }
-        let mut next = first;
+        let (mut batch, mut next) = (None, first);
+        let mut is_prepared = false;
         while next <= last {
             self.check_stop()?;
             self.sent_rows = 0;
-            let loaded = if self.takes_files {
+            let takes_files = self.takes_files();
+            if !takes_files && !is_prepared {
+                batch = Batch::prepare(&mut self.control, &mut writer, bytes)?;
+                is_prepared = true;
+            }
+            let loaded = if takes_files {
                 self.load_lines(table, &mut writer, (next, last))
             } else {
                 self.insert(&mut writer, batch.as_mut(), (next, last))
@@ -323,10 +383,27 @@ impl<'a> Loader<'a> {
                     let undone = self.sent_rows;
                     self.job.rows_done.fetch_sub(undone, Ordering::Relaxed);
                 }
+                Err(LoadError::Client(error @ ClientError::Statement { .. }))
+                    if takes_files && self.sent_rows == 0 =>
+                {
+                    self.give_up_files(&error);
+                }
                 loaded => next = 1 + loaded?,
             }
         }
         batch.map_or(Ok(()), |batch| batch.close(&mut self.control))
+    }
+
+    fn takes_files(&self) -> bool {
+        self.takes_files && !self.job.refuses_files.load(Ordering::Relaxed)
+    }
+
+    /// A statement that was refused before the server asked for rows has loaded none. `INSERT` does without files.
+    fn give_up_files(&self, error: &ClientError) {
+        let is_stopped = self.job.is_stopped();
+        if !is_stopped && !self.job.refuses_files.swap(true, Ordering::Relaxed) {
+            (self.job.on_step)(LoadingStep::Inserts(&error.words()));
+        }
     }
 
     /// Bytes of rows in a statement: half of what is allowed leaves room for whatever surrounds them.
@@ -422,9 +499,13 @@ impl<'a> Loader<'a> {
 
     fn refused(&self, table: &Table, why: String) -> LoadError {
         LoadError::Preparation {
-            table: format!("{}.{}", self.job.plan.endpoint.database, table.name),
+            table: self.full_name(table),
             why,
         }
+    }
+
+    fn full_name(&self, table: &Table) -> String {
+        format!("{}.{}", self.job.plan.endpoint.database, table.name)
     }
 }
 

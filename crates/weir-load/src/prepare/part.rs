@@ -74,6 +74,17 @@ impl Parts {
         self.all.len()
     }
 
+    /// All tables, from that of a share of the connections on: each begins elsewhere.
+    pub(super) fn tables_from(
+        &self,
+        connection: usize,
+        connections: usize,
+    ) -> impl Iterator<Item = &PartedTable> {
+        let count = self.tables.len();
+        let first = connection * count / connections;
+        self.tables.iter().cycle().skip(first).take(count)
+    }
+
     /// The next one that no connection has taken.
     pub(super) fn next(&self) -> Option<Part<'_>> {
         let (number, slice) = *self.all.get(self.next.fetch_add(1, Ordering::Relaxed))?;

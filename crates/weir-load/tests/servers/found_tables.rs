@@ -1,9 +1,10 @@
 //! Tables as users' servers have them: other than they would be made, with rows gone, with names that are keywords.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use weir_load::{
-    LoadPlan, PreparePlan, Progress, TableOptions, Workload, cleanup, prewarm, run_observed,
+    LoadPlan, PreparePlan, Progress, TableOptions, Workload, cleanup, prepare, prewarm,
+    run_observed,
 };
 use weir_model::{Distribution, FileWorkload, Flavor, LoadSpec, WorkloadName, WorkloadSpec};
 
@@ -12,6 +13,7 @@ use super::{Bench, ROWS, go, make, users_gate};
 weir_testing::on_both_flavors! {
     a_table_that_is_another_one_is_not_taken_for_ours
     a_table_that_the_server_makes_otherwise_is_told
+    unfinished_tables_are_compared_before_any_is_loaded
     a_run_after_deletes_goes_on_and_says_so
     empty_tables_are_filled_by_inserts
     nothing_is_prepared_where_nothing_is_to_be
@@ -94,13 +96,17 @@ fn one_table(bench: &Bench, end: &str) -> PreparePlan {
     }
 }
 
-/// The one line in which such a table is refused; it is gone then.
+/// The one line in which such a table is refused, twice of twice; nothing is left.
 fn refused(bench: &Bench, tables: &PreparePlan) -> String {
-    let error = make(tables).unwrap_err().to_string();
-    assert_eq!(error.lines().count(), 1, "{error}");
-    let drop = "DROP TABLE IF EXISTS visit, sbtest1, sbtest2";
-    bench.oracle().run(drop).unwrap();
-    error
+    let refusal = || {
+        let error = make(tables).unwrap_err().to_string();
+        assert_eq!(error.lines().count(), 1, "{error}");
+        let left: Vec<String> = bench.oracle().rows("SHOW TABLES").unwrap();
+        assert!(left.is_empty(), "{left:?} after {error}");
+    };
+    refusal();
+    refusal();
+    make(tables).unwrap_err().to_string()
 }
 
 /// Servers that are lenient make another table, with a warning that nobody sees.
@@ -133,6 +139,58 @@ fn a_table_that_the_server_makes_otherwise_is_told(flavor: Flavor) {
     set("max_error_count = 0");
     let error = refused(&bench, &unknown_engine);
     assert!(error.contains("InnoDB, not of nonsense"), "{error}");
+}
+
+/// Tables as earlier tries left them, empty or half loaded, with and without the mark of a load.
+fn unfinished_tables_are_compared_before_any_is_loaded(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let mut oracle = bench.oracle();
+    // The load itself leaves a half-loaded table with its mark.
+    let stop = AtomicBool::new(false);
+    let large = PreparePlan {
+        tables: TableOptions {
+            rows: 100_000,
+            ..bench.tables().tables
+        },
+        ..bench.tables()
+    };
+    let mut stop_early = |done: u64, _: u64| {
+        if done > 0 {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    prepare(&large, &users_gate(), &stop, &mut stop_early).unwrap_err();
+    for (change, back, words) in [
+        ("ENGINE = MyISAM", "ENGINE = InnoDB", "MyISAM"),
+        (
+            "ROW_FORMAT = COMPACT",
+            "ROW_FORMAT = DYNAMIC",
+            "row format compact",
+        ),
+        ("ADD more INT", "DROP more", "further column `more`"),
+        ("ADD INDEX x (c)", "DROP INDEX x", "has also an index on c"),
+    ] {
+        let rows = "SELECT (SELECT COUNT(*) FROM sbtest1) + (SELECT COUNT(*) FROM sbtest2)";
+        oracle.run(format!("ALTER TABLE sbtest2 {change}")).unwrap();
+        let before: Option<u64> = oracle.first(rows).unwrap();
+        let error = make(&large).unwrap_err().to_string();
+        assert!(error.contains(words), "{change}: {error}");
+        // Not even the first table got a row.
+        assert_eq!(oracle.first::<u64>(rows).unwrap(), before, "{change}");
+        oracle.run(format!("ALTER TABLE sbtest2 {back}")).unwrap();
+    }
+    make(&large).unwrap();
+    for statement in [
+        "DELETE FROM sbtest1",
+        "ALTER TABLE sbtest1 DROP INDEX k_1, ENGINE = MyISAM",
+    ] {
+        oracle.run(statement).unwrap();
+    }
+    let error = make(&large).unwrap_err().to_string();
+    assert!(
+        error.contains("is a table of MyISAM, not of innodb"),
+        "{error}"
+    );
 }
 
 /// The warnings of a run.

@@ -1,6 +1,7 @@
 //! Tables as `prepare`, `prewarm` and `cleanup` make, warm and drop them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use weir_load::{LoadError, LoadPlan, PreparePlan, TableOptions, cleanup, prepare, prewarm};
 use weir_model::{Flavor, LoadSpec, WorkloadName};
@@ -13,6 +14,7 @@ weir_testing::on_both_flavors! {
     tables_are_made_as_the_options_say
     tables_are_read_into_the_pool_and_idle_connections_stay
     loading_can_be_interrupted_and_gone_on_with
+    loading_goes_on_without_autocommit_once_others_have_ended
 }
 
 fn tables_have_sysbenchs_shape(flavor: Flavor) {
@@ -226,4 +228,49 @@ fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
     assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
     let whole: (String, String) = oracle.first("SHOW CREATE TABLE sbtest1").unwrap().unwrap();
     assert_eq!(shown, whole);
+}
+
+/// A server without autocommit keeps what was loaded; what another connection undoes on the table is awaited.
+fn loading_goes_on_without_autocommit_once_others_have_ended(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let mut oracle = bench.oracle();
+    for statement in [
+        "SET GLOBAL local_infile = ON",
+        "SET GLOBAL autocommit = OFF",
+    ] {
+        oracle.run(statement).unwrap();
+    }
+    let plan = PreparePlan {
+        tables: TableOptions {
+            tables: 1,
+            rows: 100_000,
+            ..bench.tables().tables
+        },
+        ..bench.tables()
+    };
+    let stop = AtomicBool::new(false);
+    let error = prepare(&plan, &users_gate(), &stop, &mut |done, _| {
+        stop.fetch_or(done > 60_000, Ordering::Relaxed);
+    });
+    assert!(matches!(error, Err(LoadError::Interrupted(_))), "{error:?}");
+    let count = "SELECT COUNT(*) FROM sbtest1";
+    let rows: u64 = oracle.first(count).unwrap().unwrap();
+    assert!((1..plan.tables.rows).contains(&rows), "{rows}");
+    let mut other = bench.oracle();
+    other.run("DELETE FROM sbtest1 WHERE id <= 100").unwrap();
+    std::thread::scope(|scope| {
+        let loading = scope.spawn(|| make(&plan));
+        let waits = "SELECT COUNT(*) FROM information_schema.processlist \
+                     WHERE state = 'Waiting for table metadata lock'";
+        while oracle.first::<u64>(waits).unwrap() == Some(0) {
+            assert!(!loading.is_finished(), "it waits for the other connection");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        other.run("ROLLBACK").unwrap();
+        loading.join().unwrap().unwrap();
+    });
+    let resumed = checksum(&mut oracle, "sbtest1").1;
+    cleanup(&plan, &users_gate()).unwrap();
+    make(&plan).unwrap();
+    assert_eq!(checksum(&mut oracle, "sbtest1").1, resumed);
 }

@@ -2,6 +2,8 @@
 //! connection on which the same transaction is tried again. And of one that has done its number of
 //! transactions: it leaves, and the next transaction comes on a new one.
 
+use std::io;
+
 use super::{Doing, MysqlDriver, QUIT, Shared};
 use crate::LoadError;
 use crate::driver::{Fresh, Next};
@@ -22,7 +24,39 @@ pub(super) fn lost_in_silence() -> ServerError {
     }
 }
 
+/// Closed after so long without a request, a connection may have met a limit: the least `wait_timeout`.
+const IDLE_LIMIT_MIN_NS: u64 = 1_000_000_000;
+
 impl MysqlDriver {
+    /// Keeps what the server says unasked, if it says why it is about to close.
+    /// A compressed one is passed over.
+    pub(super) fn keep_farewell(&mut self, bytes: &[u8]) {
+        if let Some(said) = ServerError::unasked(bytes) {
+            self.farewell = Some(said);
+        }
+    }
+
+    /// The connection was closed while nothing was asked.
+    pub(super) fn closed_idle(&mut self, meter: &mut Meter<'_>) {
+        if self.closed_idle_ns.is_none() {
+            self.closed_idle_ns = Some(meter.now().saturating_sub(self.asked_ns));
+        }
+    }
+
+    /// Why the connection is lost, and the error that is counted: the server's own, if it gave one.
+    pub(super) fn cause_of_loss(
+        &mut self,
+        error: &io::Error,
+        shared: &Shared,
+    ) -> (LoadError, ServerError) {
+        let idle_ns = self.closed_idle_ns.take();
+        let idle_ns = idle_ns.filter(|idle_ns| *idle_ns >= IDLE_LIMIT_MIN_NS);
+        match self.farewell.take() {
+            Some(said) => (shared.link.dismissed(&said), said),
+            None => (shared.link.lost(error, idle_ns), lost_in_silence()),
+        }
+    }
+
     /// The connection has gone while a transaction was under way; `said`: the server's last words.
     pub(super) fn lose(
         &mut self,
@@ -113,5 +147,6 @@ impl MysqlDriver {
         self.wire = Wire::default();
         self.session.renew(fresh.statements);
         self.transport = Some(fresh.transport);
+        (self.farewell, self.closed_idle_ns) = (None, None);
     }
 }

@@ -61,11 +61,25 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn lost(&self, error: &std::io::Error) -> LoadError {
-        let why = match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
-            _ => error.to_string().to_lowercase(),
+    /// `idle_ns`: how long the connection had been idle, nanoseconds.
+    pub(super) fn lost(&self, error: &std::io::Error, idle_ns: Option<u64>) -> LoadError {
+        let why = match (idle_ns, error.kind()) {
+            (Some(idle_ns), _) => format!(
+                "the server closed it after {:.1} s without a statement; if wait_timeout is as long, raise it",
+                idle_ns as f64 / 1e9
+            ),
+            (None, std::io::ErrorKind::UnexpectedEof) => "the server closed it".to_owned(),
+            (None, _) => error.to_string().to_lowercase(),
         };
+        self.lost_because(why)
+    }
+
+    /// The server closed the connection with these words.
+    pub(super) fn dismissed(&self, said: &ServerError) -> LoadError {
+        self.lost_because(format!("error {}: {}", said.code, said.message))
+    }
+
+    fn lost_because(&self, why: String) -> LoadError {
         LoadError::Client(ClientError::Lost {
             address: self.address.to_string(),
             why,

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use weir_agent::{Crew, Wanted};
-use weir_load::{LoadOutcome, LoadPlan, Progress};
+use weir_load::{LoadOutcome, LoadPlan, LoadingStep, Progress};
 use weir_model::LoadHost;
 use weir_mysql::Gate;
 use weir_sysbench::Invocation;
@@ -38,6 +38,13 @@ pub(super) fn run(
     Ok(conducted.outcome)
 }
 
+/// Says once that rows go in more slowly than they could.
+pub(super) fn tell_inserts(step: LoadingStep<'_>) {
+    if let LoadingStep::Inserts(words) = step {
+        eprintln!("LOAD DATA LOCAL was refused ({words}); the rows go in by INSERT");
+    }
+}
+
 /// Makes the tables in this process, or from as many agents as the command line says.
 pub(super) fn prepare(
     invocation: &Invocation,
@@ -48,7 +55,14 @@ pub(super) fn prepare(
     let (plan, agents) = (&invocation.prepare, invocation.plan.load.agents);
     // Agents change what a rehearsal only tells; empty tables need none.
     if agents == 0 || gate.is_rehearsal() || plan.workload.is_bulk() {
-        return Ok(weir_load::prepare(plan, gate, stop, on_progress)?);
+        let tell = &tell_inserts;
+        return Ok(weir_load::prepare_observed(
+            plan,
+            gate,
+            stop,
+            on_progress,
+            tell,
+        )?);
     }
     let wanted = Wanted {
         count: agents,

@@ -166,12 +166,14 @@ fn prepare(line: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::Result<
         }
     }
     let tell = |step: LoadingStep<'_>| {
+        super::agents::tell_inserts(step);
         let text = match step {
             LoadingStep::Create(table) => format!("Creating table '{table}'...\n"),
             LoadingStep::Insert(table, rows) => {
                 format!("Inserting {rows} records into '{table}'\n")
             }
             LoadingStep::Index(table) => format!("Creating a secondary index on '{table}'...\n"),
+            LoadingStep::Inserts(_) => return,
         };
         // A full disk ends the command with an error in the end.
         let _ = output::text(text);
