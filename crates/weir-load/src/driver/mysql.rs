@@ -169,7 +169,7 @@ impl MysqlDriver {
             None => self.parser.feed(bytes),
             Some(codec) => codec.feed(&mut self.wire, &mut self.parser, bytes),
         };
-        match reply.map_err(|malformed| shared.link.malformed(malformed))? {
+        match reply.map_err(|malformed| shared.link(self.number).malformed(malformed))? {
             Some(reply) => self.deliver(reply, came, shared, meter),
             None => Ok(Next::Reply),
         }
@@ -207,11 +207,13 @@ impl MysqlDriver {
             .as_ref()
             .is_some_and(|r| r.renewal.after_loss);
         if is_survived && Tolerated::is_farewell(error.code) {
-            let why = shared.link.lost(&io::ErrorKind::UnexpectedEof.into());
+            let why = shared
+                .link(self.number)
+                .lost(&io::ErrorKind::UnexpectedEof.into());
             return self.lose(why, &error, shared, meter);
         }
         if !self.session.judges_errors() && !shared.tolerated.contains(error.code) {
-            return Err(shared.link.refused(&self.session.sql(), error));
+            return Err(shared.link(self.number).refused(&self.session.sql(), error));
         }
         if !self.session.expects_error(&error) {
             meter.failed_try(&error);
@@ -253,7 +255,7 @@ impl MysqlDriver {
             Cause::Received(..) if self.doing == Doing::Leaving => Ok(Next::Reply),
             Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
-                let why = shared.link.lost(&error);
+                let why = shared.link(self.number).lost(&error);
                 self.lose(why, &loss::lost_in_silence(), shared, meter)
             }
             Cause::Received(bytes, came) => match &self.transit {
