@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use weir_model::Endpoint;
+use weir_model::{Address, Endpoint};
 use weir_mysql::{
     Blocking, ClientError, Compression, Connector, Deadline, Exchange, Gate, PreparedStatement,
     Session, SessionError,
@@ -129,6 +129,14 @@ impl Servers {
     /// The server of connection `number`, counted from 0.
     pub(crate) fn of(&self, number: u32) -> &Connector {
         &self.0[number as usize % self.0.len()]
+    }
+
+    /// The addresses, in the order in which connections are dealt over them.
+    pub(crate) fn addresses(&self) -> Vec<Address> {
+        self.0
+            .iter()
+            .map(|server| server.address().clone())
+            .collect()
     }
 
     /// Each server with how many of the connections of these numbers it has.

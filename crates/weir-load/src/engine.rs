@@ -237,7 +237,7 @@ fn drive(
                 .map(|renewal| spawn_reconnecting(scope, renewal, part.len(), servers, work))
                 .transpose()?;
             let shared = Shared::new(
-                (&plan.endpoint.address, servers.of(0).gate()),
+                (servers.addresses(), servers.of(0).gate()),
                 plan.tolerated.clone(),
                 reconnector,
                 setup::half_rtt_ns(plan),

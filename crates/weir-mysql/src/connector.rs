@@ -85,7 +85,8 @@ impl Connector {
             .map_err(|error| SessionError::stream(error, Waiting::Connection))
             .and_then(|socket| Session::login(socket, login))
             .map_err(|error| self.failed(error, deadline))?;
-        self.gate.opened(self.address(), session.id());
+        self.gate
+            .opened(self.address(), session.id(), session.version());
         Ok(session)
     }
 

@@ -7,12 +7,15 @@
 mod calls;
 mod change_log;
 mod effect;
+mod functions;
+mod logged;
+mod permit;
 mod set;
 mod statement;
 mod targets;
 mod tokens;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weir_model::Address;
@@ -20,6 +23,9 @@ use weir_model::Address;
 use crate::{ClientError, shorten};
 pub use change_log::ChangeLog;
 use effect::Effect;
+pub(crate) use functions::Dialect;
+use logged::Logged;
+pub use permit::ScriptPermit;
 use statement::effect;
 use targets::{schemas_of_code, tables};
 use tokens::readings;
@@ -27,7 +33,7 @@ pub(crate) use tokens::{Quoting, Token, next as next_token, tokens_in};
 
 /// Schemas that are the servers' own.
 const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
-/// Statements that are remembered; a load has some dozens for each of its tables.
+/// Statements that are remembered for each server; a load has some dozens for each of its tables.
 const REMEMBERED_MAX: usize = 100_000;
 
 /// What a command may do to a server of the user's, beyond reading.
@@ -68,6 +74,8 @@ pub struct Gate(Option<Arc<Guard>>);
 struct Guard {
     permissions: Permissions,
     state: Mutex<State>,
+    /// Statements on tables that stand in the log.
+    logged: Logged,
 }
 
 #[derive(Debug, Default)]
@@ -78,10 +86,10 @@ struct State {
     writable: HashSet<Address>,
     /// What could not be looked at.
     remarks: BTreeSet<String>,
-    /// Statements on tables that stand in the log.
-    logged: BTreeSet<String>,
-    /// Statements of loads that passed: thousands of connections prepare the same few.
-    admitted: HashSet<String>,
+    /// Which functions are a server's own.
+    dialects: HashMap<Address, Dialect>,
+    /// Statements of loads that passed, by server: thousands of connections prepare the same few.
+    admitted: HashMap<Address, HashSet<String>>,
     /// Statements that were noted instead of sent, in their order.
     rehearsed: Vec<String>,
 }
@@ -112,6 +120,7 @@ impl Gate {
         Self(Some(Arc::new(Guard {
             permissions,
             state: Mutex::default(),
+            logged: Logged::default(),
         })))
     }
 
@@ -183,14 +192,21 @@ impl Gate {
         let Some(guard) = self.0.as_ref().filter(|guard| !guard.permissions.is_script) else {
             return Ok(Passage::Sent);
         };
-        if guard.state().admitted.contains(sql) {
+        let was_admitted = |texts: &HashSet<String>| texts.contains(sql);
+        if guard
+            .state()
+            .admitted
+            .get(address)
+            .is_some_and(was_admitted)
+        {
             return Ok(Passage::Sent);
         }
         let admission = self.judge(address, sql)?;
         let passage = self.record(&admission, address, sql, &[])?;
         let mut state = guard.state();
-        if passage == Passage::Sent && state.admitted.len() < REMEMBERED_MAX {
-            state.admitted.insert(sql.to_owned());
+        let texts = state.admitted.entry(address.clone()).or_default();
+        if passage == Passage::Sent && texts.len() < REMEMBERED_MAX {
+            texts.insert(sql.to_owned());
         }
         Ok(passage)
     }
@@ -198,7 +214,8 @@ impl Gate {
     /// Names of the tables that a statement changes, and of those that it reads beside; none if it changes
     /// nothing or everything passes.
     pub fn tables_changed(&self, sql: &str) -> Vec<String> {
-        match effect(sql) {
+        // A function that is not known may be stored on one of the servers.
+        match effect(sql, Dialect::Unknown) {
             Effect::Write(_) if !self.is_own() => {
                 let readings = readings(sql);
                 readings.iter().flat_map(|tokens| tables(tokens)).collect()
@@ -229,11 +246,13 @@ impl Gate {
         }
     }
 
-    /// A connection was opened: its own statements may be ended.
-    pub(crate) fn opened(&self, address: &Address, connection: u32) {
+    /// A connection was opened to a server of this version: its own statements may be ended.
+    pub(crate) fn opened(&self, address: &Address, connection: u32, version: &str) {
         if let Some(guard) = &self.0 {
-            let connection = (address.clone(), connection);
-            guard.state().connections.insert(connection);
+            let mut state = guard.state();
+            state.connections.insert((address.clone(), connection));
+            let dialect = Dialect::by_version(version);
+            state.dialects.insert(address.clone(), dialect);
         }
     }
 
@@ -247,7 +266,7 @@ impl Gate {
         let Some(guard) = &self.0 else {
             return Ok(free(Vec::new()));
         };
-        let admission = match effect(sql) {
+        let admission = match effect(sql, guard.dialect(address)) {
             Effect::None => Ok(free(Vec::new())),
             Effect::Write(schemas) => guard.may_write(&schemas).map(|()| Admission {
                 variables: Vec::new(),
@@ -314,6 +333,11 @@ impl Guard {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn dialect(&self, address: &Address) -> Dialect {
+        let state = self.state();
+        state.dialects.get(address).copied().unwrap_or_default()
+    }
+
     fn has_opened(&self, address: &Address, connection: u32) -> bool {
         let connection = (address.clone(), connection);
         self.state().connections.contains(&connection)
@@ -357,22 +381,15 @@ impl Guard {
         let Some(log) = &self.permissions.log else {
             return Ok(());
         };
-        // The rows of a load come by the million: one line for each kind of statement.
-        let is_new = {
-            let mut state = self.state();
-            let kind = kind(sql);
-            let is_new = state.logged.len() < REMEMBERED_MAX && !state.logged.contains(&kind);
-            if is_new {
-                state.logged.insert(kind);
-            }
-            is_new
-        };
-        if !is_new && before.is_empty() {
-            return Ok(());
-        }
         let schema = self.permissions.schema.as_deref();
-        log.append(&address.to_string(), schema, sql, before)
-            .map_err(|error| (log.path().to_owned(), error))
+        let append = || {
+            log.append(&address.to_string(), schema, sql, before)
+                .map_err(|error| (log.path().to_owned(), error))
+        };
+        if before.is_empty() {
+            return self.logged.once(address, sql, append);
+        }
+        append()
     }
 }
 
@@ -383,149 +400,5 @@ pub fn is_system_schema(schema: &str) -> bool {
         .any(|system| schema.eq_ignore_ascii_case(system))
 }
 
-/// What statements have in common that differ in their values only: the text before these.
-fn kind(sql: &str) -> String {
-    let upper = sql.to_ascii_uppercase();
-    let end = upper.find("VALUES").unwrap_or(sql.len());
-    shorten(&sql[..end])
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn address() -> Address {
-        Address::Tcp("db1".to_owned(), 3306)
-    }
-
-    /// Also without looking whether the server is a replica.
-    fn allowing(schema: &str, variables: &[&str]) -> Gate {
-        Gate::new(Permissions {
-            schema: Some(schema.to_owned()),
-            variables: variables.iter().map(|name| (*name).to_owned()).collect(),
-            writes_replicas: true,
-            ..Permissions::default()
-        })
-    }
-
-    fn refusal(gate: &Gate, sql: &str) -> String {
-        let error = gate.admit(&address(), sql).unwrap_err().to_string();
-        assert_eq!(error.lines().count(), 1, "{error}");
-        error
-    }
-
-    #[test]
-    fn a_reading_gate_lets_nothing_pass_that_changes() {
-        let gate = Gate::reading();
-        assert_eq!(gate.admit(&address(), "SELECT 1").unwrap(), Passage::Sent);
-        for sql in [
-            "INSERT INTO t VALUES (1)",
-            "SET GLOBAL innodb_io_capacity = 200",
-            "DROP TABLE t",
-            "SET SESSION sql_log_bin = 0",
-            "FLUSH LOGS",
-            "KILL 7",
-        ] {
-            assert!(refusal(&gate, sql).contains("is not sent to db1:3306"));
-        }
-    }
-
-    #[test]
-    fn only_the_named_schema_is_written_and_never_the_servers_own() {
-        let gate = allowing("shop", &[]);
-        for sql in [
-            "CREATE DATABASE IF NOT EXISTS `shop`",
-            "CREATE TABLE sbtest1 (id INT PRIMARY KEY)",
-            "UPDATE shop.orders o JOIN items i ON i.id = o.item SET o.n = i.n",
-        ] {
-            assert_eq!(gate.admit(&address(), sql).unwrap(), Passage::Sent, "{sql}");
-        }
-        let error = refusal(&gate, "UPDATE hr.people SET pay = 1");
-        assert!(error.contains("`hr`, and only `shop`"), "{error}");
-        let system = allowing("mysql", &[]);
-        assert!(refusal(&system, "CREATE TABLE t (a INT)").contains("server's own"));
-    }
-
-    #[test]
-    fn only_named_variables_are_set_and_only_own_connections_ended() {
-        let gate = allowing("shop", &["innodb_io_capacity"]);
-        let judged = gate.judge(&address(), "SET GLOBAL innodb_io_capacity = 300");
-        assert_eq!(judged.unwrap().variables, ["innodb_io_capacity"]);
-        assert!(refusal(&gate, "SET GLOBAL max_connections = 5").contains("`max_connections`"));
-        gate.opened(&address(), 7);
-        gate.opened(&Address::Tcp("db2".to_owned(), 3306), 8);
-        assert!(gate.admit(&address(), "KILL QUERY 7").is_ok());
-        assert!(refusal(&gate, "KILL QUERY 8").contains("connection 8"));
-    }
-
-    #[test]
-    fn a_change_is_logged_before_it_passes_and_rows_of_a_kind_once() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("state/changes.log");
-        let permissions = |path| Permissions {
-            schema: Some("shop".to_owned()),
-            log: Some(ChangeLog::at(path)),
-            writes_replicas: true,
-            ..Permissions::default()
-        };
-        let gate = Gate::new(permissions(path.clone()));
-        for sql in [
-            "SELECT 1",
-            "INSERT INTO t (a) VALUES (1)",
-            "INSERT INTO t (a) VALUES (2)",
-            "DROP TABLE t",
-        ] {
-            assert_eq!(gate.admit(&address(), sql).unwrap(), Passage::Sent);
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text.lines().count(), 2, "{text}");
-        assert!(
-            text.lines()
-                .all(|line| line.contains("\"schema\":\"shop\""))
-        );
-
-        // A folder in its place.
-        let blocked = Gate::new(permissions(directory.path().join("state")));
-        let error = refusal(&blocked, "DROP TABLE t");
-        assert!(error.contains("cannot be written"), "{error}");
-    }
-
-    #[test]
-    fn tables_are_changed_after_a_look_whether_the_server_is_a_replica() {
-        let gate = Gate::new(Permissions {
-            schema: Some("shop".to_owned()),
-            ..Permissions::default()
-        });
-        assert!(refusal(&gate, "DROP TABLE t").contains("replica"));
-        assert!(gate.admit(&address(), "SELECT 1").is_ok());
-        gate.may_be_written(&address());
-        assert!(gate.admit(&address(), "DROP TABLE t").is_ok());
-    }
-
-    #[test]
-    fn a_connection_is_in_the_schema_that_may_be_changed_or_in_none() {
-        let gate = allowing("shop", &[]);
-        assert!(gate.may_use(&address(), "shop").is_ok());
-        assert!(gate.may_use(&address(), "hr").is_err());
-        assert!(Gate::reading().may_use(&address(), "hr").is_ok());
-    }
-
-    #[test]
-    fn a_rehearsal_notes_what_it_does_not_send() {
-        let gate = Gate::new(Permissions {
-            schema: Some("shop".to_owned()),
-            writes_replicas: true,
-            is_rehearsal: true,
-            ..Permissions::default()
-        });
-        assert_eq!(
-            gate.admit(&address(), "DROP TABLE t").unwrap(),
-            Passage::Rehearsed
-        );
-        assert_eq!(
-            gate.admit(&address(), "SHOW TABLES").unwrap(),
-            Passage::Sent
-        );
-        assert_eq!(gate.rehearsed(), ["DROP TABLE t"]);
-    }
-}
+mod tests;

@@ -48,7 +48,7 @@ pub use deadline::Deadline;
 pub use error::{ClientError, shorten};
 pub use exchange::{Exchange, Exchanged};
 pub use execute::{ExecuteTemplate, ParameterKind, Request};
-pub use gate::{ChangeLog, Gate, Passage, Permissions, is_system_schema};
+pub use gate::{ChangeLog, Gate, Passage, Permissions, ScriptPermit, is_system_schema};
 pub use identifier::identifier;
 pub use option_file::{OptionFile, OptionFileError, OptionFileSetting, write_client_options};
 pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};

@@ -145,9 +145,12 @@ impl Inner {
         for statement in self.ready.part.borrow_mut().forgotten.drain(..) {
             turn.close(statement);
         }
+        let Some(permit) = turn.script_permit() else {
+            return Step::End;
+        };
         match pending.request() {
-            Request::Query(sql) => turn.query_results(sql),
-            Request::Prepare(sql) => turn.prepare_text(sql),
+            Request::Query(sql) => turn.query_results(permit, sql),
+            Request::Prepare(sql) => turn.prepare_text(permit, sql),
             Request::Execute {
                 statement, values, ..
             } => {

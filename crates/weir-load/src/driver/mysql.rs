@@ -173,7 +173,7 @@ impl MysqlDriver {
             None => self.parser.feed(bytes),
             Some(codec) => codec.feed(&mut self.wire, &mut self.parser, bytes),
         };
-        match reply.map_err(|malformed| shared.link.malformed(malformed))? {
+        match reply.map_err(|malformed| shared.link(self.number).malformed(malformed))? {
             Some(reply) => self.deliver(reply, came, shared, meter),
             None => Ok(Next::Reply),
         }
@@ -211,11 +211,11 @@ impl MysqlDriver {
             .as_ref()
             .is_some_and(|r| r.renewal.after_loss);
         if is_survived && Tolerated::is_farewell(error.code) {
-            let why = shared.link.dismissed(&error);
+            let why = shared.link(self.number).dismissed(&error);
             return self.lose(why, &error, shared, meter);
         }
         if !self.session.judges_errors() && !shared.tolerated.contains(error.code) {
-            return Err(shared.link.refused(&self.session.sql(), error));
+            return Err(shared.link(self.number).refused(&self.session.sql(), error));
         }
         if !self.session.expects_error(&error) {
             meter.failed_try(&error);

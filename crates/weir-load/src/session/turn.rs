@@ -1,7 +1,9 @@
 //! What a session is given when it is its turn: where its request goes, random numbers, the time.
 
 use weir_model::Address;
-use weir_mysql::{Expected, Gate, Passage, Request, ServerError, Value, WireRows};
+use weir_mysql::{
+    ClientError, Expected, Gate, Passage, Request, ScriptPermit, ServerError, Value, WireRows,
+};
 use weir_workload::Rng;
 
 use crate::LoadError;
@@ -9,7 +11,8 @@ use crate::meter::{Counts, Meter};
 
 /// A session's turn.
 ///
-/// Texts pass the gate of the run before they are left here; one that may not be sent ends the run.
+/// Texts pass the gate of the run before they are left here, except those of a script with its permit; one that may
+/// not be sent ends the run.
 #[derive(Debug)]
 pub struct Turn<'a> {
     pub(crate) out: &'a mut Vec<u8>,
@@ -100,7 +103,7 @@ impl<'a> Turn<'a> {
     pub fn try_prepare(&mut self, sql: &[u8]) -> bool {
         let may_send = self.may_send(&String::from_utf8_lossy(sql));
         if may_send {
-            self.prepare_text(sql);
+            self.ask_to_prepare(sql);
         }
         may_send
     }
@@ -118,11 +121,28 @@ impl<'a> Turn<'a> {
     /// Asks to prepare a statement; the answer is [`Reply::Prepared`](weir_mysql::Reply::Prepared).
     pub fn prepare(&mut self, sql: &str) {
         if self.admit(sql) {
-            self.expected = Expected::Statement;
-            let mut request = Request::prepare(self.out);
-            request.sql().extend_from_slice(sql.as_bytes());
-            request.finish();
+            self.ask_to_prepare(sql.as_bytes());
         }
+    }
+
+    fn ask_to_prepare(&mut self, sql: &[u8]) {
+        self.expected = Expected::Statement;
+        let mut request = Request::prepare(self.out);
+        request.sql().extend_from_slice(sql);
+        request.finish();
+    }
+
+    /// The permit that the run's gate gives a script. Without one, its texts cannot be asked for and the run ends.
+    pub fn script_permit(&mut self) -> Option<ScriptPermit<'a>> {
+        let permit = self.gate.script_permit();
+        if permit.is_none() {
+            self.refusal = Some(LoadError::Client(ClientError::Forbidden {
+                address: self.address.to_string(),
+                statement: "a statement of a script".to_owned(),
+                why: "this command does not allow a script".to_owned(),
+            }));
+        }
+        permit
     }
 
     /// Asks to execute a statement that was prepared on this connection.
@@ -131,20 +151,18 @@ impl<'a> Turn<'a> {
         Request::execute_with(self.out, statement_id, values);
     }
 
-    /// Asks for a statement as text, all of whose results are wanted, see [`Session::results`](super::Session).
-    pub fn query_results(&mut self, sql: &[u8]) {
+    /// Asks for a text of a script's, all of whose results are wanted, see [`Session::results`](super::Session). No
+    /// gate judges it.
+    pub fn query_results(&mut self, _: ScriptPermit<'a>, sql: &[u8]) {
         self.expected = Expected::TextResults;
         let mut request = Request::query(self.out);
         request.sql().extend_from_slice(sql);
         request.finish();
     }
 
-    /// Asks to prepare a text of a script's.
-    pub fn prepare_text(&mut self, sql: &[u8]) {
-        self.expected = Expected::Statement;
-        let mut request = Request::prepare(self.out);
-        request.sql().extend_from_slice(sql);
-        request.finish();
+    /// Asks to prepare a text of a script's. No gate judges it.
+    pub fn prepare_text(&mut self, _: ScriptPermit<'a>, sql: &[u8]) {
+        self.ask_to_prepare(sql);
     }
 
     /// Asks to execute a prepared statement, all of whose results are wanted.

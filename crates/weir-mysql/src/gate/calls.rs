@@ -1,62 +1,7 @@
 //! Which functions a statement calls: one that is stored in the server may write.
 
+use super::functions::{Called, Dialect};
 use super::tokens::Token;
-
-/// Functions of the servers that change more than the connection, by how their names begin: the state of
-/// a group, of replication, of an audit, of keys and of sequences; programs on the server's host.
-const CHANGING: [&str; 15] = [
-    "group_replication_",
-    "asynchronous_connection_failover_",
-    "audit_",
-    "keyring_key_",
-    "version_tokens_",
-    "set_firewall_",
-    "mysql_firewall_",
-    "gen_dictionary_",
-    "gen_blocklist",
-    "masking_dictionar",
-    "mask_inner_dictionar",
-    "service_",
-    "sys_",
-    "setval",
-    "http_",
-];
-
-/// Words that stand before a parenthesis without being a function, and functions that change nothing. One
-/// that is missing here counts as one of the schema's own, which only a command that writes may call.
-const HARMLESS: &str = "
-    abs acos adddate addtime aes_decrypt aes_encrypt all and any any_value as asin atan atan2 avg
-    benchmark between bigint bin bin_to_uuid binary bit bit_and bit_count bit_length bit_or bit_xor by
-    case cast ceil ceiling char char_length character character_length charset check coalesce coercibility
-    collation column_json columns compress concat concat_ws connection_id conv convert convert_tz cos cot
-    count crc32 cume_dist curdate current_date current_time current_timestamp current_user curtime database
-    date date_add date_format date_sub datediff datetime day dayname dayofmonth dayofweek dayofyear
-    decimal decode default degrees dense_rank distinct div double elt else encode except exists exp
-    export_set extract extractvalue field find_in_set first_value float floor for force format
-    found_rows from from_base64 from_days from_unixtime geometry get_format get_lock greatest group
-    group_concat grouping having hex hour identified if ifnull ignore in index inet6_aton inet6_ntoa
-    inet_aton inet_ntoa insert instr int integer intersect interval into is is_free_lock is_ipv4 is_ipv6
-    is_used_lock is_uuid isnull join json_array json_array_append json_array_insert json_arrayagg json_contains
-    json_contains_path json_depth json_detailed json_exists json_extract json_insert json_keys json_length
-    json_merge json_merge_patch json_merge_preserve json_object json_objectagg json_overlaps json_pretty
-    json_query json_quote json_remove json_replace json_schema_valid json_search json_set json_table json_type
-    json_unquote json_valid json_value key lag last_day last_insert_id last_value lateral lcase lead least
-    left length like limit ln localtime localtimestamp locate log log10 log2 lower lpad ltrim make_set makedate
-    maketime match max md5 microsecond mid min minute mod month monthname name_const not now nth_value ntile
-    nullif numeric nvl nvl2 oct octet_length offset old_password on or ord order over overlay partition
-    percent_rank period_add period_diff pi position pow power quarter quote radians rand rank recursive
-    regexp regexp_instr regexp_like regexp_replace regexp_substr release_all_locks release_lock repeat replace
-    reverse right rlike round row row_count row_number rows rpad rtrim schema sec_to_time second select
-    separator session_user set sha sha1 sha2 sign signed sin sleep some soundex space sqrt st_astext
-    st_contains st_distance st_distance_sphere st_geomfromtext st_within st_x st_y std stddev stddev_pop
-    stddev_samp str_to_date straight_join strcmp subdate substr substring substring_index subtime sum
-    system_user sysdate table tan then time time_format time_to_sec timediff timestamp timestampadd
-    timestampdiff to to_base64 to_char to_days to_seconds trim truncate ucase unhex uncompress union unix_timestamp
-    unsigned update upper use user using utc_date utc_time utc_timestamp uuid uuid_short uuid_to_bin value
-    values var_pop var_samp varbinary varchar variance version wait_for_executed_gtid_set master_gtid_wait
-    master_pos_wait source_pos_wait week weekday weekofyear weight_string when where window with xor year
-    yearweek
-";
 
 /// What a statement calls.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -69,44 +14,89 @@ pub(super) struct Calls {
     pub(super) schemas: Vec<String>,
 }
 
-/// What the tokens of a statement call.
-pub(super) fn calls(tokens: &[Token<'_>]) -> Calls {
+/// What the tokens of `sql` call on a server of this dialect.
+pub(super) fn calls(sql: &str, tokens: &[Token<'_>], dialect: Dialect) -> Calls {
     let mut calls = Calls::default();
     for (at, token) in tokens.iter().enumerate() {
-        if tokens.get(at + 1) != Some(&Token::Sign('(')) {
+        let Some(name) = token.name().filter(|_| is_before_arguments(tokens, at)) else {
             continue;
-        }
-        let qualifier = match at.checked_sub(2).map(|start| &tokens[start..at]) {
-            Some([schema, Token::Sign('.')]) => schema.name(),
-            _ => None,
         };
-        match (token, qualifier) {
-            (Token::Word(_) | Token::Quoted(_) | Token::Double(_), Some(schema)) => {
-                calls.stored = true;
-                calls.schemas.push(schema.to_owned());
+        if let Some(schema) = qualifier(tokens, at) {
+            calls.stored = true;
+            calls.schemas.push(schema.to_owned());
+        } else if !is_no_call(tokens, at) {
+            let called = Called {
+                name,
+                is_apart: is_apart(sql, name),
+                arguments: arguments(&tokens[at + 2..]),
+            };
+            if called.is_changing() {
+                calls.changing = Some(name.to_ascii_lowercase());
             }
-            (Token::Word(name), None) => calls.add(name, is_harmless(name)),
-            (Token::Quoted(name), None) => calls.add(name, false),
-            _ => {}
+            // In quotes it is a name of the user's.
+            calls.stored |= !matches!(token, Token::Word(_)) || !called.is_native(dialect);
         }
     }
     calls
 }
 
-impl Calls {
-    fn add(&mut self, name: &str, is_harmless: bool) {
-        let lower = name.to_ascii_lowercase();
-        if CHANGING.iter().any(|begin| lower.starts_with(begin)) {
-            self.changing = Some(lower);
-        }
-        self.stored |= !is_harmless;
-    }
+fn is_before_arguments(tokens: &[Token<'_>], at: usize) -> bool {
+    tokens.get(at + 1) == Some(&Token::Sign('('))
 }
 
-fn is_harmless(name: &str) -> bool {
-    HARMLESS
-        .split_ascii_whitespace()
-        .any(|known| known.eq_ignore_ascii_case(name))
+/// The first name of a path that ends at `at`: `schema.function`, `schema.package.function`.
+fn qualifier<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
+    let mut first = None;
+    let mut at = at;
+    while let Some(start) = at.checked_sub(2)
+        && tokens[start + 1] == Token::Sign('.')
+    {
+        first = Some(tokens[start].name().unwrap_or_default());
+        at = start;
+    }
+    first
+}
+
+/// Whether a name before a parenthesis stands where no function can be called: right after a value, after `AS`,
+/// or as a common table with its columns.
+fn is_no_call(tokens: &[Token<'_>], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| tokens[before]);
+    let is_after_value = before.is_some_and(|before| {
+        let is_closed = before == Token::Sign(')') || matches!(before, Token::Text(_));
+        is_closed || before.is_number() || before.is("AS")
+    });
+    is_after_value || is_common_table(&tokens[at + 1..])
+}
+
+/// Whether these are the columns of a common table: `(a, b) AS (`.
+fn is_common_table(tokens: &[Token<'_>]) -> bool {
+    let Some(end) = tokens.iter().position(|token| *token == Token::Sign(')')) else {
+        return false;
+    };
+    let mut columns = tokens[1..end].split(|token| *token == Token::Sign(','));
+    columns.all(|column| matches!(column, [name] if name.name().is_some()))
+        && matches!(tokens[end + 1..], [word, Token::Sign('('), ..] if word.is("AS"))
+}
+
+/// Whether something stands between a name of `sql` and its parenthesis.
+fn is_apart(sql: &str, name: &str) -> bool {
+    let end = name.as_ptr() as usize - sql.as_ptr() as usize + name.len();
+    sql.as_bytes().get(end) != Some(&b'(')
+}
+
+/// Arguments between an open parenthesis and the one that closes it.
+fn arguments(tokens: &[Token<'_>]) -> usize {
+    let (mut depth, mut commas) = (0_usize, 0);
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign('(') => depth += 1,
+            Token::Sign(')') if depth == 0 => return if at == 0 { 0 } else { commas + 1 },
+            Token::Sign(')') => depth -= 1,
+            Token::Sign(',') if depth == 0 => commas += 1,
+            _ => {}
+        }
+    }
+    0
 }
 
 #[cfg(test)]
@@ -114,36 +104,77 @@ mod tests {
     use super::super::tokens::tokens;
     use super::*;
 
+    const MYSQL: Dialect = Dialect::Mysql {
+        has_old_digests: false,
+    };
+
+    fn of(sql: &str, dialect: Dialect) -> Calls {
+        calls(sql, &tokens(sql), dialect)
+    }
+
     #[test]
     fn what_the_servers_bring_along_is_known() {
         for sql in [
             "SELECT COUNT(*), CAST(COALESCE(SUM(a), 0) AS UNSIGNED) FROM t WHERE b IN (1, 2)",
             "SELECT GROUP_CONCAT(DISTINCT a ORDER BY a) FROM t FORCE INDEX (`k`)",
-            "SELECT WAIT_FOR_EXECUTED_GTID_SET('x', 1)",
             "WITH RECURSIVE x AS (SELECT 1) SELECT ROW_NUMBER() OVER (PARTITION BY a) FROM x",
+            "WITH x(a, `b`) AS (SELECT 1, 2), y (c) AS (SELECT 3) SELECT * FROM x, y",
+            "SELECT a FROM t WHERE MATCH (a) AGAINST ('x' IN BOOLEAN MODE)",
+            "SELECT HEX(RANDOM_BYTES(4)), ST_Area(ST_GeomFromText('POINT(1 1)')), JSON_OVERLAPS(a, b)",
+            "SELECT d.a FROM (SELECT 1) AS d (a), (SELECT 2) e (b)",
         ] {
-            assert_eq!(calls(&tokens(sql)), Calls::default(), "{sql}");
+            for dialect in [Dialect::Unknown, Dialect::Mariadb, MYSQL] {
+                assert_eq!(of(sql, dialect), Calls::default(), "{sql} {dialect:?}");
+            }
+        }
+        for sql in [
+            "SELECT WAIT_FOR_EXECUTED_GTID_SET('x', 1), POINT(1, 2), 1 MEMBER OF ('[1]')",
+            "SELECT VECTOR_DIM(STRING_TO_VECTOR('[1]')), REGEXP_LIKE(a, 'x'), UUID_TO_BIN(UUID())",
+        ] {
+            assert_eq!(of(sql, MYSQL), Calls::default(), "{sql}");
+            assert!(of(sql, Dialect::Mariadb).stored || sql.contains("POINT"));
+        }
+        let sql = "SELECT NVL(a, 1), MD5('x'), JSON_VALUE(a, '$'), POINT(1, 2)";
+        assert_eq!(of(sql, Dialect::Mariadb), Calls::default());
+        assert!(of(sql, MYSQL).stored);
+        assert_eq!(
+            of("SELECT MD5(1)", Dialect::by_version("8.4.2")),
+            Calls::default()
+        );
+    }
+
+    /// Each of them called a stored function of that name on a real server.
+    #[test]
+    fn what_may_be_stored_is_told() {
+        for sql in [
+            "SELECT pay(1)",
+            "SELECT `pay` (1)",
+            "SELECT \"pay\"(1)",
+            "SELECT `count`(1)",
+            "SELECT COUNT (1)",
+            "SELECT COUNT/**/(1)",
+            "SELECT POINT()",
+            "SELECT POINT(1)",
+            "DO pay(1)",
+            "SELECT a FROM t WHERE pay(a)",
+            "SELECT pay(a) AS x",
+        ] {
+            assert!(of(sql, Dialect::Mariadb).stored, "{sql}");
         }
     }
 
     #[test]
-    fn what_may_be_stored_is_told_and_what_changes_more_is_named() {
-        for sql in [
-            "SELECT pay(1)",
-            "SELECT `pay` (1)",
-            "DO pay(1)",
-            "SELECT a FROM t WHERE pay(a)",
-        ] {
-            assert!(calls(&tokens(sql)).stored, "{sql}");
+    fn schemas_of_functions_are_told_and_what_changes_more_is_named() {
+        for sql in ["SELECT hr . pay(1)", "SELECT hr.package.pay(1)"] {
+            assert_eq!(of(sql, MYSQL).schemas, ["hr"], "{sql}");
         }
-        let of_schema = calls(&tokens("SELECT hr . pay(1)"));
-        assert_eq!(of_schema.schemas, ["hr"]);
         for sql in [
             "SELECT group_replication_set_as_primary('x')",
             "SELECT SETVAL(s, 100)",
             "SELECT sys_exec('reboot')",
+            "DO GET_LOCK('x', 1)",
         ] {
-            assert!(calls(&tokens(sql)).changing.is_some(), "{sql}");
+            assert!(of(sql, MYSQL).changing.is_some(), "{sql}");
         }
     }
 }

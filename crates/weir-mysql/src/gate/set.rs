@@ -1,4 +1,7 @@
 //! What a `SET` statement sets (MySQL manual, "SET Syntax for Variable Assignment").
+//!
+//! An assignment is read from its first word to its last. One that cannot be read so is forbidden: it may set
+//! anything.
 
 use super::effect::{Effect, forbidden};
 use super::tokens::Token;
@@ -13,25 +16,30 @@ const OTHERS: [&str; 7] = [
     "PERSIST",
     "PERSIST_ONLY",
 ];
-/// Variables of a session that decide what replicas get, or what the server's log of statements does not.
+/// Variables of a session that decide what replicas get, or what the server's log of statements does not, by how
+/// their names begin.
 const OF_REPLICATION: [&str; 12] = [
-    "gtid_next",
-    "gtid_seq_no",
-    "gtid_domain_id",
+    "gtid_",
     "server_id",
     "skip_replication",
-    "binlog_format",
-    "wsrep_on",
-    "pseudo_slave_mode",
-    "pseudo_replica_mode",
+    "skip_parallel_replication",
+    "binlog_",
+    "wsrep_",
+    "pseudo_",
+    "original_",
+    "immediate_",
+    "require_row_format",
     "sql_log_off",
     "debug",
-    "debug_sync",
 ];
-/// Encodings in which no part of a character looks like a quote.
-const ENCODINGS: [&str; 8] = [
-    "utf8", "utf8mb3", "utf8mb4", "latin1", "ascii", "binary", "default", "cp1252",
+/// Encodings in which no part of a character looks like a quote. The server's default may be another.
+const ENCODINGS: [&str; 7] = [
+    "utf8", "utf8mb3", "utf8mb4", "latin1", "ascii", "binary", "cp1252",
 ];
+/// Levels of isolation at which a read locks no row.
+const LOCKLESS: [&str; 3] = ["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ"];
+const NO_NAME: &str =
+    "it sets something whose name cannot be read; write SET [GLOBAL | SESSION] name = value";
 
 /// Where a variable is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,51 +48,75 @@ enum Scope {
     Global,
 }
 
+/// What one assignment sets.
+#[derive(Debug, PartialEq, Eq)]
+enum Assigned {
+    /// Something of the connection's.
+    Own,
+    /// Whether the binary log gets what the connection writes.
+    BinaryLog,
+    /// The isolation level at which each read locks its rows, or one that cannot be read.
+    LockingReads,
+    Global(String),
+}
+
 /// What the words after `SET` do.
 pub(super) fn of_set(words: &[Token<'_>]) -> Effect {
-    let (mut globals, mut skips) = (Vec::new(), false);
+    if let Some(effect) = of_characteristics(words) {
+        return effect;
+    }
+    let (mut globals, mut skips, mut locks) = (Vec::new(), false, false);
     // A scope holds for all that follow without one of their own.
     let mut scope = Scope::Session;
-    for assignment in assignments(words) {
-        let rest = match assignment {
-            [first, rest @ ..] if first.is("GLOBAL") => {
-                scope = Scope::Global;
-                rest
-            }
-            [first, rest @ ..] if first.is_any(&["SESSION", "LOCAL"]) => {
-                scope = Scope::Session;
-                rest
-            }
-            rest => rest,
-        };
-        if let Some(other) = rest.first().filter(|word| word.is_any(&OTHERS)) {
-            let name = other.name().unwrap_or_default();
-            return forbidden(&format!(
-                "SET {name} is nothing that Weir sends to a server of yours"
-            ));
-        }
-        let Some((own, name)) = variable(rest, scope) else {
-            return forbidden("a variable has no name");
-        };
-        match own {
-            None => return forbidden("PERSIST outlasts the server's restart"),
-            Some(Scope::Global) => globals.push(name),
-            Some(Scope::Session) if OF_REPLICATION.contains(&&*name) => {
-                return forbidden(&format!(
-                    "{name} changes replication or the server's logs; leave it out"
-                ));
-            }
-            Some(Scope::Session) if sets_encoding(&name) && !is_encoding(rest) => {
-                return forbidden("an encoding is set in which quotes cannot be told; use utf8mb4");
-            }
-            Some(Scope::Session) => skips |= name == "sql_log_bin",
+    for words in assignments(words) {
+        match assignment(words, &mut scope) {
+            Ok(Assigned::Own) => {}
+            Ok(Assigned::BinaryLog) => skips = true,
+            Ok(Assigned::LockingReads) => locks = true,
+            Ok(Assigned::Global(name)) => globals.push(name),
+            Err(why) => return forbidden(&why),
         }
     }
-    match (globals.is_empty(), skips) {
-        (false, _) => Effect::Global(globals),
-        (true, true) => Effect::SkipBinaryLog,
-        (true, false) => Effect::None,
+    match (globals.is_empty(), skips, locks) {
+        (true, false, false) => Effect::None,
+        (true, true, false) => Effect::SkipBinaryLog,
+        (true, false, true) => Effect::Write(Vec::new()),
+        (false, false, false) => Effect::Global(globals),
+        _ => {
+            forbidden("it sets several things that have to be allowed; write a statement for each")
+        }
     }
+}
+
+/// What `SET [scope] TRANSACTION ...` does.
+fn of_characteristics(words: &[Token<'_>]) -> Option<Effect> {
+    let (is_global, rest) = match words {
+        [scope, rest @ ..] if scope.is("GLOBAL") => (true, rest),
+        [scope, rest @ ..] if scope.is_any(&["SESSION", "LOCAL"]) => (false, rest),
+        rest => (false, rest),
+    };
+    let [first, rest @ ..] = rest else {
+        return None;
+    };
+    if !first.is("TRANSACTION") || rest.first() == Some(&Token::Sign('=')) {
+        return None;
+    }
+    let has = |word: &str| rest.iter().any(|token| token.is(word));
+    if is_global {
+        let named = [
+            ("ISOLATION", "isolation"),
+            ("ONLY", "read_only"),
+            ("WRITE", "read_only"),
+        ];
+        let named = named.iter().filter(|(word, _)| has(word));
+        let names = named.map(|(_, name)| format!("transaction_{name}"));
+        return Some(Effect::Global(names.collect()));
+    }
+    Some(if has("SERIALIZABLE") {
+        Effect::Write(Vec::new())
+    } else {
+        Effect::None
+    })
 }
 
 /// The parts between commas outside of parentheses.
@@ -100,46 +132,152 @@ fn assignments<'t, 'a>(words: &'t [Token<'a>]) -> impl Iterator<Item = &'t [Toke
     })
 }
 
-/// The scope and name of the variable that an assignment begins with; no scope for one that persists.
-fn variable(words: &[Token<'_>], scope: Scope) -> Option<(Option<Scope>, String)> {
-    let first = words.first()?.name()?;
-    let normal = |name: &str| name.to_ascii_lowercase().replace('-', "_");
-    let Some(system) = first.strip_prefix("@@") else {
-        // A user's own variable is the connection's.
-        let scope = if first.starts_with('@') {
-            Scope::Session
-        } else {
-            scope
-        };
-        if scope == Scope::Global && first.eq_ignore_ascii_case("TRANSACTION") {
-            return Some((Some(scope), "transaction_isolation".to_owned()));
+/// What one assignment sets; `carried`: the scope of those before it, and then of those after it.
+fn assignment(words: &[Token<'_>], carried: &mut Scope) -> Result<Assigned, String> {
+    if let Some(encoding) = encoding(words) {
+        return own_encoding(encoding);
+    }
+    let (is_scoped, words) = match words {
+        [scope, rest @ ..] if scope.is("GLOBAL") => {
+            *carried = Scope::Global;
+            (true, rest)
         }
-        return Some((Some(scope), normal(first)));
+        [scope, rest @ ..] if scope.is_any(&["SESSION", "LOCAL"]) => {
+            *carried = Scope::Session;
+            (true, rest)
+        }
+        rest => (false, rest),
     };
-    let of_path = || words.get(2).and_then(|word| word.name()).map(normal);
-    match normal(system).as_str() {
-        "global" => Some((Some(Scope::Global), of_path()?)),
-        "session" | "local" => Some((Some(Scope::Session), of_path()?)),
-        "persist" | "persist_only" => Some((None, of_path()?)),
-        name => Some((Some(Scope::Session), name.to_owned())),
+    if let Some(other) = words.first().filter(|word| word.is_any(&OTHERS)) {
+        let name = other.name().unwrap_or_default();
+        return Err(format!(
+            "SET {name} is nothing that Weir sends to a server of yours"
+        ));
+    }
+    let (target, value) = sides(words).ok_or(NO_NAME)?;
+    if !is_scoped && is_users(target) {
+        return Ok(Assigned::Own);
+    }
+    let (scope, name) = match target {
+        [name] if !has_at(*name) => (*carried, *name),
+        path if !is_scoped && *carried == Scope::Session => system(path)?,
+        _ => return Err(NO_NAME.to_owned()),
+    };
+    let name = plain(name).ok_or(NO_NAME)?;
+    match scope {
+        Scope::Global => Ok(Assigned::Global(name)),
+        Scope::Session => of_session(&name, value),
     }
 }
 
-fn sets_encoding(name: &str) -> bool {
-    matches!(
-        name,
-        "names" | "charset" | "character" | "character_set_client"
-    )
+/// The two sides of `=` or `:=`.
+fn sides<'t, 'a>(words: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], &'t [Token<'a>])> {
+    let at = words.iter().position(|word| *word == Token::Sign('='))?;
+    let target = &words[..at];
+    let target = target.strip_suffix(&[Token::Sign(':')]).unwrap_or(target);
+    Some((target, &words[at + 1..]))
 }
 
-/// Whether the encoding that an assignment ends with, or that stands before `COLLATE`, is a plain one.
-fn is_encoding(assignment: &[Token<'_>]) -> bool {
-    let end = assignment.iter().position(|word| word.is("COLLATE"));
-    let value = assignment[..end.unwrap_or(assignment.len())].last();
-    let Some(Token::Text(text) | Token::Word(text) | Token::Double(text)) = value else {
-        return false;
+fn has_at(token: Token<'_>) -> bool {
+    matches!(token, Token::Word(word) if word.starts_with('@'))
+}
+
+/// Whether it is a variable of the user's, which is the connection's: `@a`, `@a.b`, `` @`a` ``.
+fn is_users(target: &[Token<'_>]) -> bool {
+    match target {
+        [
+            Token::Word("@"),
+            Token::Text(_) | Token::Quoted(_) | Token::Double(_),
+        ] => true,
+        [Token::Word(first), rest @ ..] => {
+            let name = first.strip_prefix('@');
+            let is_name = name.is_some_and(|name| !name.is_empty() && !name.starts_with('@'));
+            let is_rest = |token: &Token<'_>| matches!(token, Token::Word(_) | Token::Sign('.'));
+            is_name && rest.iter().all(is_rest)
+        }
+        _ => false,
+    }
+}
+
+/// The scope and the name of a variable after `@@`.
+fn system<'a>(path: &[Token<'a>]) -> Result<(Scope, Token<'a>), String> {
+    let [Token::Word(first), rest @ ..] = path else {
+        return Err(NO_NAME.to_owned());
     };
-    ENCODINGS
-        .iter()
-        .any(|known| known.eq_ignore_ascii_case(text))
+    let first = first.strip_prefix("@@").ok_or(NO_NAME)?;
+    match (first, rest) {
+        ("", [name @ (Token::Quoted(_) | Token::Double(_))]) => Ok((Scope::Session, *name)),
+        ("", _) => Err(NO_NAME.to_owned()),
+        (name, []) => Ok((Scope::Session, Token::Word(name))),
+        (scope, [Token::Sign('.'), name]) => match scope.to_ascii_lowercase().as_str() {
+            "global" => Ok((Scope::Global, *name)),
+            "session" | "local" => Ok((Scope::Session, *name)),
+            "persist" | "persist_only" => Err("PERSIST outlasts the server's restart".to_owned()),
+            _ => Err(NO_NAME.to_owned()),
+        },
+        _ => Err(NO_NAME.to_owned()),
+    }
+}
+
+/// The name of a variable in lower case, if it can be one.
+fn plain(name: Token<'_>) -> Option<String> {
+    let name = name.name()?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (!name.is_empty() && name.chars().all(is_plain)).then(|| name.to_ascii_lowercase())
+}
+
+fn of_session(name: &str, value: &[Token<'_>]) -> Result<Assigned, String> {
+    if OF_REPLICATION.iter().any(|begin| name.starts_with(begin)) {
+        return Err(format!(
+            "{name} changes replication or the server's logs; leave it out"
+        ));
+    }
+    let text = match value {
+        [Token::Text(text) | Token::Word(text) | Token::Double(text)] => *text,
+        _ => "",
+    };
+    let is_one_of = |known: &[&str]| known.iter().any(|known| known.eq_ignore_ascii_case(text));
+    match name {
+        "sql_log_bin" => Ok(Assigned::BinaryLog),
+        "character_set_client" => own_encoding(value),
+        "transaction_isolation" | "tx_isolation" if !is_one_of(&LOCKLESS) => {
+            Ok(Assigned::LockingReads)
+        }
+        _ => Ok(Assigned::Own),
+    }
+}
+
+/// What stands after `NAMES` and `CHARACTER SET`.
+fn encoding<'t, 'a>(words: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
+    let is_name = |word: &Token<'_>| word.is_any(&["NAMES", "CHARSET"]);
+    match words {
+        [_, Token::Sign('=' | ':'), ..] => None,
+        [names, rest @ ..] if is_name(names) => Some(rest),
+        [character, set, rest @ ..]
+            if character.is_any(&["CHARACTER", "CHAR"]) && set.is("SET") =>
+        {
+            Some(rest)
+        }
+        _ => None,
+    }
+}
+
+/// An encoding of the connection, if quotes can be told in it: its name alone, or before `COLLATE`.
+fn own_encoding(value: &[Token<'_>]) -> Result<Assigned, String> {
+    let name = match value {
+        [name] => Some(name),
+        [name, collate, _] if collate.is("COLLATE") => Some(name),
+        _ => None,
+    };
+    let is_known = |text: &str| {
+        ENCODINGS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(text))
+    };
+    match name {
+        Some(Token::Text(text) | Token::Word(text) | Token::Double(text)) if is_known(text) => {
+            Ok(Assigned::Own)
+        }
+        _ => Err("an encoding is set in which quotes cannot be told; use utf8mb4".to_owned()),
+    }
 }

@@ -1,7 +1,8 @@
 //! What a statement would do to a server, by its text. What is not known to be harmless is not.
 
-use super::calls::calls;
+use super::calls::{Calls, calls};
 use super::effect::{Effect, forbidden};
+use super::functions::Dialect;
 use super::set::of_set;
 use super::targets::schemas;
 use super::tokens::{Token, readings};
@@ -19,7 +20,7 @@ const BEFORE_OBJECT: [&str; 9] = [
     "IGNORE",
 ];
 /// Engines whose tables lie in other tables or on other servers.
-const ENGINES_ELSEWHERE: [&str; 7] = [
+const ENGINES_ELSEWHERE: [&str; 8] = [
     "FEDERATED",
     "FEDERATEDX",
     "CONNECT",
@@ -27,10 +28,11 @@ const ENGINES_ELSEWHERE: [&str; 7] = [
     "MERGE",
     "MRG_MYISAM",
     "OQGRAPH",
+    "S3",
 ];
 
-/// What `sql` would do, in whichever way the server reads its quotes.
-pub(super) fn effect(sql: &str) -> Effect {
+/// What `sql` would do on a server of this dialect, in whichever way it reads its quotes.
+pub(super) fn effect(sql: &str, dialect: Dialect) -> Effect {
     let readings = readings(sql);
     // A server that reads a quote that does not close refuses the statement.
     let is_whole = |reading: &&Vec<Token<'_>>| !reading.contains(&Token::Unfinished);
@@ -40,7 +42,10 @@ pub(super) fn effect(sql: &str) -> Effect {
     } else {
         whole
     };
-    let mut effects: Vec<_> = judged.into_iter().map(|tokens| of_tokens(tokens)).collect();
+    let mut effects: Vec<_> = judged
+        .into_iter()
+        .map(|tokens| of_tokens(sql, tokens, dialect))
+        .collect();
     effects.dedup();
     let [effect] = effects.as_slice() else {
         return forbidden(
@@ -50,7 +55,7 @@ pub(super) fn effect(sql: &str) -> Effect {
     effect.clone()
 }
 
-fn of_tokens(all: &[Token<'_>]) -> Effect {
+fn of_tokens(sql: &str, all: &[Token<'_>], dialect: Dialect) -> Effect {
     let words = match all.iter().position(|token| *token == Token::Sign(';')) {
         Some(end) if end + 1 < all.len() => {
             return forbidden("it is more than one statement; write one");
@@ -64,7 +69,7 @@ fn of_tokens(all: &[Token<'_>]) -> Effect {
     // `(SELECT ...) UNION ...`
     let start = words.iter().position(|token| *token != Token::Sign('('));
     let words = &words[start.unwrap_or(words.len())..];
-    let calls = calls(words);
+    let calls = calls(sql, words, dialect);
     if let Some(name) = calls.changing {
         return forbidden(&format!(
             "the function {name} changes more than tables of a schema"
@@ -75,11 +80,41 @@ fn of_tokens(all: &[Token<'_>]) -> Effect {
         [Token::Word(verb), rest @ ..] => of_verb(&verb.to_ascii_uppercase(), words, rest),
         _ => forbidden("it does not begin with a word; write one statement of SQL"),
     };
+    with_parts(effect, words, calls)
+}
+
+/// Adds to the effect of a statement's verb that of its queries and of the functions that it calls.
+fn with_parts(effect: Effect, words: &[Token<'_>], calls: Calls) -> Effect {
+    let has = |first: &str, second: &[&str]| {
+        words
+            .windows(2)
+            .any(|pair| pair[0].is(first) && pair[1].is_any(second))
+    };
+    if has("INTO", &["OUTFILE", "DUMPFILE"]) {
+        return forbidden("it writes a file on the server's host");
+    }
+    let counts = has("VALUE", &["FOR"]) || words.iter().any(|word| word.is("NEXTVAL"));
+    let locks = has("FOR", &["UPDATE", "SHARE"]) || has("LOCK", &["IN"]);
     match effect {
+        Effect::Write(named) => Effect::Write(union(named, calls.schemas)),
+        Effect::None if counts || locks => Effect::Write(union(schemas(words), calls.schemas)),
         // What a stored function does, it does not say here.
         Effect::None if calls.stored => Effect::Write(calls.schemas),
+        Effect::Global(_) | Effect::SkipBinaryLog if counts || locks || calls.stored => {
+            forbidden("its value may change a table; write a value that does not")
+        }
         effect => effect,
     }
+}
+
+/// All names of `first`, and those of `second` that are not among them.
+fn union(mut first: Vec<String>, second: Vec<String>) -> Vec<String> {
+    let more: Vec<_> = second
+        .into_iter()
+        .filter(|name| !first.contains(name))
+        .collect();
+    first.extend(more);
+    first
 }
 
 /// Why a statement cannot be read as the server would read it.
@@ -98,7 +133,7 @@ fn of_verb(verb: &str, all: &[Token<'_>], rest: &[Token<'_>]) -> Effect {
     let first = |keyword: &str| rest.first().is_some_and(|word| word.is(keyword));
     let is_work = matches!(rest, []) || matches!(rest, [word] if word.is("WORK"));
     match verb {
-        "SELECT" | "VALUES" | "TABLE" => of_select(all),
+        "SELECT" | "VALUES" | "TABLE" => Effect::None,
         "WITH" => of_common_tables(rest),
         "SHOW" | "EXPLAIN" | "DESCRIBE" | "DESC" | "HELP" | "DO" | "CHECKSUM" => of_reading(rest),
         "BEGIN" if is_work => Effect::None,
@@ -125,28 +160,6 @@ fn is_local(words: &[Token<'_>]) -> bool {
         .any(|pair| pair[0].is("LOCAL") && pair[1].is("INFILE"))
 }
 
-/// A query may write files on the server's host, lock rows, and count a sequence on.
-fn of_select(words: &[Token<'_>]) -> Effect {
-    let has = |first: &str, second: &[&str]| {
-        words
-            .windows(2)
-            .any(|pair| pair[0].is(first) && pair[1].is_any(second))
-    };
-    if has("INTO", &["OUTFILE", "DUMPFILE"]) {
-        return forbidden("it writes a file on the server's host");
-    }
-    let counts = has("VALUE", &["FOR"]) || words.iter().any(|word| word.is("NEXTVAL"));
-    let locks = has("FOR", &["UPDATE", "SHARE"]) || has("LOCK", &["IN"]);
-    if !counts && !locks {
-        return Effect::None;
-    }
-    let schemas = schemas(words);
-    if counts || !schemas.is_empty() {
-        return Effect::Write(schemas);
-    }
-    Effect::None
-}
-
 /// `WITH ... SELECT`, `UPDATE` or `DELETE`: the verb stands outside all parentheses.
 fn of_common_tables(words: &[Token<'_>]) -> Effect {
     let mut depth = 0_usize;
@@ -161,7 +174,7 @@ fn of_common_tables(words: &[Token<'_>]) -> Effect {
             _ => {}
         }
     }
-    of_select(words)
+    Effect::None
 }
 
 /// `EXPLAIN` may execute what it explains, as MariaDB's `ANALYZE UPDATE` does.
@@ -174,7 +187,7 @@ fn of_reading(words: &[Token<'_>]) -> Effect {
     if executes && (is_change || !is_query) {
         return forbidden("it executes the explained statement");
     }
-    of_select(words)
+    Effect::None
 }
 
 /// Definitions of tables, indexes and schemas; of nothing else.
@@ -289,6 +302,11 @@ fn of_kill(words: &[Token<'_>]) -> Effect {
 mod tests {
     use super::*;
 
+    /// On a server of which no connection has told yet.
+    fn effect(sql: &str) -> Effect {
+        super::effect(sql, Dialect::Unknown)
+    }
+
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
@@ -296,7 +314,7 @@ mod tests {
     #[test]
     fn what_reads_and_what_ends_with_the_connection_has_no_effect() {
         for sql in [
-            "SELECT c FROM sbtest1 WHERE id = ? FOR UPDATE",
+            "SELECT c FROM sbtest1 WHERE id = ?",
             "(SELECT 1) UNION (SELECT 2)",
             "/* hint */ select 1;",
             "WITH x AS (SELECT 1) SELECT * FROM x",
@@ -333,7 +351,15 @@ mod tests {
                 "SET GLOBAL innodb_io_capacity = 1",
                 vec!["innodb_io_capacity"],
             ),
-            ("set @@global.Innodb-IO_capacity = 1", vec!["innodb"]),
+            (
+                "set @@global.Innodb_IO_capacity := 1",
+                vec!["innodb_io_capacity"],
+            ),
+            ("SET @@GLOBAL.`a` = 1", vec!["a"]),
+            (
+                "SET GLOBAL TRANSACTION READ ONLY",
+                vec!["transaction_read_only"],
+            ),
             (
                 "SET GLOBAL a = 1, b = (SELECT 1, 2), SESSION c = 2, d = 3",
                 vec!["a", "b"],
@@ -352,6 +378,14 @@ mod tests {
             "SET @@sql_log_bin = 0",
             "SET @@session.sql_log_bin = 0",
             "SET `sql_log_bin` = 0",
+            "SET @@`sql_log_bin` = 0",
+            "SET @@`SQL_LOG_BIN`:=0",
+            "SET @@session.`sql_log_bin` = 0",
+            "SET @@SESSION . sql_log_bin = 0",
+            "SET @@\"sql_log_bin\" = 0",
+            "SET LOCAL \"sql_log_bin\" = 0",
+            "SET @@/**/`sql_log_bin` = 0",
+            "SET @a = 1, @@`sql_log_bin` = 0",
         ] {
             assert_eq!(effect(sql), Effect::SkipBinaryLog, "{sql}");
         }
@@ -381,6 +415,26 @@ mod tests {
             ("SET @a = hr.pay(1)", vec!["hr"]),
             ("SHOW TABLES WHERE hr.pay(1)", vec!["hr"]),
             ("SELECT * FROM hr.t FOR UPDATE", vec!["hr"]),
+            ("SELECT * FROM t FOR UPDATE", vec![]),
+            ("SELECT * FROM t FOR SHARE OF t SKIP LOCKED", vec![]),
+            ("SELECT * FROM t LOCK IN SHARE MODE", vec![]),
+            ("(SELECT * FROM t FOR UPDATE)", vec![]),
+            ("SELECT 1 UNION (SELECT a FROM t FOR UPDATE)", vec![]),
+            ("SELECT (SELECT a FROM t LIMIT 1 FOR UPDATE)", vec![]),
+            (
+                "WITH x AS (SELECT * FROM t FOR SHARE) SELECT * FROM x",
+                vec![],
+            ),
+            ("SET @a = (SELECT a FROM t LIMIT 1 FOR/**/UPDATE)", vec![]),
+            ("DO (SELECT a FROM t LOCK IN SHARE MODE)", vec![]),
+            ("SET @a = NEXT VALUE FOR hr.s", vec!["hr"]),
+            (
+                "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+                vec![],
+            ),
+            ("SET transaction_isolation = 3", vec![]),
+            ("CALL pay(hr.f(1))", vec!["hr"]),
+            ("SELECT hr.package.f(1)", vec!["hr"]),
             ("SELECT * FROM hr.t LOCK IN SHARE MODE", vec!["hr"]),
             ("SELECT NEXT VALUE FOR hr.s", vec!["hr"]),
             ("SELECT NEXTVAL(hr.s)", vec!["hr"]),
@@ -419,6 +473,22 @@ mod tests {
             "SET SESSION server_id = 7",
             "SET @@SESSION.skip_replication = 1",
             "SET NAMES gbk",
+            "SET @@`character_set_client` = gbk",
+            "SET character_set_client = 28 | 'latin1'",
+            "SET NAMES DEFAULT",
+            "SET @@`session`.sql_log_bin = 0",
+            "SET @@a.b = 1",
+            "SET a.b = 1",
+            "SET @@ = 1",
+            "SET @@`a``b` = 1",
+            "SET @@global.Innodb-IO_capacity = 1",
+            "SET GLOBAL a = 1, sql_log_bin = (SELECT pay(1))",
+            "SET GLOBAL a = 1, @@b = 2",
+            "SET sql_log_bin",
+            "SET @@`gtid_next` = 'AUTOMATIC'",
+            "SET binlog_row_image = 'MINIMAL'",
+            "INSERT INTO t SELECT 1 INTO OUTFILE 'x'",
+            "DO GET_LOCK('x', 1)",
             "SET character_set_client = (SELECT 'gbk')",
             "SET CHARACTER SET sjis",
             "KILL QUERY ID 7",

@@ -17,7 +17,7 @@ pub(crate) enum Token<'a> {
     Text(&'a str),
     /// Any other character.
     Sign(char),
-    /// A comment whose text the server executes: `/*!80000 ... */`.
+    /// A comment whose text the server executes, `/*!80000 ... */`, or whose end cannot be told.
     Executed,
     /// A quote that does not close: the server refuses the statement.
     Unfinished,
@@ -125,8 +125,7 @@ pub(crate) fn next(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'
         '-' if is_dash_comment(rest) => (None, line_end()),
         '/' if rest.starts_with("/*") => {
             let end = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
-            let is_executed = rest.starts_with("/*!") || rest.starts_with("/*M!");
-            (is_executed.then_some(Token::Executed), end)
+            (is_read(&rest[..end]).then_some(Token::Executed), end)
         }
         '\'' | '"' | '`' => quoted(rest, first, quoting),
         c if is_word(c) => {
@@ -135,6 +134,18 @@ pub(crate) fn next(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'
         }
         c => (Some(Token::Sign(c)), c.len_utf8()),
     }
+}
+
+/// Whether the server reads what stands in a comment: it executes it, or it is a hint with a quote in which the
+/// comment may not end yet.
+fn is_read(comment: &str) -> bool {
+    if comment.starts_with("/*!") || comment.starts_with("/*M!") {
+        return true;
+    }
+    let quotes = ['\'', '"', '`'].map(|quote| comment.matches(quote).count());
+    let has_open = quotes.iter().any(|count| count % 2 == 1);
+    let has_several = quotes.iter().filter(|count| **count > 0).count() > 1;
+    comment.starts_with("/*+") && (has_open || has_several || comment.contains('\\'))
 }
 
 /// What stands in quotes.
@@ -208,6 +219,9 @@ mod tests {
         assert_eq!(tokens("SELECT /*!80000 1 */ 2")[1], Executed);
         assert_eq!(tokens("SELECT /*M!100100 1 */ 2")[1], Executed);
         assert_eq!(tokens("/*/ SELECT */ 1"), [Word("1")]);
+        assert_eq!(tokens("/*+ INDEX(t `k`) */ 1"), [Word("1")]);
+        assert_eq!(tokens("/*+ SET_VAR(a='*/ 1 # ') */ f()")[0], Executed);
+        assert_eq!(tokens("/*+ SET_VAR(a=\"'\") */ 1")[0], Executed);
     }
 
     #[test]

@@ -52,8 +52,11 @@ impl MysqlDriver {
         let idle_ns = self.closed_idle_ns.take();
         let idle_ns = idle_ns.filter(|idle_ns| *idle_ns >= IDLE_LIMIT_MIN_NS);
         match self.farewell.take() {
-            Some(said) => (shared.link.dismissed(&said), said),
-            None => (shared.link.lost(error, idle_ns), lost_in_silence()),
+            Some(said) => (shared.link(self.number).dismissed(&said), said),
+            None => (
+                shared.link(self.number).lost(error, idle_ns),
+                lost_in_silence(),
+            ),
         }
     }
 

@@ -14,7 +14,8 @@ pub(crate) struct Shared {
     pub(super) outgoing: Vec<u8>,
     /// Where a value is put together that has several parts.
     pub(super) scratch: Vec<u8>,
-    pub(super) link: Link,
+    /// The servers, over which connections are dealt in turn.
+    pub(super) links: Vec<Link>,
     /// What may be sent.
     pub(super) gate: Gate,
     pub(super) tolerated: Tolerated,
@@ -29,9 +30,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// For connections to `address`.
+    /// For connections that are dealt over `addresses` in turn, of which there is at least one.
     pub(crate) fn new(
-        (address, gate): (&Address, &Gate),
+        (addresses, gate): (Vec<Address>, &Gate),
         tolerated: Tolerated,
         reconnector: Option<Reconnector>,
         half_rtt_ns: u64,
@@ -41,9 +42,10 @@ impl Shared {
         Self {
             outgoing: Vec::new(),
             scratch: Vec::new(),
-            link: Link {
-                address: address.clone(),
-            },
+            links: addresses
+                .into_iter()
+                .map(|address| Link { address })
+                .collect(),
             gate: gate.clone(),
             tolerated,
             reconnector,
@@ -52,9 +54,14 @@ impl Shared {
             codec: compression.map(Codec::new),
         }
     }
+
+    /// The server of connection `number`.
+    pub(super) fn link(&self, number: u32) -> &Link {
+        &self.links[number as usize % self.links.len()]
+    }
 }
 
-/// The server's address.
+/// A server's address.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) address: Address,

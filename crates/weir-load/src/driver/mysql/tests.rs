@@ -103,7 +103,7 @@ fn shared(half_rtt_ns: u64) -> Shared {
     let (address, gate) = (Address::Socket("/nowhere".into()), Gate::own());
     let tolerated = Tolerated::Codes(vec![1213]);
     Shared::new(
-        (&address, &gate),
+        (vec![address], &gate),
         tolerated,
         None,
         half_rtt_ns,

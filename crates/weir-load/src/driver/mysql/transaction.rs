@@ -154,12 +154,13 @@ impl MysqlDriver {
         if let Call::Replied(_) = call {
             self.session.digested(self.parser.rows_digest());
         }
+        let server = self.number as usize % shared.links.len();
         let turn = &mut Turn::new(
             &mut shared.outgoing,
             &mut self.rng,
             &mut shared.scratch,
             meter,
-            (&shared.link.address, &shared.gate),
+            (&shared.links[server].address, &shared.gate),
             self.parser.wire_rows(),
         );
         let session = &mut self.session;

@@ -152,9 +152,9 @@ fn simulate(
     let arrivals = setup::arrivals(&plan, 0, plan.load.connections);
     let mut meter = Meter::new(timeline, Clock::Told(now_ns), sender, None, arrivals);
     let drivers = (0..plan.load.connections).map(|number| driver(&plan, &work, number));
-    let (tolerated, address) = (plan.tolerated.clone(), &plan.endpoint.address);
+    let (tolerated, address) = (plan.tolerated.clone(), plan.endpoint.address.clone());
     let mut shared = Shared::new(
-        (address, &Gate::own()),
+        (vec![address], &Gate::own()),
         tolerated,
         None,
         0,
