@@ -41,6 +41,8 @@ enum Open {
     Statement(u64, bool),
     /// A preparation, which is sent when the capture's number of it is known.
     Prepare(u64, Arc<Statement>, Option<u64>),
+    /// A change of the schema, to this one unless the server refuses.
+    Schema(String),
     /// Nothing that is sent.
     Nothing,
 }
@@ -142,8 +144,8 @@ impl Feeding {
                     .map(|template| template.class())
                     .unwrap_or_default();
                 if class.uses_schema {
-                    self.schema = schema_of_use(&started.text());
-                    self.open.push_back(Open::Nothing);
+                    let schema = schema_of_use(&started.text());
+                    self.open.push_back(Open::Schema(schema));
                     return;
                 }
                 let template = started.template.as_deref();
@@ -223,8 +225,8 @@ impl Feeding {
                 self.push(at_us, None, (0, 0), TransactionStep::None, action, 0, stage);
             }
             Command::UseSchema => {
-                self.schema = String::from_utf8_lossy(&started.text()).into_owned();
-                self.open.push_back(Open::Nothing);
+                let schema = String::from_utf8_lossy(&started.text()).into_owned();
+                self.open.push_back(Open::Schema(schema));
             }
             Command::Reset => {
                 self.prepared.clear();
@@ -275,6 +277,11 @@ impl Feeding {
                     0,
                     stage,
                 );
+            }
+            Some(Open::Schema(schema)) => {
+                if ended.error.unwrap_or(0) == 0 {
+                    self.schema = schema;
+                }
             }
             Some(Open::Nothing) | None => {}
         }

@@ -78,6 +78,8 @@ enum Open {
     /// A statement that is counted: when it began, and its fingerprint.
     Statement(u64, usize),
     Prepare(usize, TransactionStep),
+    /// A change of the schema, to this one unless the server refuses.
+    Schema(String),
     Nothing,
 }
 
@@ -234,6 +236,9 @@ impl Survey {
                         session.prepared.insert(handle, (number, step));
                     }
                 }
+                Some(Open::Schema(schema)) if ended.error.unwrap_or(0) == 0 => {
+                    session.schema = schema;
+                }
                 // A general log knows no ends.
                 Some(Open::Statement(began_us, number)) if ended != Ended::default() => {
                     fingerprints.all[number].timed += 1;
@@ -262,12 +267,10 @@ impl Survey {
                 return Open::Prepare(fingerprints.number(template), class.transaction);
             }
             Command::UseSchema => {
-                session.schema = String::from_utf8_lossy(&started.text()).into_owned();
-                return Open::Nothing;
+                return Open::Schema(String::from_utf8_lossy(&started.text()).into_owned());
             }
             Command::Query if class.uses_schema => {
-                session.schema = schema_of_use(&started.text());
-                return Open::Nothing;
+                return Open::Schema(schema_of_use(&started.text()));
             }
             Command::Query => (None, class.transaction),
             Command::Execute => match session.prepared.get(&started.handle) {
