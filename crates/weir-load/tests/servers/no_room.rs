@@ -66,9 +66,8 @@ fn a_full_file_system_is_named(flavor: Flavor) {
         },
         ..bench.tables()
     };
-    let make = |plan: &PreparePlan| {
-        prepare(plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {})
-    };
+    let make =
+        |plan: &PreparePlan| prepare(plan, &Gate::own(), &AtomicBool::new(false), &mut |_, _| {});
     let error = make(&plan(format!("DATA DIRECTORY = '{rows_path}'")))
         .unwrap_err()
         .to_string();
