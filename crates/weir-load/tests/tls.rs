@@ -351,6 +351,59 @@ fn a_server_without_encryption_is_named_or_put_up_with(flavor: Flavor) {
     assert!(error.contains("does not offer TLS"), "{error}");
 }
 
+/// Accounts that need encryption, and a server that can let nobody in without: the error of a login in plain text says
+/// so, the error of an encrypted one does not.
+fn a_login_that_needs_encryption_says_so(flavor: Flavor) {
+    let no_key: &[_] = match flavor {
+        Flavor::Mysql => &[
+            ("caching_sha2_password_private_key_path", "absent.pem"),
+            ("caching_sha2_password_public_key_path", "absent.pub"),
+            ("caching_sha2_password_auto_generate_rsa_keys", "OFF"),
+        ],
+        Flavor::Mariadb => &[],
+    };
+    let (server, _directory, port) = weir_testing::start_on_tcp(flavor, no_key);
+    make_account_and_row(&server);
+    let mut oracle = weir_testing::connect(&server.endpoint());
+    let login = |mode| {
+        let tls = Tls {
+            mode,
+            ..Tls::default()
+        };
+        once(&server, port, tls).map_err(|error| error.to_string())
+    };
+    if flavor == Flavor::Mysql {
+        let error = login(TlsMode::Disabled).unwrap_err();
+        assert!(error.contains("no RSA key"), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        login(TlsMode::Required).unwrap();
+        let local = Endpoint {
+            address: server.endpoint().address,
+            ..far(&server, "", 0, Tls::default())
+        };
+        for statement in [
+            "CREATE USER 'far'@'localhost' IDENTIFIED BY 'secret word'",
+            "GRANT ALL ON *.* TO 'far'@'localhost'",
+        ] {
+            oracle.run(statement).unwrap();
+        }
+        weir_testing::connect(&local).ping().unwrap();
+    } else {
+        login(TlsMode::Disabled).unwrap();
+    }
+    for needed in ["SSL", "X509"] {
+        let require = format!("ALTER USER 'far'@'127.0.0.1' REQUIRE {needed}");
+        oracle.run(require).unwrap();
+        let error = login(TlsMode::Disabled).unwrap_err();
+        assert!(error.contains("was not encrypted"), "{error}");
+    }
+    if flavor == Flavor::Mysql {
+        let error = login(TlsMode::Required).unwrap_err();
+        assert!(error.contains("1045"), "{error}");
+        assert!(!error.contains("not encrypted"), "{error}");
+    }
+}
+
 /// Certificates that MySQL makes for itself on its first start.
 #[test]
 fn certificates_of_mysqls_own_making_are_good_for_verify_ca() {
@@ -371,6 +424,7 @@ fn certificates_of_mysqls_own_making_are_good_for_verify_ca() {
 weir_testing::on_both_flavors! {
     encryption_does_what_its_options_say
     a_server_without_encryption_is_named_or_put_up_with
+    a_login_that_needs_encryption_says_so
 }
 
 /// Read-only transactions whose ranges have so many rows.

@@ -10,13 +10,26 @@ const SHOWN: usize = 60;
 /// No privilege on a schema or a table (`ER_DBACCESS_DENIED_ERROR`, `ER_TABLEACCESS_DENIED_ERROR`).
 const DENIED: [u16; 2] = [1044, 1142];
 
-/// Errors whose words do not say which of the server's variables makes them, and the variable.
+/// How a full file system may be met.
+const SPACE: &str = "the disk space of the server's data and its tmpdir";
+/// Where a server sorts the rows of a new index.
+const SPACE_TO_SORT: &str =
+    "the disk space of tmpdir (MySQL: innodb_tmpdir), where indexes are sorted";
+/// The server's word that a table is full (`ER_RECORD_FILE_FULL`).
+const TABLE_FULL: u16 = 1114;
+
+/// Errors whose words do not say which of the server's variables or which resource makes them, and that.
 const VARIABLES: &[(u16, &str)] = &[
+    (1021, SPACE),
+    (1034, SPACE_TO_SORT),
     (1040, "max_connections"),
     (1067, "sql_mode"),
     (1071, "innodb_default_row_format and innodb_page_size"),
     (1104, "max_join_size and sql_big_selects"),
-    (1114, "tmp_table_size and max_heap_table_size"),
+    (
+        1114,
+        "the disk space of the server's data (of a MEMORY table: at max_heap_table_size)",
+    ),
     (1173, "innodb_force_primary_key"),
     (1184, "init_connect"),
     (1203, "max_user_connections"),
@@ -27,6 +40,7 @@ const VARIABLES: &[(u16, &str)] = &[
     (1792, "transaction_read_only (tx_read_only)"),
     (1845, "alter_algorithm"),
     (1846, "alter_algorithm"),
+    (1878, SPACE_TO_SORT),
     (1969, "max_statement_time"),
     (3024, "max_execution_time"),
     (3032, "offline_mode"),
@@ -35,10 +49,18 @@ const VARIABLES: &[(u16, &str)] = &[
     (4109, "sql_generate_invisible_primary_key"),
 ];
 
-/// Which of the server's variables to look at.
+/// Which of the server's variables or resources to look at.
 fn variable_of(code: Option<u16>) -> String {
     let found = VARIABLES.iter().find(|(known, _)| Some(*known) == code);
     found.map_or_else(String::new, |(_, variable)| format!("; look at {variable}"))
+}
+
+/// Where to look for the cause of a refused statement. Only tables of the server's own have `#sql` in their names.
+fn advice(code: u16, message: &str) -> String {
+    if code == TABLE_FULL && message.contains("#sql") {
+        return format!("; look at {SPACE}, and at tmp_table_size and max_heap_table_size");
+    }
+    variable_of(Some(code))
 }
 
 /// Why a connection could not be made, or a statement not be run.
@@ -113,7 +135,7 @@ pub enum ClientError {
         why: String,
     },
     /// The server refused a statement, for a reason that trying again does not change.
-    #[error("`{statement}` failed on {address}: error {code}: {message}{}", variable_of(Some(*code)))]
+    #[error("`{statement}` failed on {address}: error {code}: {message}{}", advice(*code, message))]
     Statement {
         /// Socket or host and port.
         address: String,

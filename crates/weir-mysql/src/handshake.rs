@@ -11,6 +11,7 @@ use weir_model::TlsMode;
 use super::compression::Compression;
 use super::greeting::Greeting;
 use super::packet::{Malformed, PAYLOAD_BYTES_MAX};
+use super::reply::ServerError;
 use super::session::{Session, SessionError, Waiting};
 use crate::tls::{TlsClient, tls_words};
 
@@ -20,6 +21,11 @@ const ROUNDS_MAX: usize = 16;
 const COLLATION: u8 = 45;
 /// Length of the nonce of MySQL's own plugins, without the NUL that ends it on the wire.
 const NONCE_BYTES: usize = 20;
+
+/// The server's refusal of a login (`ER_ACCESS_DENIED_ERROR`).
+const ACCESS_DENIED: u16 = 1045;
+/// The request for the server's RSA key (`caching_sha2_password`).
+const KEY_REQUEST: [u8; 1] = [2];
 
 /// Who logs in, to what, and how.
 #[derive(Clone, Copy)]
@@ -132,7 +138,14 @@ impl<S: Read + Write> Session<S> {
         }
         session.waiting = Waiting::Login;
         session.send(&payload, sequence.wrapping_add(1))?;
-        session.authenticate(procedure, credentials)?;
+        let mut asked_key = false;
+        let authenticated = session.authenticate(procedure, credentials, &mut asked_key);
+        authenticated.map_err(|error| match (error, encryption) {
+            (SessionError::Refused(error), None) if error.code == ACCESS_DENIED => {
+                SessionError::Refused(without_encryption(error, asked_key))
+            }
+            (error, _) => error,
+        })?;
         if let Some(compression) = login.compression {
             session.compress(compression);
         }
@@ -166,6 +179,7 @@ impl<S: Read + Write> Session<S> {
         &mut self,
         mut procedure: AuthProc,
         mut credentials: Credentials<'_>,
+        asked_key: &mut bool,
     ) -> Result<(), SessionError> {
         for _ in 0..ROUNDS_MAX {
             let sequence = self.read_packet()?;
@@ -186,11 +200,24 @@ impl<S: Read + Write> Session<S> {
                 _ => return Err(Malformed("the reply to a login is none").into()),
             };
             if let Some(answer) = answer {
+                *asked_key = answer == KEY_REQUEST;
                 self.send(&answer, sequence.wrapping_add(1))?;
             }
         }
         Err(Malformed("authentication does not end").into())
     }
+}
+
+/// A refusal of a login that was not encrypted, with the causes that this may have.
+fn without_encryption(error: ServerError, asked_key: bool) -> ServerError {
+    let hint = if asked_key {
+        "the login was not encrypted, and the server has no RSA key for caching_sha2_password; use \
+         --mysql-ssl=required or the server's socket"
+    } else {
+        "the login was not encrypted; an account with REQUIRE SSL or X509 needs --mysql-ssl=required"
+    };
+    let message = format!("{} ({hint})", error.message);
+    ServerError { message, ..error }
 }
 
 /// What is asked of the server, or why it cannot be.

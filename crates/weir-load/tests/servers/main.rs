@@ -5,6 +5,7 @@
 mod compression;
 mod found_tables;
 mod new_numbers;
+mod no_room;
 mod order_entry;
 mod pace;
 mod refusals;

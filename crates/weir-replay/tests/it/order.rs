@@ -74,8 +74,10 @@ fn produce(shop: &Shop, port: u16) {
     }
 }
 
-/// A key that is there, as text and prepared, and a table that is not.
+/// A schema that is not there, a key that is, as text and prepared, and a table that is not. The session stays in its
+/// schema, and all that follows is replayed.
 fn refused(client: &mut Connection) {
+    client.run("USE not_there").unwrap_err();
     client.run("INSERT INTO turn VALUES (1, 7)").unwrap_err();
     let insert = "INSERT INTO turn VALUES (?, ?)";
     client.execute::<(u64,)>(insert, (1, 7)).unwrap_err();
