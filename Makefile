@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-whole test-kills test-agents test-versions test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
+.PHONY: demo studies test test-whole test-kills test-agents test-versions test-gate test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -49,6 +49,10 @@ test-kills: $(WEB)
 # Each fault of agents, their bus and their conductor twenty times in place of once; half an hour.
 test-agents: $(WEB)
 	WEIR_FAULTS=20 cargo nextest run --package weir --test agents --profile long
+
+# Statements at random beside the gate and a real server: an hour for each flavour.
+test-gate:
+	WEIR_GATE_SECONDS=3600 cargo nextest run --package weir-mysql --test gate --profile gate
 
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)

@@ -127,12 +127,14 @@ const OF_MARIADB: &str = "
 ";
 /// Digests of `MySQL` before 9.6.
 const OLD_DIGESTS: &str = "md5 sha sha1";
-/// Names that `MySQL` takes for a function of its own only where no blank stands before the parenthesis, unless
-/// `sql_mode` has `IGNORE_SPACE` (manual, "Function Name Parsing and Resolution").
+/// Names that a server takes for a function of its own only where no blank stands before the parenthesis, unless
+/// `sql_mode` has `IGNORE_SPACE` (`MySQL` manual, "Function Name Parsing and Resolution").
 const ONLY_WITHOUT_BLANK: &str = "
-    adddate bit_and bit_or bit_xor cast count curdate curtime date_add date_sub extract group_concat max mid min
-    now position session_user std stddev stddev_pop stddev_samp st_collect subdate substr substring sum sysdate
-    system_user trim var_pop var_samp variance
+    adddate bit_and bit_or bit_xor cast count cume_dist curdate curtime date_add date_sub dense_rank extract
+    first_value group_concat json_arrayagg json_duality_object json_objectagg lag last_value lead max median mid
+    min now nth_value ntile percent_rank percentile_cont percentile_disc position rank row_number session_user
+    st_collect std stddev stddev_pop stddev_samp subdate substr substring sum sysdate system_user trim var_pop
+    var_samp variance
 ";
 /// Constructors that `MariaDB` takes for its own only with arguments.
 const OF_SHAPES: &str =

@@ -61,7 +61,7 @@ fn kind_of(tokens: &[Token<'_>]) -> String {
     words.join(" ")
 }
 
-/// A word of the kind; `?` for a value. What stands in double quotes may be a name.
+/// A word of the kind; `?` for a value. A string in double quotes may be a name and stays.
 fn word(tokens: &[Token<'_>], at: usize) -> String {
     match tokens[at] {
         Token::Text(_) => "?".to_owned(),

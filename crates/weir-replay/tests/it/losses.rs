@@ -14,7 +14,6 @@ use crate::null::capture as capture_of_log;
 
 weir_testing::on_both_flavors! {
     lost_connections_and_refused_logins_are_counted
-    a_schema_that_was_refused_moves_no_session
 }
 
 /// Sessions of which one is not let in.
@@ -194,30 +193,6 @@ fn what_sessions_have_set_is_set_again(shop: &Shop, flavor: Flavor) {
     assert_eq!(told.sent + told.not_sent.all(), survey.statements);
     assert!(told.rows_compared > 40, "{told:?}");
     assert_eq!(told.rows_differ, 0, "{told:?}");
-}
-
-/// A session that asked for a schema and did not get it stays where it was.
-fn a_schema_that_was_refused_moves_no_session(flavor: Flavor) {
-    let shop = Shop::start(flavor);
-    let proxy = Proxy::start(&shop, flavor);
-    let mut client = weir_testing::connect(&shop.endpoint(proxy.port));
-    let mut look = |sql: &str| {
-        let rows: Vec<(u64,)> = client.rows(sql).unwrap();
-        assert_eq!(rows.len(), 1);
-        let refused = client.run("USE nowhere").unwrap_err().to_string();
-        assert!(refused.contains("nowhere"), "{refused}");
-    };
-    for _ in 0..3 {
-        look("SELECT COUNT(*) FROM product");
-    }
-    let path = proxy.path.clone();
-    proxy.finish();
-    let survey = Survey::read(&path, &ReplayOptions::default()).unwrap();
-    assert_eq!(survey.schemas.len(), 1, "{:?}", survey.schemas);
-    let outcome = shop.replay_as(&path, &ReplayOptions::default(), false);
-    let told = &outcome.record.fidelity;
-    assert_eq!(told.not_sent.other_schema, 0, "{told:?}");
-    assert!(told.sent >= 3 && told.rows_differ == 0, "{told:?}");
 }
 
 /// Ends the account's connections when there are several.

@@ -1,0 +1,269 @@
+//! The gate beside real servers: what passes it may change nothing but what its command was allowed to.
+//!
+//! Statements are made at random. Those that a gate lets pass go to a throw-away server by a connection without
+//! a gate, many between two looks at the server's state. When that has changed, they are sent again one by one until
+//! a short list that changes it is left. Of those that all gates refuse, one in twenty is sent, too: what the server
+//! then executes without a change is counted. `WEIR_GATE_SECONDS` says how long (`make test-gate`).
+
+mod functions;
+mod grammar;
+mod random;
+mod role;
+mod shrink;
+mod world;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use weir_model::Flavor;
+use weir_mysql::Connection;
+
+use grammar::Grammar;
+use random::Random;
+use role::{Gates, Role};
+use shrink::shrink;
+use world::World;
+
+weir_testing::on_both_flavors! {
+    what_passes_the_gate_changes_only_what_was_allowed
+    no_known_function_can_be_a_stored_one
+}
+
+/// Statements between two looks at the state.
+const BATCH: usize = 48;
+/// Of so many refused statements, one is sent.
+const REFUSED: usize = 20;
+/// Findings after which a run ends: more of them are mostly of the same kind.
+const FINDINGS_MAX: usize = 12;
+/// Modes of a connection's session; the gate has to be right in each.
+const MODES: [&str; 8] = [
+    "",
+    "",
+    "ANSI_QUOTES",
+    "NO_BACKSLASH_ESCAPES",
+    "IGNORE_SPACE",
+    "ANSI_QUOTES,NO_BACKSLASH_ESCAPES,IGNORE_SPACE",
+    "ORACLE",
+    "MSSQL",
+];
+/// Encodings in which the gate reads. It lets no statement pass that sets another one.
+const ENCODINGS: [&str; 3] = ["utf8mb4", "utf8mb4", "latin1"];
+
+type Statement = Vec<String>;
+
+/// How a session begins.
+#[derive(Debug, Clone)]
+struct Start(Vec<String>);
+
+impl Start {
+    fn random(random: &mut Random) -> Self {
+        let mut statements = vec![
+            format!("SET sql_mode = '{}'", random.one_of(&MODES)),
+            format!("SET NAMES {}", random.one_of(&ENCODINGS)),
+        ];
+        statements.extend(random.once_in(3).then(|| "BEGIN".to_owned()));
+        Self(statements)
+    }
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct Tally {
+    passed: usize,
+    executed: usize,
+    refused: usize,
+    refused_tried: usize,
+    harmless: BTreeMap<String, usize>,
+    findings: Vec<String>,
+}
+
+/// A run against one server.
+struct Run {
+    world: World,
+    gates: Gates,
+    tally: Tally,
+}
+
+fn what_passes_the_gate_changes_only_what_was_allowed(flavor: Flavor) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let seconds = number("WEIR_GATE_SECONDS").unwrap_or(20);
+    let seed = number("WEIR_GATE_SEED").unwrap_or_else(|| {
+        let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        if std::env::var_os("WEIR_GATE_SECONDS").is_some() {
+            since.as_nanos() as u64
+        } else {
+            1
+        }
+    });
+    println!("{flavor:?}: WEIR_GATE_SEED={seed}, {seconds} s");
+    let world = World::start(flavor);
+    let mut run = Run {
+        gates: Gates::new(&world.endpoint),
+        world,
+        tally: Tally::default(),
+    };
+    let (grammar, mut random) = (Grammar::new(), Random::new(seed));
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < end && run.tally.findings.len() < FINDINGS_MAX {
+        for role in Role::ALL {
+            run.round(role, &grammar, &mut random);
+        }
+    }
+    println!("{}", run.report());
+    assert!(
+        run.tally.passed > 0 && run.tally.executed > 0,
+        "nothing was tried"
+    );
+    let findings = &run.tally.findings;
+    assert!(findings.is_empty(), "seed {seed}:\n{}", findings.join("\n"));
+}
+
+impl Run {
+    /// Tries as many statements as fill a batch of those that pass.
+    fn round(&mut self, role: Role, grammar: &Grammar, random: &mut Random) {
+        let start = Start::random(random);
+        let mut batch = Vec::new();
+        let files = self.world.files.display().to_string();
+        let victim = self.world.victim().to_string();
+        while batch.len() < BATCH {
+            let mut statement = grammar.statement(random);
+            for piece in &mut statement {
+                *piece = piece
+                    .replace("%FILE%", &format!("{files}/f{}", random.below(1 << 30)))
+                    .replace("%VICTIM%", &victim);
+            }
+            let sql = statement.concat();
+            if self.gates.passes(role, &sql) {
+                batch.push(statement);
+            } else if role == Role::Reading
+                && !Role::ALL.iter().any(|role| self.gates.passes(*role, &sql))
+            {
+                self.tally.refused += 1;
+                if random.once_in(REFUSED) {
+                    self.try_refused(&sql, &start);
+                }
+            }
+        }
+        self.tally.passed += batch.len();
+        if self.changes(role, &start, &batch) {
+            self.find(role, &start, batch);
+        }
+        if role == Role::Schema {
+            self.world.repair("shop");
+        }
+    }
+
+    /// Whether these statements change on a new connection what was not allowed.
+    fn changes(&mut self, role: Role, start: &Start, batch: &[Statement]) -> bool {
+        let mut subject = self.begin(start);
+        let before = self.world.state(role, &mut subject);
+        for statement in batch {
+            let done = subject.run(statement.concat());
+            self.tally.executed += usize::from(done.is_ok());
+            if done.is_err_and(|error| error.is_lost()) {
+                subject = self.begin(start);
+            }
+        }
+        before != self.world.state(role, &mut subject)
+    }
+
+    fn begin(&mut self, start: &Start) -> Connection {
+        let mut subject = self.world.connect();
+        subject.run("USE shop").unwrap();
+        for sql in &start.0 {
+            // Modes of one flavour only are refused by the other.
+            let _ = subject.run(sql);
+        }
+        subject
+    }
+
+    /// Makes the statements that have changed something few and short.
+    fn find(&mut self, role: Role, start: &Start, batch: Vec<Statement>) {
+        self.world.restore();
+        let fails = |run: &mut Self, batch: &[Statement]| {
+            let is_found = run.changes(role, start, batch);
+            if is_found {
+                run.world.restore();
+            }
+            is_found
+        };
+        let mut list = shrink(batch, &mut |batch| fails(self, batch));
+        for at in 0..list.len() {
+            let pieces = list[at].clone();
+            list[at] = shrink(pieces, &mut |pieces| {
+                let mut list = list.clone();
+                list[at] = pieces.to_vec();
+                self.gates.passes(role, &pieces.concat()) && fails(self, &list)
+            });
+        }
+        let changed = self.difference(role, start, &list);
+        let texts: Vec<_> = list.iter().map(|pieces| pieces.concat()).collect();
+        self.tally.findings.push(format!(
+            "{role:?} after {:?}: {texts:?} changes {changed:?}",
+            start.0
+        ));
+        println!("{}", self.tally.findings.last().unwrap());
+        self.world.restore();
+    }
+
+    fn difference(&mut self, role: Role, start: &Start, list: &[Statement]) -> Vec<String> {
+        let mut subject = self.begin(start);
+        let before = self.world.state(role, &mut subject);
+        for statement in list {
+            let _ = subject.run(statement.concat());
+        }
+        let after = self.world.state(role, &mut subject);
+        let changed = before
+            .iter()
+            .zip(&after)
+            .filter(|(before, after)| before != after);
+        changed
+            .map(|((part, before), (_, after))| format!("{part}: {before} -> {after}"))
+            .collect()
+    }
+
+    /// Sends what every gate refused; a harmless one is counted by its verb.
+    fn try_refused(&mut self, sql: &str, start: &Start) {
+        // These would change the server itself or the test's own account, which are not made anew.
+        let lower = sql.to_ascii_lowercase();
+        if ["mysql", "sys", "password", "infile"]
+            .iter()
+            .any(|word| lower.contains(word))
+        {
+            return;
+        }
+        self.tally.refused_tried += 1;
+        let mut subject = self.begin(start);
+        let before = self.world.state(Role::Reading, &mut subject);
+        let done = subject.run(sql);
+        let after = self.world.state(Role::Reading, &mut subject);
+        drop(subject);
+        if before != after {
+            self.world.restore();
+        } else if done.is_ok() {
+            let words = sql.split_ascii_whitespace();
+            let verb = words.take(1).collect::<String>().to_ascii_uppercase();
+            *self.tally.harmless.entry(verb).or_default() += 1;
+            if std::env::var_os("WEIR_GATE_SHOW").is_some() {
+                println!("refused: {sql}");
+            }
+        }
+    }
+
+    fn report(&self) -> String {
+        let tally = &self.tally;
+        format!(
+            "{:?}: {} passed a gate, {} of them were executed (also again, to look closer); all gates refused {}, \
+             of which {} were sent and these changed nothing: {:?}; dangerous: {}",
+            self.world.flavor,
+            tally.passed,
+            tally.executed,
+            tally.refused,
+            tally.refused_tried,
+            tally.harmless,
+            tally.findings.len()
+        )
+    }
+}
+
+use functions::no_known_function_can_be_a_stored_one;
