@@ -40,7 +40,7 @@ const BATCH: usize = 48;
 const REFUSED: usize = 20;
 /// Findings after which a run ends: more of them are mostly of the same kind.
 const FINDINGS_MAX: usize = 12;
-/// What the look at the state has to see: one change of each kind, after `BEGIN`.
+/// Changes that the look at the state has to see, one of each kind.
 const CHANGES: [&str; 11] = [
     "SET GLOBAL max_connect_errors = 7",
     "SET @@`sql_log_bin` = 0",
@@ -142,8 +142,10 @@ impl Run {
     /// The control: a look that sees no change would find every gate right.
     fn sees_changes(&mut self) {
         let file = self.world.files.join("control").display().to_string();
-        let start = Start(vec!["BEGIN".to_owned()]);
         for sql in CHANGES {
+            // Row locks last as long as a transaction, in which the binary log cannot be left out.
+            let begin = sql.ends_with("FOR UPDATE").then(|| "BEGIN".to_owned());
+            let start = Start(begin.into_iter().collect());
             let victim = self.world.victim().to_string();
             let text = sql.replace("%FILE%", &file).replace("%VICTIM%", &victim);
             let list = [vec![text]];

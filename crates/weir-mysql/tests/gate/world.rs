@@ -356,8 +356,9 @@ fn of_mysql(is_schema: bool, subject: u32) -> Vec<(&'static str, String)> {
     let thread = format!(
         "(SELECT thread_id FROM performance_schema.threads WHERE processlist_id = {subject})"
     );
+    // A load may choose SERIALIZABLE, at which a session shares locks on what it reads.
     let other = if is_schema {
-        "AND COALESCE(object_schema, '') <> 'shop'"
+        "AND COALESCE(object_schema, '') <> 'shop' AND lock_mode <> 'IS' AND lock_mode NOT LIKE 'S%'"
     } else {
         ""
     };
