@@ -151,6 +151,29 @@ mod tests {
         assert_eq!(kinds.len(), statements.len(), "{kinds:?}");
     }
 
+    /// The second one asks while the first is writing, and would pass if the first one's kind stood there already.
+    #[test]
+    fn a_second_connection_does_not_pass_on_a_write_that_fails() {
+        let (logged, address) = (Logged::default(), Address::Tcp("db1".to_owned(), 3306));
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let (second, asks) = std::sync::mpsc::channel();
+        let (logged, address) = (&logged, &address);
+        std::thread::scope(|scope| {
+            let first = scope.spawn(move || {
+                logged.once(address, "DROP TABLE t", || {
+                    begun.send(()).unwrap();
+                    asks.recv().unwrap();
+                    Err("no room")
+                })
+            });
+            has_begun.recv().unwrap();
+            second.send(()).unwrap();
+            let result = logged.once(address, "DROP TABLE t", || Err("still none"));
+            assert_eq!(result, Err("still none"));
+            assert_eq!(first.join().unwrap(), Err("no room"));
+        });
+    }
+
     #[test]
     fn kinds_beyond_the_memory_are_logged_each_time() {
         let (logged, address) = (Logged::default(), Address::Tcp("db1".to_owned(), 3306));

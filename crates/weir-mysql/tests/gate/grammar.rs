@@ -105,7 +105,7 @@ fn spaced(words: Vec<String>, random: &mut Random) -> Vec<String> {
 }
 
 /// Changes one piece at random.
-fn change(pieces: &mut Vec<String>, random: &mut Random) {
+fn change(pieces: &mut [String], random: &mut Random) {
     let at = random.below(pieces.len().max(1));
     let Some(piece) = pieces.get(at).cloned() else {
         return;

@@ -4,6 +4,11 @@
 //! a gate, many between two looks at the server's state. When that has changed, they are sent again one by one until
 //! a short list that changes it is left. Of those that all gates refuse, one in twenty is sent, too: what the server
 //! then executes without a change is counted. `WEIR_GATE_SECONDS` says how long (`make test-gate`).
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+#![allow(
+    clippy::print_stdout,
+    reason = "its figures are what a long run is for"
+)]
 
 mod functions;
 mod grammar;
@@ -35,6 +40,20 @@ const BATCH: usize = 48;
 const REFUSED: usize = 20;
 /// Findings after which a run ends: more of them are mostly of the same kind.
 const FINDINGS_MAX: usize = 12;
+/// Changes that the look at the state has to see, one of each kind.
+const CHANGES: [&str; 11] = [
+    "SET GLOBAL max_connect_errors = 7",
+    "SET @@`sql_log_bin` = 0",
+    "SET @@`character_set_client` = gbk",
+    "INSERT INTO hr.t (a) VALUES (5)",
+    "CREATE TABLE hr.new3 (a INT)",
+    "CREATE DATABASE x1",
+    "DROP USER u1",
+    "SELECT * FROM hr.t FOR UPDATE",
+    "DO GET_LOCK('x', 0)",
+    "SELECT 1 INTO OUTFILE '%FILE%'",
+    "KILL %VICTIM%",
+];
 /// Modes of a connection's session; the gate has to be right in each.
 const MODES: [&str; 8] = [
     "",
@@ -102,6 +121,7 @@ fn what_passes_the_gate_changes_only_what_was_allowed(flavor: Flavor) {
         world,
         tally: Tally::default(),
     };
+    run.sees_changes();
     let (grammar, mut random) = (Grammar::new(), Random::new(seed));
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end && run.tally.findings.len() < FINDINGS_MAX {
@@ -119,6 +139,24 @@ fn what_passes_the_gate_changes_only_what_was_allowed(flavor: Flavor) {
 }
 
 impl Run {
+    /// The control: a look that sees no change would find every gate right.
+    fn sees_changes(&mut self) {
+        let file = self.world.files.join("control").display().to_string();
+        for sql in CHANGES {
+            // Row locks last as long as a transaction, in which the binary log cannot be left out.
+            let begin = sql.ends_with("FOR UPDATE").then(|| "BEGIN".to_owned());
+            let start = Start(begin.into_iter().collect());
+            let victim = self.world.victim().to_string();
+            let text = sql.replace("%FILE%", &file).replace("%VICTIM%", &victim);
+            let list = [vec![text]];
+            assert!(
+                self.changes(Role::Reading, &start, &list),
+                "{sql} is not seen"
+            );
+            self.world.restore();
+        }
+    }
+
     /// Tries as many statements as fill a batch of those that pass.
     fn round(&mut self, role: Role, grammar: &Grammar, random: &mut Random) {
         let start = Start::random(random);

@@ -1,6 +1,6 @@
 //! Random numbers: the same of the same seed.
 
-/// A generator (SplitMix64).
+/// A generator (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 

@@ -161,7 +161,7 @@ impl World {
     /// Makes tables of a schema anew that a statement has changed, and all of it if more is gone.
     pub(crate) fn repair(&mut self, schema: &str) {
         let expected = self.flavor == Flavor::Mariadb;
-        let count = |watcher: &mut Connection, sql: &str| watcher.first::<i64>(sql).ok().flatten();
+        let count = |watcher: &mut Connection, sql: &str| watcher.first::<u64>(sql).ok().flatten();
         let tables = format!(
             "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '{schema}'"
         );
@@ -172,8 +172,8 @@ impl World {
         let routines = format!(
             "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = '{schema}'"
         );
-        let whole = 4 + i64::from(expected);
-        if count(&mut self.watcher, &routines) != Some(STORED.len() as i64 + 1) {
+        let whole = 4 + u64::from(expected);
+        if count(&mut self.watcher, &routines) != Some(STORED.len() as u64 + 1) {
             self.rebuild(schema);
         } else if count(&mut self.watcher, &tables) != Some(whole)
             || count(&mut self.watcher, &columns) != Some(9)
@@ -251,7 +251,7 @@ impl World {
             "@@sql_log_off, @@gtid_domain_id, @@gtid_seq_no, @@server_id, @@binlog_format, @@skip_replication"
         };
         let own = format!(
-            "SELECT @@character_set_client IN ('utf8mb4', 'latin1', 'utf8mb3', 'binary', 'ascii'), @@sql_log_bin, {own}"
+            "SELECT @@character_set_client IN ('utf8mb4', 'latin1', 'utf8mb3', 'binary', 'ascii'), @@sql_log_bin, {own} LIMIT 1"
         );
         let rows = subject.rows::<Row>(&own);
         state.push((
@@ -356,8 +356,9 @@ fn of_mysql(is_schema: bool, subject: u32) -> Vec<(&'static str, String)> {
     let thread = format!(
         "(SELECT thread_id FROM performance_schema.threads WHERE processlist_id = {subject})"
     );
+    // A load may choose SERIALIZABLE, at which a session shares locks on what it reads.
     let other = if is_schema {
-        "AND COALESCE(object_schema, '') <> 'shop'"
+        "AND COALESCE(object_schema, '') <> 'shop' AND lock_mode <> 'IS' AND lock_mode NOT LIKE 'S%'"
     } else {
         ""
     };
