@@ -129,6 +129,13 @@ impl Gate {
         self.0.is_none()
     }
 
+    /// The permit of a script; `None` where each statement has to be judged.
+    pub fn script_permit(&self) -> Option<ScriptPermit<'_>> {
+        let guard = self.0.as_ref();
+        let is_free = guard.is_none_or(|guard| guard.permissions.is_script);
+        is_free.then(ScriptPermit::new)
+    }
+
     /// Whether changes are only noted.
     pub fn is_rehearsal(&self) -> bool {
         let guard = self.0.as_ref();
