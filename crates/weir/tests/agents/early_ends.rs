@@ -2,7 +2,9 @@
 //!
 //! Those that a cause meets run side by side on one server, and the cause comes once for all of them.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -79,12 +81,12 @@ impl Scene {
             directory,
             port,
         };
-        let mut prepare = scene.start(scene.load("oltp_point_select", &["prepare"]));
+        let mut prepare = scene.start(&scene.load("oltp_point_select", &["prepare"]));
         assert!(prepare.ends(PATIENCE), "{}", prepare.text());
         scene
     }
 
-    fn start(&self, words: Vec<String>) -> Process {
+    fn start(&self, words: &[String]) -> Process {
         let words: Vec<_> = words.iter().map(String::as_str).collect();
         let mut command = self.world.conductor(&words);
         Process::start(command.env("WEIR_MYSQL_PASSWORD", "sesame-12"))
@@ -123,18 +125,22 @@ impl Scene {
         };
         let mut log = String::new();
         for id in 10..14 {
-            log += &format!(
-                "{}\t{id:5} Connect\tapp@localhost on sbtest using Socket\n",
+            writeln!(
+                log,
+                "{}\t{id:5} Connect\tapp@localhost on sbtest using Socket",
                 stamp(0)
-            );
+            )
+            .unwrap();
         }
         for ms in (100..seconds * 1_000).step_by(50) {
             let id = 10 + ms / 50 % 4;
-            log += &format!(
-                "{}\t{id:5} Query\tSELECT c FROM sbtest1 WHERE id = {}\n",
+            writeln!(
+                log,
+                "{}\t{id:5} Query\tSELECT c FROM sbtest1 WHERE id = {}",
                 stamp(ms),
                 ms / 50
-            );
+            )
+            .unwrap();
         }
         let (from, to) = (
             self.world.path("general.log"),
@@ -153,7 +159,7 @@ impl Scene {
     }
 
     fn study_as(&self, account: &str, name: &str, workload: &str, seconds: u64) -> Vec<String> {
-        let rows = if workload.ends_with(".lua") {
+        let rows = if Path::new(workload).extension().is_some() {
             ""
         } else {
             "tables = 1\nrows = 10_000\n"
@@ -218,7 +224,7 @@ impl Scene {
             ]
         };
         let starts = starts.into_iter().map(|(name, words)| Running {
-            process: self.start(words),
+            process: self.start(&words),
             name: name.to_owned(),
             by,
             seconds: seconds as f64,
@@ -250,13 +256,12 @@ impl Scene {
 }
 
 impl Running {
-    /// Stands still for so long.
     fn signal(&self, signal: &str) {
         self.process.signal(signal);
     }
 
     /// Waits for its end: an error that tells one of `causes` and leaves no result, or a result that is complete.
-    fn is_complete_or_tells(mut self, causes: &[&str]) -> bool {
+    fn ends_complete_or_tells(mut self, causes: &[&str]) -> bool {
         let is_good = self.process.ends(PATIENCE);
         let (name, text) = (&self.name, self.process.text());
         let result = self.process.output();
@@ -308,7 +313,7 @@ fn a_server_that_goes_ends_all_with_an_error() {
     for one in all {
         let name = one.name.clone();
         let causes = ["lost", "refused", "closed", "connect", "away"];
-        assert!(!one.is_complete_or_tells(&causes), "{name} has a result");
+        assert!(!one.ends_complete_or_tells(&causes), "{name} has a result");
     }
 }
 
@@ -319,14 +324,18 @@ fn stand_still(seconds: u64) {
     let _agents = scene.agents();
     let mut all = scene.front_ends(By::OneProcess, 20);
     all.extend(scene.front_ends(By::Agents, 20));
-    all.iter().for_each(|one| one.signal("STOP"));
+    for one in &all {
+        one.signal("STOP");
+    }
     std::thread::sleep(Duration::from_secs(seconds));
-    all.iter().for_each(|one| one.signal("CONT"));
+    for one in &all {
+        one.signal("CONT");
+    }
     for one in all {
         let (name, by) = (one.name.clone(), one.by);
         // The script of a study is in a process of its own, which went on.
         let goes_on = name == "script" || by == By::Agents && seconds < 10;
-        let is_complete = one.is_complete_or_tells(&["stood still", "was silent for"]);
+        let is_complete = one.ends_complete_or_tells(&["stood still", "was silent for"]);
         assert_eq!(is_complete, goes_on, "{name}, {seconds} s");
     }
 }
@@ -360,7 +369,7 @@ fn an_agent_that_leaves_ends_the_load_with_an_error() {
         let mut all = scene.front_ends(By::Agents, 60);
         agents[1].signal(signal);
         for one in all.drain(..) {
-            assert!(!one.is_complete_or_tells(&[told]), "{signal}");
+            assert!(!one.ends_complete_or_tells(&[told]), "{signal}");
         }
         agents[1].signal("KILL");
         agents.truncate(1);
@@ -380,7 +389,7 @@ fn a_bus_that_stays_away_ends_the_load_with_an_error() {
     let all = scene.front_ends(By::Agents, 10);
     scene.world.bus.signal("KILL");
     for one in all {
-        assert!(!one.is_complete_or_tells(&["bus: away for 60 s"]));
+        assert!(!one.ends_complete_or_tells(&["bus: away for 60 s"]));
     }
 }
 
@@ -399,25 +408,25 @@ fn two_conductors_take_no_agent_from_each_other() {
         ];
         scene.load("oltp_point_select", &more)
     };
-    let running = |seconds: f64, words| Running {
+    let running = |seconds: f64, words: Vec<String>| Running {
         name: "agents".to_owned(),
         by: By::Agents,
         seconds,
-        process: scene.start(words),
+        process: scene.start(&words),
     };
     let first = running(30.0, words("--time=30", "--agents=1"));
     scene.wait_for_load("app");
     // There is another one that is free.
     let second = running(3.0, words("--time=3", "--agents=1"));
-    assert!(second.is_complete_or_tells(&[]));
+    assert!(second.ends_complete_or_tells(&[]));
     let refused = running(3.0, words("--time=3", "--agents=2"));
-    assert!(!refused.is_complete_or_tells(&["busy with another run"]));
-    assert!(first.is_complete_or_tells(&[]));
+    assert!(!refused.ends_complete_or_tells(&["busy with another run"]));
+    assert!(first.ends_complete_or_tells(&[]));
     // Both are free again, and both conductors want both.
     let both = [4.0, 3.0]
         .map(|seconds| running(seconds, words(&format!("--time={seconds}"), "--agents=2")));
     for one in both {
-        assert!(one.is_complete_or_tells(&[]));
+        assert!(one.ends_complete_or_tells(&[]));
     }
 }
 
@@ -443,12 +452,12 @@ fn a_script_that_fails_or_ends_by_itself_has_no_result() {
             name: words.join(" "),
             by: By::OneProcess,
             seconds: 20.0,
-            process: scene.start(words),
+            process: scene.start(&words),
         };
-        assert!(!one.is_complete_or_tells(&[cause]), "{cause}");
+        assert!(!one.ends_complete_or_tells(&[cause]), "{cause}");
     }
     // Without a time the script decides.
-    let mut free = scene.start(scene.load(&short, &["--threads=2", "--json", "run"]));
+    let mut free = scene.start(&scene.load(&short, &["--threads=2", "--json", "run"]));
     assert!(free.ends(PATIENCE), "{}", free.text());
 }
 
@@ -468,14 +477,14 @@ fn a_child_that_is_killed_ends_the_load_with_an_error() {
             name: words.join(" "),
             by: By::OneProcess,
             seconds: 60.0,
-            process: scene.start(words),
+            process: scene.start(&words),
         };
         scene.wait_for_load("app");
         let parents = agents.iter().chain([&one.process]).map(Process::id);
         let children: Vec<u32> = parents.flat_map(children_of).collect();
         assert_eq!(children.len(), 1, "{}", one.name);
         signal_process(children[0], "KILL");
-        assert!(!one.is_complete_or_tells(&["its process"]));
+        assert!(!one.ends_complete_or_tells(&["its process"]));
     }
 }
 
@@ -566,7 +575,7 @@ fn tables_are_made_whole_or_the_command_fails() {
         // Whatever stops it, the same command goes on to the end.
         for (signal, seconds) in [("STOP", 3), ("KILL", 0)] {
             let words = rows(&[shared, &["prepare"]].concat());
-            let mut prepare = scene.start(words.clone());
+            let mut prepare = scene.start(&words);
             scene.wait_for_rows();
             prepare.signal(signal);
             std::thread::sleep(Duration::from_secs(seconds));
@@ -577,21 +586,21 @@ fn tables_are_made_whole_or_the_command_fails() {
                 "{}",
                 prepare.text()
             );
-            let mut again = scene.start(words);
+            let mut again = scene.start(&words);
             assert!(again.ends(PATIENCE), "{}", again.text());
             assert_eq!(scene.rows_made(), 800_000);
-            let mut cleanup = scene.start(rows(&["cleanup"]));
+            let mut cleanup = scene.start(&rows(&["cleanup"]));
             assert!(cleanup.ends(PATIENCE), "{}", cleanup.text());
         }
     }
-    let mut lost = scene.start(rows(&["--agents=2", "prepare"]));
+    let mut lost = scene.start(&rows(&["--agents=2", "prepare"]));
     scene.wait_for_rows();
     agents[1].signal("KILL");
     assert!(!lost.ends(PATIENCE), "{}", lost.text());
     assert!(lost.text().contains("agent agent-2"), "{}", lost.text());
-    let mut cleanup = scene.start(rows(&["cleanup"]));
+    let mut cleanup = scene.start(&rows(&["cleanup"]));
     assert!(cleanup.ends(PATIENCE), "{}", cleanup.text());
-    let mut gone = scene.start(rows(&["prepare"]));
+    let mut gone = scene.start(&rows(&["prepare"]));
     scene.wait_for_rows();
     signal_process(scene.server.as_ref().unwrap().pid(), "KILL");
     assert!(!gone.ends(PATIENCE), "{}", gone.text());
