@@ -231,6 +231,14 @@ fn a_load_tells_the_host(scene: &Scene) {
     };
     let words = load("run");
     assert!(words.contains("server's host agent-1 on "), "{words}");
+    // Several conductors at once: none ends what another one reads.
+    std::thread::scope(|scope| {
+        let loads: Vec<_> = (0..5).map(|_| scope.spawn(|| load("run"))).collect();
+        for words in loads.into_iter().map(|load| load.join().unwrap()) {
+            assert!(words.contains("server's host agent-1 on "), "{words}");
+            assert!(!words.contains("not sampled"), "{words}");
+        }
+    });
 }
 
 fn a_dead_agent_is_a_gap(scene: &Scene, probe: &Process) {
