@@ -225,7 +225,7 @@ impl Crew {
         Ok(meant)
     }
 
-    /// What these agents are, in their order: all are asked at the same time.
+    /// The facts of these agents, in their order: all are asked at the same time.
     async fn all_facts<'a>(
         &self,
         names: impl Iterator<Item = &'a String>,

@@ -9,7 +9,7 @@ pub(crate) fn new_run() -> String {
     format!("{}-{:x}", of_this_process(), monotonic_ns())
 }
 
-/// Whether this process leads `run`, or led it.
+/// True of a run that this process leads or has led.
 pub(crate) fn is_own(run: &str) -> bool {
     run.split('-').next() == Some(of_this_process())
 }

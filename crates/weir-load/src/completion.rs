@@ -71,7 +71,7 @@ impl Goal {
         }
     }
 
-    /// Whether less was done than asked for; a rounded nanosecond is not less.
+    /// Less was done than asked for; a rounded nanosecond is not less.
     fn is_short(&self) -> bool {
         self.done + 1e-9 < self.asked
     }
@@ -82,7 +82,7 @@ impl Goal {
 pub struct Completion {
     /// Why it ended.
     pub end: LoadEnd,
-    /// What was asked for and done, quantity by quantity.
+    /// Each quantity as asked for and as done.
     pub goals: Vec<Goal>,
 }
 

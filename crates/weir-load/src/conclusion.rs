@@ -29,7 +29,7 @@ pub(crate) fn conclude(
     Ok(outcome)
 }
 
-/// What `plan` asks for beside what was done.
+/// The quantities of `plan` beside those that were done.
 fn goals(plan: &LoadPlan, outcome: &LoadOutcome) -> Vec<Goal> {
     let load = &plan.load;
     let mut goals = Vec::new();

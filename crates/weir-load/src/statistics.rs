@@ -140,7 +140,7 @@ pub struct LoadOutcome {
     /// Length of the measurement of the reactor that ended first, seconds.
     #[serde(skip)]
     pub(crate) measured_s_least: f64,
-    /// What was asked for and done; `None` until the load is over.
+    /// Quantities as asked for and as done; `None` until the load is over.
     pub completion: Option<Completion>,
     /// How evenly the connections were served.
     pub fairness: Fairness,

@@ -105,7 +105,7 @@ impl<'a> ServerVariables<'a> {
         FlushMethod::of(self.get(FLUSH_METHOD)?)
     }
 
-    /// Whether pages go to the drive past the page cache, as far as the variables say, and the server's open files.
+    /// Pages go to the drive past the page cache, as far as the variables say, and the server's open files.
     pub fn writes_pages_directly(&self) -> Option<bool> {
         if self.get(PAGES_CACHED_BECAUSE).is_some() {
             return Some(false);

@@ -391,7 +391,7 @@ impl<S: Read + Write> Session<S> {
         })
     }
 
-    /// What the server said before it closed the connection, if that can still be read.
+    /// The server's words before it closed the connection, if that can still be read.
     fn farewell(&mut self) -> Option<SessionError> {
         self.try_read_packet().ok()?;
         match self.payload() {

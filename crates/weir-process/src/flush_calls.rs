@@ -52,7 +52,7 @@ struct Call {
 }
 
 impl FlushCalls {
-    /// Whether this host allows it, tried once on a child.
+    /// Passes where this host allows it, tried once on a child.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl FlushCalls {
     }
 }
 
-/// Whether `command`, which waits for its input, would have its flushes made.
+/// Passes where `command`, which waits for its input, would have its flushes made.
 fn tried_on(mut command: Command) -> Result<(), FlushObstacle> {
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     let made =
@@ -133,7 +133,7 @@ fn tried_on(mut command: Command) -> Result<(), FlushObstacle> {
     }
 }
 
-/// Whether files of `child` cannot be had, by the one that each program has open.
+/// The refusal of files of `child`, by the one that each program has open.
 fn refusal(child: &OwnedFd) -> Option<FlushObstacle> {
     let is_refused =
         |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));

@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-/// What lets Docker's default profile pass `pidfd_getfd(2)`, and `ptrace_scope` of Yama too.
+/// The option that lets Docker's default profile pass `pidfd_getfd(2)`, and `ptrace_scope` of Yama too.
 const CAPABILITY: &str = "in a container add --cap-add SYS_PTRACE";
 /// No capability lets a call pass that a profile refuses to all.
 const PROFILE: &str = "in a container name a seccomp profile that allows it";
@@ -26,12 +26,12 @@ impl FlushObstacle {
         }
     }
 
-    /// What failed, and the system's reason.
+    /// The failed call, and the system's reason.
     pub fn cause(&self) -> String {
         format!("{}: {}", self.call, self.why)
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn remedy(&self) -> &'static str {
         match self.call {
             "pidfd_getfd" => CAPABILITY,

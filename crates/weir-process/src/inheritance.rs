@@ -104,7 +104,7 @@ mod tests {
         fcntl_setfd(file, FdFlags::empty()).unwrap();
     }
 
-    /// What a program of coreutils prints, and the same without an inheritance.
+    /// The output of a program of coreutils, and the same without an inheritance.
     fn printed(program: &str, argument: &str) -> [String; 2] {
         let mut commands = [0, 1].map(|_| Command::new(program));
         for command in &mut commands {

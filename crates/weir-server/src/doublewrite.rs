@@ -168,7 +168,7 @@ pub struct DoublewriteStatus {
     pub value: String,
     /// `innodb_flush_method` as the server says it.
     pub flush_method: String,
-    /// Whether its data files are open past the page cache; `None`: its process cannot be looked at.
+    /// True where its data files are open past the page cache; `None`: its process cannot be looked at.
     pub writes_directly: Option<bool>,
     /// The server's page size.
     pub page: Bytes,

@@ -24,7 +24,7 @@ const MEANING: &str = "The error means";
 
 /// The system let the server not use a file (`EACCES`), in words of both servers.
 const FORBIDDEN: [&str; 2] = ["error number 13 ", "Errcode: 13 "];
-/// What can be behind it, also for root.
+/// The possible cause, also for root.
 const FORBIDDEN_BY: &str = " (see the owner and mode of its files, and whether a security profile, AppArmor or SELinux, \
      forbids them to the server)";
 

@@ -103,7 +103,7 @@ fn why_cached(pid: u32) -> Option<String> {
     ))
 }
 
-/// Whether a server's data files are open past the page cache; `None`: the process cannot be looked at.
+/// True where a server's data files are open past the page cache; `None`: the process cannot be looked at.
 pub(crate) fn writes_directly(pid: u32) -> Option<bool> {
     data_files(pid)
         .map(|(_, is_direct)| is_direct)

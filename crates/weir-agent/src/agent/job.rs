@@ -174,7 +174,7 @@ impl Work {
         })
     }
 
-    /// Whether a load that began then has come to its planned end.
+    /// True once a load that began then has come to its planned end.
     fn is_over(&self, begins: Option<Instant>) -> bool {
         let load = &self.plan.load;
         let length = load.warmup.least().0 + load.measure.0;

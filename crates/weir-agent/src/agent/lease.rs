@@ -70,7 +70,7 @@ impl Agent<'_> {
         }
     }
 
-    /// What a conductor says to all agents.
+    /// A conductor's word to all agents.
     pub(super) fn hear(&mut self, call: &Call) {
         match call {
             Call::Beat { run } => self.hear_conductor(run),

@@ -130,7 +130,7 @@ impl<'a> Collecting<'a> {
         Ok(())
     }
 
-    /// Whether the bus is there, and brings reports in time.
+    /// Passes while the bus is there and brings reports in time.
     fn look_at_bus(&mut self) -> Result<(), AgentError> {
         let now = Instant::now();
         let is_there = self.crew.client.connection_state() == State::Connected;

@@ -87,7 +87,7 @@ pub(crate) struct MysqlDriver {
     transit: Option<Transit>,
     /// The request among it.
     held: Vec<u8>,
-    /// What the server said unasked before it closed the connection.
+    /// The server's unasked words before it closed the connection.
     farewell: Option<ServerError>,
     /// How long the connection had been idle when it was closed, nanoseconds.
     closed_idle_ns: Option<u64>,

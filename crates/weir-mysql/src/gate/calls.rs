@@ -14,7 +14,7 @@ pub(super) struct Calls {
     pub(super) schemas: Vec<String>,
 }
 
-/// What the tokens of `sql` call on a server of this dialect.
+/// The calls in the tokens of `sql`, on a server of this dialect.
 pub(super) fn calls(sql: &str, tokens: &[Token<'_>], dialect: Dialect) -> Calls {
     let mut calls = Calls::default();
     for (at, token) in tokens.iter().enumerate() {
@@ -57,7 +57,7 @@ fn qualifier<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
     first
 }
 
-/// Whether a name before a parenthesis stands where no function can be called: right after a value, after `AS`,
+/// A name before a parenthesis stands where no function can be called: right after a value, after `AS`,
 /// or as a common table with its columns.
 fn is_no_call(tokens: &[Token<'_>], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| tokens[before]);
@@ -68,7 +68,7 @@ fn is_no_call(tokens: &[Token<'_>], at: usize) -> bool {
     is_after_value || is_common_table(&tokens[at + 1..])
 }
 
-/// Whether these are the columns of a common table: `(a, b) AS (`.
+/// These are the columns of a common table: `(a, b) AS (`.
 fn is_common_table(tokens: &[Token<'_>]) -> bool {
     let Some(end) = tokens.iter().position(|token| *token == Token::Sign(')')) else {
         return false;
@@ -78,7 +78,7 @@ fn is_common_table(tokens: &[Token<'_>]) -> bool {
         && matches!(tokens[end + 1..], [word, Token::Sign('('), ..] if word.is("AS"))
 }
 
-/// Whether something stands between a name of `sql` and its parenthesis.
+/// Something stands between a name of `sql` and its parenthesis.
 fn is_apart(sql: &str, name: &str) -> bool {
     let end = name.as_ptr() as usize - sql.as_ptr() as usize + name.len();
     sql.as_bytes().get(end) != Some(&b'(')
@@ -108,7 +108,7 @@ mod tests {
         has_old_digests: false,
     };
 
-    fn of(sql: &str, dialect: Dialect) -> Calls {
+    fn found(sql: &str, dialect: Dialect) -> Calls {
         calls(sql, &tokens(sql), dialect)
     }
 
@@ -124,21 +124,21 @@ mod tests {
             "SELECT d.a FROM (SELECT 1) AS d (a), (SELECT 2) e (b)",
         ] {
             for dialect in [Dialect::Unknown, Dialect::Mariadb, MYSQL] {
-                assert_eq!(of(sql, dialect), Calls::default(), "{sql} {dialect:?}");
+                assert_eq!(found(sql, dialect), Calls::default(), "{sql} {dialect:?}");
             }
         }
         for sql in [
             "SELECT WAIT_FOR_EXECUTED_GTID_SET('x', 1), POINT(1, 2), 1 MEMBER OF ('[1]')",
             "SELECT VECTOR_DIM(STRING_TO_VECTOR('[1]')), REGEXP_LIKE(a, 'x'), UUID_TO_BIN(UUID())",
         ] {
-            assert_eq!(of(sql, MYSQL), Calls::default(), "{sql}");
-            assert!(of(sql, Dialect::Mariadb).stored || sql.contains("POINT"));
+            assert_eq!(found(sql, MYSQL), Calls::default(), "{sql}");
+            assert!(found(sql, Dialect::Mariadb).stored || sql.contains("POINT"));
         }
         let sql = "SELECT NVL(a, 1), MD5('x'), JSON_VALUE(a, '$'), POINT(1, 2)";
-        assert_eq!(of(sql, Dialect::Mariadb), Calls::default());
-        assert!(of(sql, MYSQL).stored);
+        assert_eq!(found(sql, Dialect::Mariadb), Calls::default());
+        assert!(found(sql, MYSQL).stored);
         assert_eq!(
-            of("SELECT MD5(1)", Dialect::by_version("8.4.2")),
+            found("SELECT MD5(1)", Dialect::by_version("8.4.2")),
             Calls::default()
         );
     }
@@ -159,14 +159,14 @@ mod tests {
             "SELECT a FROM t WHERE pay(a)",
             "SELECT pay(a) AS x",
         ] {
-            assert!(of(sql, Dialect::Mariadb).stored, "{sql}");
+            assert!(found(sql, Dialect::Mariadb).stored, "{sql}");
         }
     }
 
     #[test]
     fn schemas_of_functions_are_told_and_what_changes_more_is_named() {
         for sql in ["SELECT hr . pay(1)", "SELECT hr.package.pay(1)"] {
-            assert_eq!(of(sql, MYSQL).schemas, ["hr"], "{sql}");
+            assert_eq!(found(sql, MYSQL).schemas, ["hr"], "{sql}");
         }
         for sql in [
             "SELECT group_replication_set_as_primary('x')",
@@ -174,7 +174,7 @@ mod tests {
             "SELECT sys_exec('reboot')",
             "DO GET_LOCK('x', 1)",
         ] {
-            assert!(of(sql, MYSQL).changing.is_some(), "{sql}");
+            assert!(found(sql, MYSQL).changing.is_some(), "{sql}");
         }
     }
 }

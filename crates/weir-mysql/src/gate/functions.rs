@@ -150,7 +150,7 @@ pub(super) struct Called<'a> {
 }
 
 impl Called<'_> {
-    /// Whether no stored function can be called by it.
+    /// No stored function can be called by it.
     pub(super) fn is_native(self, dialect: Dialect) -> bool {
         if self.is_apart && has(ONLY_WITHOUT_BLANK, self.name) {
             return false;
@@ -173,7 +173,7 @@ impl Called<'_> {
         }
     }
 
-    /// Whether it is known to change more than the connection.
+    /// It is known to change more than the connection.
     pub(super) fn is_changing(self) -> bool {
         let lower = self.name.to_ascii_lowercase();
         CHANGING.iter().any(|begin| lower.starts_with(begin))

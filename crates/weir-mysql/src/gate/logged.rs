@@ -39,7 +39,7 @@ impl Logged {
     }
 }
 
-/// What statements have in common that differ only in their values, and in how many rows and values they have.
+/// The common part of statements that differ only in their values, and in how many rows and values they have.
 fn kind(sql: &str) -> String {
     let readings = readings(sql);
     let kinds: Vec<_> = readings.iter().map(|tokens| kind_of(tokens)).collect();
@@ -74,7 +74,7 @@ fn word(tokens: &[Token<'_>], at: usize) -> String {
     }
 }
 
-/// Whether a word is a number, and no name after a dot: `1.5`, but not `shop.1`.
+/// A word is a number, and no name after a dot: `1.5`, but not `shop.1`.
 fn is_number(tokens: &[Token<'_>], at: usize) -> bool {
     let is_name = matches!(
         tokens[..at],

@@ -48,12 +48,12 @@ enum Scope {
     Global,
 }
 
-/// What one assignment sets.
+/// The target of one assignment.
 #[derive(Debug, PartialEq, Eq)]
 enum Assigned {
     /// Something of the connection's.
     Own,
-    /// Whether the binary log gets what the connection writes.
+    /// The choice of what the connection writes to the binary log.
     BinaryLog,
     /// The isolation level at which each read locks its rows, or one that cannot be read.
     LockingReads,
@@ -88,7 +88,7 @@ pub(super) fn of_set(words: &[Token<'_>]) -> Effect {
     }
 }
 
-/// What `SET [scope] TRANSACTION ...` does.
+/// The effect of `SET [scope] TRANSACTION ...`.
 fn of_characteristics(words: &[Token<'_>]) -> Option<Effect> {
     let (is_global, rest) = match words {
         [scope, rest @ ..] if scope.is("GLOBAL") => (true, rest),
@@ -132,7 +132,7 @@ fn assignments<'t, 'a>(words: &'t [Token<'a>]) -> impl Iterator<Item = &'t [Toke
     })
 }
 
-/// What one assignment sets; `carried`: the scope of those before it, and then of those after it.
+/// The target of one assignment; `carried`: the scope of those before it, and then of those after it.
 fn assignment(words: &[Token<'_>], carried: &mut Scope) -> Result<Assigned, String> {
     if let Some(encoding) = encoding(words) {
         return own_encoding(encoding);
@@ -182,7 +182,7 @@ fn has_at(token: Token<'_>) -> bool {
     matches!(token, Token::Word(word) if word.starts_with('@'))
 }
 
-/// Whether it is a variable of the user's, which is the connection's: `@a`, `@a.b`, `` @`a` ``.
+/// True of a variable of the user's, which is the connection's: `@a`, `@a.b`, `` @`a` ``.
 fn is_users(target: &[Token<'_>]) -> bool {
     match target {
         [
@@ -247,7 +247,7 @@ fn of_session(name: &str, value: &[Token<'_>]) -> Result<Assigned, String> {
     }
 }
 
-/// What stands after `NAMES` and `CHARACTER SET`.
+/// The words after `NAMES` and `CHARACTER SET`.
 fn encoding<'t, 'a>(words: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
     let is_name = |word: &Token<'_>| word.is_any(&["NAMES", "CHARSET"]);
     match words {

@@ -31,7 +31,7 @@ const ENGINES_ELSEWHERE: [&str; 8] = [
     "S3",
 ];
 
-/// What `sql` would do on a server of this dialect, in whichever way it reads its quotes.
+/// The effect of `sql` on a server of this dialect, in whichever way it reads its quotes.
 pub(super) fn effect(sql: &str, dialect: Dialect) -> Effect {
     let readings = readings(sql);
     // A server that reads a quote that does not close refuses the statement.
@@ -107,7 +107,7 @@ fn with_parts(effect: Effect, words: &[Token<'_>], calls: Calls) -> Effect {
     }
 }
 
-/// Whether InnoDB locks the rows that a subquery reads: it does in all statements but queries.
+/// InnoDB locks the rows that a subquery reads: it does in all statements but queries.
 fn reads_with_locks(words: &[Token<'_>]) -> bool {
     let is_other = |verb: &Token<'_>| verb.is_any(&["DO", "SET", "SHOW", "KILL", "HELP"]);
     let has = |keyword: &str| words.iter().any(|word| word.is(keyword));

@@ -1,4 +1,4 @@
-//! What a gate lets pass, under which permissions, and what it writes down.
+//! Statements that a gate lets pass, under which permissions, and what it writes down.
 
 use super::*;
 

@@ -136,7 +136,7 @@ pub(crate) fn next(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'
     }
 }
 
-/// Whether the server reads what stands in a comment: it executes it, or it is a hint with a quote in which the
+/// The server reads what stands in a comment: it executes it, or it is a hint with a quote in which the
 /// comment may not end yet.
 fn is_read(comment: &str) -> bool {
     if comment.starts_with("/*!") || comment.starts_with("/*M!") {

@@ -12,7 +12,7 @@ use crate::role::{Gates, Role};
 const KNOWN: &str = include_str!("../../src/gate/functions.rs");
 /// The server's word that a stored function has other arguments (`ER_SP_WRONG_NO_OF_ARGS`): the call has reached it.
 const OTHER_ARGUMENTS: u16 = 1318;
-/// What the stored function returns.
+/// The value of the stored function.
 const STORED: i64 = 4_711;
 
 pub(crate) fn no_known_function_can_be_a_stored_one(flavor: Flavor) {

@@ -85,7 +85,7 @@ impl Start {
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Debug, Default)]
 struct Tally {
     passed: usize,
@@ -191,7 +191,7 @@ impl Run {
         }
     }
 
-    /// Whether these statements change on a new connection what was not allowed.
+    /// These statements change on a new connection what was not allowed.
     fn changes(&mut self, role: Role, start: &Start, batch: &[Statement]) -> bool {
         let mut subject = self.begin(start);
         let before = self.world.state(role, &mut subject);

@@ -1,4 +1,4 @@
-//! What a gate allows, in the three ways that commands are given more than reading.
+//! Permissions of a gate, in the three ways that commands are given more than reading.
 
 use weir_model::Endpoint;
 use weir_mysql::{Connection, Connector, Gate, Passage, Patience, Permissions};
@@ -56,7 +56,7 @@ impl Gates {
         }
     }
 
-    /// Whether the gate of this role lets a statement pass.
+    /// The gate of this role lets a statement pass.
     pub(crate) fn passes(&self, role: Role, sql: &str) -> bool {
         let passage = self.gates[role as usize].admit(&self.endpoint.address, sql);
         passage.is_ok_and(|passage| passage == Passage::Sent)

@@ -231,7 +231,7 @@ impl World {
         }
     }
 
-    /// What may not change while `subject` has run statements that passed the gate of this role.
+    /// The state that may not change while `subject` has run statements that passed the gate of this role.
     pub(crate) fn state(&mut self, role: Role, subject: &mut Connection) -> State {
         let mut state: State = Vec::new();
         for (part, sql) in self.parts(role, subject.id()) {

@@ -1,4 +1,4 @@
-//! What a server decides when it starts, and its help does not say: foretold by the manual's rule, or tried.
+//! Values that a server decides when it starts, and its help does not say: foretold by the manual's rule, or tried.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

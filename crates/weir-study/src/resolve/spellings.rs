@@ -25,7 +25,7 @@ impl Spelling {
         Self { name, key, level }
     }
 
-    /// Whether a combination of levels has both.
+    /// A combination of levels has both.
     fn meets(&self, other: &Self) -> bool {
         match (&self.level, &other.level) {
             (Some((factor, number)), Some((other, others))) => factor != other || number == others,
