@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_mysql::{Connection, text_literal};
+use weir_mysql::{Connection, sql_words, text_literal};
 use weir_workload::{Table, TableOptions};
 
 use crate::LoadError;
@@ -11,6 +11,14 @@ use crate::LoadError;
 /// `ER_UNKNOWN_STORAGE_ENGINE`, `ER_ILLEGAL_HA_CREATE_OPTION` (an option or row format that the engine ignores),
 /// `WARN_OPTION_IGNORED`, `ER_AUTO_CONVERT` (a type of column for another).
 const MADE_OTHERWISE: [u16; 5] = [1266, 1286, 1478, 1618, 1246];
+
+/// Other names of engines.
+const ENGINE_ALIASES: [(&str, &str); 4] = [
+    ("innobase", "InnoDB"),
+    ("heap", "MEMORY"),
+    ("maria", "Aria"),
+    ("merge", "MRG_MYISAM"),
+];
 
 /// How far a table is that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,19 +134,44 @@ fn other_kind(
     })
 }
 
-/// The engine that the table would have; `None` if the statement that makes a user's table says it.
+/// The engine that the table would have: that of the options, of the statement that makes a user's table, or the server's
+/// default.
 fn wanted_engine(
     table: &Table,
     options: Option<&TableOptions>,
     control: &mut Connection,
 ) -> Result<Option<String>, LoadError> {
-    if let Some(options) = options {
-        return Ok(Some(options.engine.clone()));
+    let named = options.map(|options| options.engine.clone());
+    match named.or_else(|| stated_engine(&table.create)) {
+        Some(engine) => Ok(Some(engine)),
+        None => Ok(control.first("SELECT @@default_storage_engine")?),
     }
-    if table.create.to_ascii_uppercase().contains("ENGINE") {
-        return Ok(None);
+}
+
+/// The engine that a `CREATE TABLE` names after its columns, as the servers call it.
+fn stated_engine(create: &str) -> Option<String> {
+    let words = sql_words(create);
+    let mut depth = 0_usize;
+    // Options stand after the columns, outside of all parentheses.
+    let mut options = Vec::new();
+    let mut has_columns = false;
+    for word in &words {
+        if word.is_sign('(') {
+            depth += 1;
+        } else if word.is_sign(')') {
+            depth = depth.saturating_sub(1);
+            has_columns |= depth == 0;
+        } else if depth == 0 && has_columns && !word.is_sign('=') {
+            options.push(word);
+        }
     }
-    Ok(control.first("SELECT @@default_storage_engine")?)
+    let mut pairs = options.windows(2);
+    let pair = pairs.find(|pair| pair[0].is("ENGINE"))?;
+    let name = pair[1].name();
+    let name = name.or_else(|| pair[1].text().map(str::to_owned))?;
+    let known = ENGINE_ALIASES.iter();
+    let mut known = known.filter(|(alias, _)| alias.eq_ignore_ascii_case(&name));
+    Some(known.next().map_or(name, |(_, own)| (*own).to_owned()))
 }
 
 /// The row format of tables of InnoDB: the one that is chosen, or the server's default.
@@ -206,4 +239,30 @@ fn keys(
         (None, Some(further)) => Some(format!("has also {further}")),
         (None, None) => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stated_engine;
+
+    #[test]
+    fn the_engine_of_a_statement_is_the_one_after_its_columns() {
+        for (create, engine) in [
+            ("CREATE TABLE t (a INT) ENGINE=MyISAM", Some("MyISAM")),
+            (
+                "create table t (a int) comment 'engine = x' engine 'heap'",
+                Some("MEMORY"),
+            ),
+            (
+                "CREATE TABLE t (engine INT, b INT DEFAULT (1)) ENGINE = `InnoDB` PARTITION BY HASH (a) PARTITIONS 4",
+                Some("InnoDB"),
+            ),
+            (
+                "CREATE TABLE engine (a INT, engine VARCHAR(10)) COMMENT = 'x'",
+                None,
+            ),
+        ] {
+            assert_eq!(stated_engine(create).as_deref(), engine, "{create}");
+        }
+    }
 }

@@ -191,6 +191,14 @@ fn unfinished_tables_are_compared_before_any_is_loaded(flavor: Flavor) {
         error.contains("is a table of MyISAM, not of innodb"),
         "{error}"
     );
+    // A user's table, whose statement names the engine.
+    let visit = one_table(&bench, "ENGINE=InnoDB");
+    make(&visit).unwrap();
+    for statement in ["DELETE FROM visit", "ALTER TABLE visit ENGINE = MyISAM"] {
+        oracle.run(statement).unwrap();
+    }
+    let error = make(&visit).unwrap_err().to_string();
+    assert!(error.contains("visit: is a table of MyISAM"), "{error}");
 }
 
 /// The warnings of a run.

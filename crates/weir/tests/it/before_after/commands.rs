@@ -6,13 +6,14 @@ use crate::users::Users;
 /// Statements that only read, by how they begin.
 const READING: [&str; 2] = ["SELECT ", "SHOW "];
 /// Of preparing tables.
-const PREPARING: [&str; 9] = [
+const PREPARING: [&str; 10] = [
     "CREATE DATABASE IF NOT EXISTS `sbtest`",
     "CREATE TABLE sbtest",
     "ALTER TABLE `sbtest",
     "INSERT INTO `sbtest",
     "LOAD DATA LOCAL INFILE 'rows' INTO TABLE `sbtest",
-    "SET SESSION unique_checks = 0, foreign_key_checks = 0",
+    "SET SESSION autocommit = 1, unique_checks = 0, foreign_key_checks = 0",
+    "SET SESSION lock_wait_timeout = ",
     "SET SESSION innodb_ddl_buffer_size = ",
     "START TRANSACTION",
     "COMMIT",
