@@ -86,12 +86,13 @@ fn a_proxy_that_refuses_files_is_given_inserts(flavor: Flavor) {
     assert!(sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
 }
 
-/// One transaction a second for each of two connections, which something ends after a shorter time.
+/// A transaction in 2.5 s, by one of two connections, which something ends after some 1 s. So much later than that the next
+/// one is due that a late end meets no request.
 fn at_leisure(plan: &mut LoadPlan) {
     (plan.rows, plan.load.connections) = (10, 2);
-    plan.load.measure = Duration::from_secs(5).into();
+    plan.load.measure = Duration::from_secs(6).into();
     let rate = Rate {
-        per_s: 0.7,
+        per_s: 0.4,
         arrivals: ArrivalKind::Constant,
         ramp: None,
     };
