@@ -2,24 +2,14 @@
 //!
 //! Those that a cause meets run side by side on one server, and the cause comes once for all of them.
 
-use std::fmt::Write as _;
+mod scene;
+
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
-use serde_json::Value;
-use weir_model::Flavor;
-use weir_testing::{LAZY_COMMITS, PrivateServer, make_account, start_on_tcp};
+use self::scene::{ALLOWED, By, DRIVEN, PATIENCE, Running, Scene};
+use super::hosts::{Process, signal_process, wait_until};
 
-use super::hosts::{Process, World, signal_process, wait_until};
-
-/// Each connection is driven by a few threads.
-const DRIVEN: &str = "function thread_init() con = sysbench.sql.driver():connect() end
-function event() con:query('SELECT 1') end\n";
-/// Each connection has a thread.
-const THREADED: &str =
-    "function event() con = con or sysbench.sql.driver():connect(); con:query('SELECT 1') end\n";
 /// Fails in the middle of a run.
 const FAILING: &str = "function thread_init() con = sysbench.sql.driver():connect(); n = 0 end
 function event() con:query('SELECT 1'); n = n + 1; if n > 200 then error('low tide') end end\n";
@@ -27,278 +17,6 @@ function event() con:query('SELECT 1'); n = n + 1; if n > 200 then error('low ti
 const SHORT: &str = "function event() end
 function thread_run() local con = sysbench.sql.driver():connect()
 for _ = 1, 300 do con:query('SELECT 1') end end\n";
-const ALLOWED: [&str; 2] = ["--allow", "load,script"];
-/// Longer than anything that ends in order.
-const PATIENCE: Duration = Duration::from_mins(5);
-
-/// Who leads a load.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
-    OneProcess,
-    Agents,
-}
-
-struct Scene {
-    world: World,
-    server: Option<PrivateServer>,
-    /// Of the server and its data.
-    directory: tempfile::TempDir,
-    port: u16,
-}
-
-/// Each front end has an account of its own, by whose statements its load is seen.
-const ACCOUNTS: [&str; 8] = [
-    "app",
-    "agents",
-    "native",
-    "coroutines",
-    "threads",
-    "replay",
-    "study",
-    "script",
-];
-
-/// A front end under way, and how long its load was asked to be.
-struct Running {
-    name: String,
-    by: By,
-    seconds: f64,
-    process: Process,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let (server, directory, port) = start_on_tcp(Flavor::Mariadb, &LAZY_COMMITS);
-        for account in ACCOUNTS {
-            make_account(&server.endpoint(), account, "sesame-12");
-        }
-        let mut root = server.session().unwrap();
-        root.run("count", "SET GLOBAL userstat = 1").unwrap();
-        root.run("grant", "GRANT ALL ON many.* TO app@'%'").unwrap();
-        let scene = Self {
-            world: World::on_loopback(2),
-            server: Some(server),
-            directory,
-            port,
-        };
-        let mut prepare = scene.start(&scene.load("oltp_point_select", &["prepare"]));
-        assert!(prepare.ends(PATIENCE), "{}", prepare.text());
-        scene
-    }
-
-    fn start(&self, words: &[String]) -> Process {
-        let words: Vec<_> = words.iter().map(String::as_str).collect();
-        let mut command = self.world.conductor(&words);
-        Process::start(command.env("WEIR_MYSQL_PASSWORD", "sesame-12"))
-    }
-
-    fn load(&self, what: &str, more: &[&str]) -> Vec<String> {
-        self.load_as("app", what, more)
-    }
-
-    fn load_as(&self, account: &str, what: &str, more: &[&str]) -> Vec<String> {
-        let port = format!("--mysql-port={}", self.port);
-        let user = format!("--mysql-user={account}");
-        let server = ["--mysql-host=127.0.0.1", &user, &port];
-        let words = ["load", what].into_iter().chain(server);
-        words
-            .chain(more.iter().copied())
-            .map(str::to_owned)
-            .collect()
-    }
-
-    fn script(&self, name: &str, text: &str) -> String {
-        let path = self.world.path(name);
-        fs::write(&path, text).unwrap();
-        path.display().to_string()
-    }
-
-    /// A capture of four sessions that look at rows for so many seconds.
-    fn capture(&self, seconds: u64) -> String {
-        let stamp = |ms: u64| {
-            format!(
-                "2026-01-01T00:{:02}:{:02}.{:03}000Z",
-                ms / 60_000,
-                ms / 1_000 % 60,
-                ms % 1_000
-            )
-        };
-        let mut log = String::new();
-        for id in 10..14 {
-            writeln!(
-                log,
-                "{}\t{id:5} Connect\tapp@localhost on sbtest using Socket",
-                stamp(0)
-            )
-            .unwrap();
-        }
-        for ms in (100..seconds * 1_000).step_by(50) {
-            let id = 10 + ms / 50 % 4;
-            writeln!(
-                log,
-                "{}\t{id:5} Query\tSELECT c FROM sbtest1 WHERE id = {}",
-                stamp(ms),
-                ms / 50
-            )
-            .unwrap();
-        }
-        let (from, to) = (
-            self.world.path("general.log"),
-            self.world.path("day.weircap"),
-        );
-        fs::write(&from, log).unwrap();
-        let (from, to) = (from.display().to_string(), to.display().to_string());
-        let output = self.world.output(&["capture", "import", &from, "-o", &to]);
-        assert!(output.status.success(), "{output:?}");
-        to
-    }
-
-    /// The words of a study on the test's server, with one cell.
-    fn study(&self, name: &str, workload: &str, seconds: u64) -> Vec<String> {
-        self.study_as("app", name, workload, seconds)
-    }
-
-    fn study_as(&self, account: &str, name: &str, workload: &str, seconds: u64) -> Vec<String> {
-        let rows = if Path::new(workload).extension().is_some() {
-            ""
-        } else {
-            "tables = 1\nrows = 10_000\n"
-        };
-        let text = format!(
-            "[study]\ntitle = \"Ends\"\nquestion = \"Which?\"\n\
-             [server]\nflavor = \"mariadb://{account}@127.0.0.1:{}/sbtest\"\n\
-             [data]\nworkload = \"{workload}\"\n{rows}\
-             [load]\nwarmup = \"0s\"\nmeasure = \"{seconds}s\"\n\
-             [factors]\nthreads = [2]\n[repeat]\nruns = 1\nseed = 1\n",
-            self.port
-        );
-        let (file, out) = (
-            self.world.path(&format!("{name}.toml")),
-            self.world.path(name),
-        );
-        fs::write(&file, text).unwrap();
-        let (file, out) = (file.display().to_string(), out.display().to_string());
-        ["run", &file, "--out", &out, "--json"]
-            .map(str::to_owned)
-            .to_vec()
-    }
-
-    fn agents(&self) -> Vec<Process> {
-        let agent = |number| self.world.agent_here(number, &ALLOWED);
-        let agents = (1..=2).map(agent).collect();
-        self.world.wait_for_agents(2);
-        agents
-    }
-
-    /// Starts all front ends of `by` whose loads take so many seconds; waits until each has begun.
-    fn front_ends(&self, by: By, seconds: u64) -> Vec<Running> {
-        let time = format!("--time={seconds}");
-        let driven = self.script("driven.lua", DRIVEN);
-        let common = ["--threads=2", "--json", &time];
-        let load = |account: &str, what: &str, more: &[&str]| {
-            self.load_as(account, what, &[&common, more].concat())
-        };
-        let paced = ["--rate=200", "run"];
-        let starts = if by == By::Agents {
-            let more = ["--agents=2", "--rate=200", "run"];
-            vec![("agents", load("agents", "oltp_point_select", &more))]
-        } else {
-            let threaded = self.script("threaded.lua", THREADED);
-            let capture = self.capture(seconds);
-            vec![
-                ("native", load("native", "oltp_point_select", &paced)),
-                ("coroutines", load("coroutines", &driven, &paced)),
-                ("threads", load("threads", &threaded, &paced)),
-                (
-                    "replay",
-                    self.load_as("replay", &capture, &["--json", "run"]),
-                ),
-                (
-                    "study",
-                    self.study_as("study", "study", "oltp_point_select", seconds),
-                ),
-                (
-                    "script",
-                    self.study_as("script", "script", &driven, seconds),
-                ),
-            ]
-        };
-        let starts = starts.into_iter().map(|(name, words)| Running {
-            process: self.start(&words),
-            name: name.to_owned(),
-            by,
-            seconds: seconds as f64,
-        });
-        let running: Vec<_> = starts.collect();
-        for one in &running {
-            self.wait_for_load(&one.name);
-        }
-        running
-    }
-
-    /// Waits until the load of this account is under way.
-    fn wait_for_load(&self, account: &str) {
-        let mut session = self.server.as_ref().unwrap().session().unwrap();
-        let query = format!(
-            "SELECT CAST(SUM(select_commands) AS UNSIGNED) FROM information_schema.user_statistics WHERE user = '{account}'"
-        );
-        let mut selects = || -> u64 {
-            let rows: Vec<Option<u64>> = session.rows("selects", &query).unwrap();
-            rows[0].unwrap_or(0)
-        };
-        let before = selects();
-        wait_until(
-            &format!("the load of {account}"),
-            Duration::from_mins(1),
-            || selects() >= before + 40,
-        );
-    }
-}
-
-impl Running {
-    fn signal(&self, signal: &str) {
-        self.process.signal(signal);
-    }
-
-    /// Waits for its end: an error that tells one of `causes` and leaves no result, or a result that is complete.
-    fn ends_complete_or_tells(mut self, causes: &[&str]) -> bool {
-        let is_good = self.process.ends(PATIENCE);
-        let (name, text) = (&self.name, self.process.text());
-        let result = self.process.output();
-        if is_good {
-            let result: Value = serde_json::from_str(&result)
-                .unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
-            let measured_s = measured_s(&result);
-            // A capture ends with its last statement.
-            assert!(
-                measured_s.is_finite() && measured_s > self.seconds - 0.5,
-                "{name}: {measured_s}: {text}"
-            );
-            return true;
-        }
-        assert!(!result.contains("measured_s"), "{name}: a result: {text}");
-        assert!(
-            causes.iter().any(|cause| text.contains(cause)),
-            "{name}: {text}"
-        );
-        false
-    }
-}
-
-/// The least time that a load or a run of this result measured, seconds; infinity if there is none.
-fn measured_s(result: &Value) -> f64 {
-    let least = |values: &mut dyn Iterator<Item = &Value>| {
-        values.map(measured_s).fold(f64::INFINITY, f64::min)
-    };
-    match result {
-        Value::Object(fields) => match fields.get("measured_s").and_then(Value::as_f64) {
-            Some(seconds) => seconds,
-            None => least(&mut fields.values()),
-        },
-        Value::Array(values) => least(&mut values.iter()),
-        _ => f64::INFINITY,
-    }
-}
 
 #[test]
 fn a_server_that_goes_ends_all_with_an_error() {
@@ -381,7 +99,7 @@ fn an_agent_that_leaves_ends_the_load_with_an_error() {
     }
 }
 
-/// The bus with its supervisor: there is nobody who brings it back.
+/// The bus with its supervisor: there is nothing that brings it back.
 #[test]
 fn a_bus_that_stays_away_ends_the_load_with_an_error() {
     let scene = Scene::new();
@@ -534,28 +252,6 @@ fn a_full_disk_is_an_error() {
     );
 }
 
-impl Scene {
-    /// Runs the program from this line of a shell to an error; its words, in small letters.
-    fn fails_by_shell(&self, line: &str, words: &[String]) -> String {
-        let program = self.world.conductor(&[]);
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", line, "sh"])
-            .arg(program.get_program())
-            .args(words);
-        for (name, value) in program.get_envs() {
-            command.env(name, value.unwrap());
-        }
-        let output = command
-            .env("WEIR_MYSQL_PASSWORD", "sesame-12")
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).to_lowercase();
-        assert_eq!(output.status.code(), Some(1), "{words:?}: {told}");
-        told
-    }
-}
-
 /// Tables that are being made, in one process and from agents.
 #[test]
 fn tables_are_made_whole_or_the_command_fails() {
@@ -604,29 +300,4 @@ fn tables_are_made_whole_or_the_command_fails() {
     scene.wait_for_rows();
     signal_process(scene.server.as_ref().unwrap().pid(), "KILL");
     assert!(!gone.ends(PATIENCE), "{}", gone.text());
-}
-
-impl Scene {
-    /// Rows of the tables that are being made, as a reader of what is not committed sees them.
-    fn rows_made(&self) -> u64 {
-        let mut session = self.server.as_ref().unwrap().session().unwrap();
-        session
-            .run(
-                "read all",
-                "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED",
-            )
-            .unwrap();
-        (1..=2)
-            .filter_map(|table| {
-                let query = format!("SELECT COUNT(*) FROM many.sbtest{table}");
-                let rows: Vec<u64> = session.rows("rows", &query).ok()?;
-                rows.first().copied()
-            })
-            .sum()
-    }
-
-    fn wait_for_rows(&self) {
-        let before = self.rows_made();
-        wait_until("rows", Duration::from_mins(1), || self.rows_made() > before);
-    }
 }
