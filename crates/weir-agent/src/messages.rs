@@ -218,7 +218,7 @@ pub(crate) enum Answer {
 pub(crate) enum Call {
     /// The conductor of this run is alive.
     Beat { run: String },
-    /// This run is over: end what is left of it, and be free.
+    /// This run is over: end the rest of it, and be free.
     Stop { run: String },
 }
 

@@ -58,7 +58,7 @@ pub struct Goal {
 
 impl Goal {
     /// A quantity of which all must be done.
-    pub fn owed(name: &str, asked: u64, done: u64) -> Self {
+    pub(crate) fn owed(name: &str, asked: u64, done: u64) -> Self {
         Self::new(name, Duty::Owed, asked as f64, done as f64)
     }
 
@@ -114,7 +114,7 @@ impl Completion {
     /// # Errors
     ///
     /// [`LoadError::Incomplete`] names the first quantity that is missing.
-    pub fn check(&self, ends_with_sessions: bool) -> Result<(), LoadError> {
+    pub(crate) fn check(&self, ends_with_sessions: bool) -> Result<(), LoadError> {
         self.shortfall(ends_with_sessions).map_or(Ok(()), |goal| {
             Err(LoadError::Incomplete {
                 what: goal.name.clone(),

@@ -154,7 +154,7 @@ mod tests {
         weir_testing::refuse_calls(command.arg("60"), &[libc::SYS_close_range]);
         let mut child = inherit_nothing(&mut command).spawn().unwrap();
         drop(writer);
-        // The end comes once nobody else holds the other end.
+        // The end comes once no other process holds the other end.
         assert_eq!(reader.read(&mut [0]).unwrap(), 0);
         assert!(child.try_wait().unwrap().is_none());
         child.kill().unwrap();

@@ -171,7 +171,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Drops a table that this connection has just made, unless somebody has filled it; why it is refused.
+    /// Drops a table that this connection has just made, unless it has rows by now; the error that refuses it.
     fn drop_made(&mut self, table: &Table, how: String) -> LoadError {
         let drop = format!("DROP TABLE {}", table.identifier());
         let dropped = match self.count(table) {

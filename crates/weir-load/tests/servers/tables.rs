@@ -172,16 +172,21 @@ fn tables_are_read_into_the_pool_and_idle_connections_stay(flavor: Flavor) {
     assert!(error.to_string().contains("sbtest3"), "{error}");
 }
 
-fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
-    let bench = Bench::empty(flavor);
-    let plan = PreparePlan {
+/// One table that takes a moment to load.
+fn one_large_table(bench: &Bench) -> PreparePlan {
+    PreparePlan {
         tables: TableOptions {
             tables: 1,
             rows: 100_000,
             ..bench.tables().tables
         },
         ..bench.tables()
-    };
+    }
+}
+
+fn loading_can_be_interrupted_and_gone_on_with(flavor: Flavor) {
+    let bench = Bench::empty(flavor);
+    let plan = one_large_table(&bench);
     let stop = AtomicBool::new(false);
     let mut reached = 0;
     let error = prepare(&plan, &users_gate(), &stop, &mut |done, _| {
@@ -240,14 +245,7 @@ fn loading_goes_on_without_autocommit_once_others_have_ended(flavor: Flavor) {
     ] {
         oracle.run(statement).unwrap();
     }
-    let plan = PreparePlan {
-        tables: TableOptions {
-            tables: 1,
-            rows: 100_000,
-            ..bench.tables().tables
-        },
-        ..bench.tables()
-    };
+    let plan = one_large_table(&bench);
     let stop = AtomicBool::new(false);
     let error = prepare(&plan, &users_gate(), &stop, &mut |done, _| {
         stop.fetch_or(done > 60_000, Ordering::Relaxed);
