@@ -40,11 +40,7 @@ pub(crate) fn open(
     let transport = channel
         .map(|blocking| blocking.into_stream().try_into())
         .map_err(|error| failed(SessionError::Stream(error)))?;
-    Ok(Fresh {
-        transport,
-        eof_deprecated,
-        statements,
-    })
+    Ok(Fresh::new(transport, eof_deprecated, statements))
 }
 
 /// A connection that a source has opened.
@@ -55,11 +51,7 @@ fn taken(exchange: Exchange) -> Result<Fresh, LoadError> {
         what: "take a connection over",
         why: error.to_string().to_lowercase(),
     })?;
-    Ok(Fresh {
-        transport,
-        eof_deprecated,
-        statements: Statements::default(),
-    })
+    Ok(Fresh::new(transport, eof_deprecated, Statements::default()))
 }
 
 /// Prepares statements; `None` for those that exist as text only.

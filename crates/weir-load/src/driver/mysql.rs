@@ -9,6 +9,8 @@ mod shared;
 mod transaction;
 mod transit;
 
+use std::time::Instant;
+
 use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
@@ -71,6 +73,8 @@ pub(crate) struct MysqlDriver {
     begins_ns: u64,
     /// When the outstanding request set out.
     asked_ns: u64,
+    /// When the connection was made, until its first request.
+    unasked_since: Option<Instant>,
     /// Transactions that this connection has done.
     served: u64,
     /// When to look for a new connection.
@@ -120,6 +124,7 @@ impl MysqlDriver {
         Self {
             transport: Some(fresh.transport),
             parser: ReplyParser::new(fresh.eof_deprecated),
+            unasked_since: Some(fresh.made),
             is_away: false,
             ..Self::away(number, session, begins_ns, rng)
         }
@@ -140,6 +145,7 @@ impl MysqlDriver {
             turned_ns: None,
             begins_ns,
             asked_ns: 0,
+            unasked_since: None,
             served: 0,
             look_ns: 0,
             asks_nothing: false,

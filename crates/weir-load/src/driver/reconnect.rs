@@ -35,6 +35,19 @@ pub(crate) struct Fresh {
     pub(crate) transport: Transport,
     pub(crate) eof_deprecated: bool,
     pub(crate) statements: Statements,
+    /// When it was made: it has been idle since then, until its first request.
+    pub(crate) made: Instant,
+}
+
+impl Fresh {
+    pub(crate) fn new(transport: Transport, eof_deprecated: bool, statements: Statements) -> Self {
+        Self {
+            transport,
+            eof_deprecated,
+            statements,
+            made: Instant::now(),
+        }
+    }
 }
 
 type Ready = Arc<Mutex<BTreeMap<u32, Result<Fresh, LoadError>>>>;

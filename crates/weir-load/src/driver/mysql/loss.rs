@@ -24,8 +24,9 @@ pub(super) fn lost_in_silence() -> ServerError {
     }
 }
 
-/// Closed after so long without a request, a connection may have met a limit: the least `wait_timeout`.
-const IDLE_LIMIT_MIN_NS: u64 = 1_000_000_000;
+/// Closed after so long without a request, a connection may have met a limit. The least `wait_timeout` is 1 s on the
+/// server's clock, which starts before the reply is read here.
+const IDLE_LIMIT_MIN_NS: u64 = 750_000_000;
 
 impl MysqlDriver {
     /// Keeps what the server says unasked, if it says why it is about to close.
@@ -39,7 +40,10 @@ impl MysqlDriver {
     /// The connection was closed while nothing was asked.
     pub(super) fn closed_idle(&mut self, meter: &mut Meter<'_>) {
         if self.closed_idle_ns.is_none() {
-            self.closed_idle_ns = Some(meter.now().saturating_sub(self.asked_ns));
+            self.closed_idle_ns = Some(match self.unasked_since {
+                Some(made) => made.elapsed().as_nanos() as u64,
+                None => meter.now().saturating_sub(self.asked_ns),
+            });
         }
     }
 
@@ -150,6 +154,7 @@ impl MysqlDriver {
         self.wire = Wire::default();
         self.session.renew(fresh.statements);
         self.transport = Some(fresh.transport);
+        self.unasked_since = Some(fresh.made);
         (self.farewell, self.closed_idle_ns) = (None, None);
     }
 }

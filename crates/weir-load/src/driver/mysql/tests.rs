@@ -3,6 +3,7 @@
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use weir_model::{Address, ClosedLoop};
 use weir_mysql::{Channel, Gate, Row, Stream};
@@ -91,11 +92,8 @@ impl SessionSource for Payments {
 
 fn driver(source: &dyn SessionSource) -> MysqlDriver {
     let (near, _) = UnixStream::pair().unwrap();
-    let fresh = Fresh {
-        transport: Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap()),
-        eof_deprecated: true,
-        statements: Statements::default(),
-    };
+    let transport = Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap());
+    let fresh = Fresh::new(transport, true, Statements::default());
     MysqlDriver::new(0, fresh, &Work::of_source(source), 0, seeded(1, 0))
 }
 
@@ -188,6 +186,18 @@ fn a_session_that_asks_for_nothing_lets_others_have_their_turn() {
     assert_eq!(next.unwrap(), Next::Due(8));
     let next = driver.advance(Cause::Time, &mut shared, &mut meter);
     assert_eq!(next.unwrap(), Next::Due(8));
+}
+
+#[test]
+fn a_connection_is_idle_from_its_login_not_from_the_start_of_the_run() {
+    let (mut driver, shared) = (driver(&Payments), shared(0));
+    let (mut meter, _frames) = meter_told(Arc::new(AtomicU64::new(1)));
+    driver.unasked_since = Instant::now().checked_sub(Duration::from_secs(3));
+    driver.closed_idle(&mut meter);
+    let closed = std::io::ErrorKind::UnexpectedEof.into();
+    let (error, _) = driver.cause_of_loss(&closed, &shared);
+    let words = "the server closed it after 3.0 s without a statement";
+    assert!(error.to_string().contains(words), "{error}");
 }
 
 #[test]

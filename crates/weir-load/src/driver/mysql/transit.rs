@@ -32,6 +32,7 @@ impl MysqlDriver {
     /// Sends the request that the session has left, on the way that it has to go.
     pub(super) fn send(&mut self, shared: &mut Shared, meter: &Meter<'_>) -> Next {
         self.asked_ns = meter.last_now();
+        self.unasked_since = None;
         if shared.half_rtt_ns == 0 {
             return Next::Reply;
         }

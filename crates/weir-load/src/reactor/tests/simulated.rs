@@ -107,14 +107,10 @@ impl Sockets for Server {
 
 fn driver(plan: &LoadPlan, work: &Work<'_>, number: u32) -> MysqlDriver {
     let (near, _) = UnixStream::pair().unwrap();
-    let fresh = Fresh {
-        transport: Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap()),
-        eof_deprecated: true,
-        statements: Statements::prepare(work.script(), |wanted| {
-            Ok::<_, ()>(vec![Some(1); wanted.len()])
-        })
-        .unwrap(),
-    };
+    let transport = Channel::plain(NonBlocking::try_from(Stream::Unix(near)).unwrap());
+    let prepared = |wanted: &[_]| Ok::<_, ()>(vec![Some(1); wanted.len()]);
+    let statements = Statements::prepare(work.script(), prepared).unwrap();
+    let fresh = Fresh::new(transport, true, statements);
     let rng = seeded(plan.seed, u64::from(number));
     MysqlDriver::new(number, fresh, work, 0, rng)
 }
