@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use weir_model::Flavor;
-use weir_mysql::Connection;
+use weir_mysql::{ClientError, Connection};
 
 use grammar::Grammar;
 use random::Random;
@@ -94,6 +94,10 @@ struct Tally {
     refused_tried: usize,
     harmless: BTreeMap<String, usize>,
     findings: Vec<String>,
+    /// Where servers crashed, which their own bugs do, how often, and the first statement that did it.
+    crashes: BTreeMap<String, (usize, String)>,
+    /// Servers that could not be made as they were.
+    beyond_repair: usize,
 }
 
 /// A run against one server.
@@ -150,10 +154,10 @@ impl Run {
             let text = sql.replace("%FILE%", &file).replace("%VICTIM%", &victim);
             let list = [vec![text]];
             assert!(
-                self.changes(Role::Reading, &start, &list),
+                !self.changes(Role::Reading, &start, &list).is_empty(),
                 "{sql} is not seen"
             );
-            self.world.restore();
+            self.restore();
         }
     }
 
@@ -183,26 +187,60 @@ impl Run {
             }
         }
         self.tally.passed += batch.len();
-        if self.changes(role, &start, &batch) {
-            self.find(role, &start, batch);
+        let changed = self.changes(role, &start, &batch);
+        if !changed.is_empty() {
+            self.find(role, &start, batch, &changed);
         }
-        if role == Role::Schema {
-            self.world.repair("shop");
+        if role == Role::Schema && self.world.repair("shop").is_err() {
+            self.start_anew();
         }
     }
 
-    /// These statements change on a new connection what was not allowed.
-    fn changes(&mut self, role: Role, start: &Start, batch: &[Statement]) -> bool {
+    /// What these statements change on a new connection that was not allowed.
+    fn changes(&mut self, role: Role, start: &Start, batch: &[Statement]) -> Vec<String> {
         let mut subject = self.begin(start);
         let before = self.world.state(role, &mut subject);
-        for statement in batch {
+        for (at, statement) in batch.iter().enumerate() {
             let done = subject.run(statement.concat());
             self.tally.executed += usize::from(done.is_ok());
             if done.is_err_and(|error| error.is_lost()) {
+                if self.has_crashed(&statement.concat()) {
+                    let mut changed = self.changes(role, start, &batch[..at]);
+                    changed.extend(self.changes(role, start, &batch[at + 1..]));
+                    return changed;
+                }
                 subject = self.begin(start);
             }
         }
-        before != self.world.state(role, &mut subject)
+        let after = self.world.state(role, &mut subject);
+        let pairs = before.iter().zip(&after);
+        let changed = pairs.filter(|(before, after)| before != after);
+        changed
+            .map(|((part, before), (_, after))| format!("{part}: {before} -> {after}"))
+            .collect()
+    }
+
+    /// The server has crashed on `sql`, which is counted; a new one takes its place.
+    fn has_crashed(&mut self, sql: &str) -> bool {
+        let Some(place) = self.world.end() else {
+            return false;
+        };
+        let crash = self.tally.crashes.entry(place);
+        crash.or_insert_with(|| (0, sql.to_owned())).0 += 1;
+        self.start_anew();
+        true
+    }
+
+    fn start_anew(&mut self) {
+        self.world = World::start(self.world.flavor);
+        self.gates = Gates::new(&self.world.endpoint);
+    }
+
+    fn restore(&mut self) {
+        if self.world.restore().is_err() {
+            self.tally.beyond_repair += 1;
+            self.start_anew();
+        }
     }
 
     fn begin(&mut self, start: &Start) -> Connection {
@@ -215,49 +253,37 @@ impl Run {
         subject
     }
 
-    /// Makes the statements that have changed something few and short.
-    fn find(&mut self, role: Role, start: &Start, batch: Vec<Statement>) {
-        self.world.restore();
+    /// Makes the statements that have changed something few and short, if they do so again.
+    fn find(&mut self, role: Role, start: &Start, batch: Vec<Statement>, changed: &[String]) {
+        self.restore();
         let fails = |run: &mut Self, batch: &[Statement]| {
-            let is_found = run.changes(role, start, batch);
+            let is_found = !run.changes(role, start, batch).is_empty();
             if is_found {
-                run.world.restore();
+                run.restore();
             }
             is_found
         };
-        let mut list = shrink(batch, &mut |batch| fails(self, batch));
-        for at in 0..list.len() {
-            let pieces = list[at].clone();
-            list[at] = shrink(pieces, &mut |pieces| {
-                let mut list = list.clone();
-                list[at] = pieces.to_vec();
-                self.gates.passes(role, &pieces.concat()) && fails(self, &list)
-            });
+        let is_repeated = fails(self, &batch);
+        let mut list = batch;
+        if is_repeated {
+            list = shrink(list, &mut |batch| fails(self, batch));
+            for at in 0..list.len() {
+                let pieces = list[at].clone();
+                list[at] = shrink(pieces, &mut |pieces| {
+                    let mut list = list.clone();
+                    list[at] = pieces.to_vec();
+                    self.gates.passes(role, &pieces.concat()) && fails(self, &list)
+                });
+            }
         }
-        let changed = self.difference(role, start, &list);
         let texts: Vec<_> = list.iter().map(|pieces| pieces.concat()).collect();
+        let again = if is_repeated { "" } else { " once, not again" };
         self.tally.findings.push(format!(
-            "{role:?} after {:?}: {texts:?} changes {changed:?}",
+            "{role:?} after {:?}: {texts:?} changes{again} {changed:?}",
             start.0
         ));
         println!("{}", self.tally.findings.last().unwrap());
-        self.world.restore();
-    }
-
-    fn difference(&mut self, role: Role, start: &Start, list: &[Statement]) -> Vec<String> {
-        let mut subject = self.begin(start);
-        let before = self.world.state(role, &mut subject);
-        for statement in list {
-            let _ = subject.run(statement.concat());
-        }
-        let after = self.world.state(role, &mut subject);
-        let changed = before
-            .iter()
-            .zip(&after)
-            .filter(|(before, after)| before != after);
-        changed
-            .map(|((part, before), (_, after))| format!("{part}: {before} -> {after}"))
-            .collect()
+        self.restore();
     }
 
     /// Sends what every gate refused; a harmless one is counted by its verb.
@@ -274,10 +300,14 @@ impl Run {
         let mut subject = self.begin(start);
         let before = self.world.state(Role::Reading, &mut subject);
         let done = subject.run(sql);
+        let is_lost = done.as_ref().is_err_and(ClientError::is_lost);
+        if is_lost && self.has_crashed(sql) {
+            return;
+        }
         let after = self.world.state(Role::Reading, &mut subject);
         drop(subject);
         if before != after {
-            self.world.restore();
+            self.restore();
         } else if done.is_ok() {
             let words = sql.split_ascii_whitespace();
             let verb = words.take(1).collect::<String>().to_ascii_uppercase();
@@ -292,13 +322,15 @@ impl Run {
         let tally = &self.tally;
         format!(
             "{:?}: {} passed a gate, {} of them were executed (also again, to look closer); all gates refused {}, \
-             of which {} were sent and these changed nothing: {:?}; dangerous: {}",
+             of which {} were sent and these changed nothing: {:?}; servers beyond repair: {}; crashes by the server's own bugs: {:?}; dangerous: {}",
             self.world.flavor,
             tally.passed,
             tally.executed,
             tally.refused,
             tally.refused_tried,
             tally.harmless,
+            tally.beyond_repair,
+            tally.crashes,
             tally.findings.len()
         )
     }

@@ -1,7 +1,7 @@
 //! A throw-away server with two schemas, and what of its state a statement may change.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_model::{Endpoint, Flavor};
@@ -12,6 +12,8 @@ use crate::role::Role;
 
 /// Longest wait for a statement: two may wait for each other's locks.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest wait for the end of a server that has crashed: it writes its stack first.
+const CRASH: Duration = Duration::from_mins(1);
 /// Variables that change by themselves, that a logged statement changes, or that tell of one connection.
 const NOISE: &str = "'gtid_executed', 'gtid_binlog_pos', 'gtid_binlog_state', 'gtid_current_pos', 'gtid_slave_pos', \
                      'gtid_purged', 'timestamp', 'rand_seed1', 'rand_seed2', 'pseudo_thread_id', 'last_gtid', \
@@ -55,7 +57,7 @@ pub(crate) struct World {
     variables: Vec<(String, String)>,
     pub(crate) files: PathBuf,
     pub(crate) endpoint: Endpoint,
-    _server: PrivateServer,
+    server: PrivateServer,
     _directory: TempDir,
     _files: TempDir,
 }
@@ -88,17 +90,38 @@ impl World {
             variables: Vec::new(),
             files,
             endpoint,
-            _server: server,
+            server,
             _directory: directory,
             _files: folder,
         };
-        world.run("CREATE USER IF NOT EXISTS u1");
-        world.run("CREATE ROLE IF NOT EXISTS r1");
-        for schema in SCHEMAS {
-            world.rebuild(schema);
-        }
+        world.make().unwrap();
         world.variables = world.globals();
         world
+    }
+
+    fn make(&mut self) -> Result<(), String> {
+        self.run("CREATE USER IF NOT EXISTS u1")?;
+        self.run("CREATE ROLE IF NOT EXISTS r1")?;
+        SCHEMAS.iter().try_for_each(|schema| self.rebuild(schema))
+    }
+
+    /// Why the server has ended by itself, which takes a moment after its connections are lost; `None` while it runs.
+    pub(crate) fn end(&mut self) -> Option<String> {
+        let limit = Instant::now() + CRASH;
+        while Connection::connect(&connector(&self.endpoint), false, Patience::Each(PATIENCE))
+            .is_err()
+        {
+            if let Some(end) = self.server.has_exited() {
+                let log = std::fs::read_to_string(self.server.error_log());
+                return Some(crashed_in(&log.unwrap_or_default()).unwrap_or(end));
+            }
+            assert!(
+                Instant::now() < limit,
+                "the server neither answers nor ends"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        None
     }
 
     /// A connection that no gate judges, as the statement under test has it.
@@ -111,10 +134,9 @@ impl World {
         self.victim.id()
     }
 
-    fn run(&mut self, sql: &str) {
-        if let Err(error) = self.watcher.run(sql) {
-            panic!("{sql}: {error}");
-        }
+    fn run(&mut self, sql: &str) -> Result<(), String> {
+        let done = self.watcher.run(sql);
+        done.map(drop).map_err(|error| format!("{sql}: {error}"))
     }
 
     fn globals(&mut self) -> Vec<(String, String)> {
@@ -122,8 +144,9 @@ impl World {
         rows.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Makes both schemas as they were, and global variables, after a statement changed them.
-    pub(crate) fn restore(&mut self) {
+    /// Makes both schemas as they were, and global variables, after a statement changed them. Some leave what cannot be
+    /// undone: a prepared transaction with its locks, a file in a schema's folder.
+    pub(crate) fn restore(&mut self) -> Result<(), String> {
         // What a statement did to these, nothing undoes: they come back where that is possible.
         for sql in [
             "SET GLOBAL read_only = 0",
@@ -153,13 +176,11 @@ impl World {
         for file in std::fs::read_dir(&self.files).unwrap().flatten() {
             let _ = std::fs::remove_file(file.path());
         }
-        for schema in SCHEMAS {
-            self.repair(schema);
-        }
+        SCHEMAS.iter().try_for_each(|schema| self.repair(schema))
     }
 
     /// Makes tables of a schema anew that a statement has changed, and all of it if more is gone.
-    pub(crate) fn repair(&mut self, schema: &str) {
+    pub(crate) fn repair(&mut self, schema: &str) -> Result<(), String> {
         let expected = self.flavor == Flavor::Mariadb;
         let count = |watcher: &mut Connection, sql: &str| watcher.first::<u64>(sql).ok().flatten();
         let tables = format!(
@@ -174,20 +195,23 @@ impl World {
         );
         let whole = 4 + u64::from(expected);
         if count(&mut self.watcher, &routines) != Some(STORED.len() as u64 + 1) {
-            self.rebuild(schema);
-        } else if count(&mut self.watcher, &tables) != Some(whole)
+            return self.rebuild(schema);
+        }
+        if count(&mut self.watcher, &tables) != Some(whole)
             || count(&mut self.watcher, &columns) != Some(9)
         {
-            self.rebuild_tables(schema);
+            return self.rebuild_tables(schema);
         }
+        Ok(())
     }
 
-    fn rebuild_tables(&mut self, schema: &str) {
-        self.run("SET foreign_key_checks = 0");
+    fn rebuild_tables(&mut self, schema: &str) -> Result<(), String> {
+        self.run("SET foreign_key_checks = 0")?;
         let sql = format!(
             "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = '{schema}'"
         );
-        let tables: Vec<(String, String)> = self.watcher.rows(sql).unwrap();
+        let tables: Vec<(String, String)> =
+            self.watcher.rows(sql).map_err(|error| error.to_string())?;
         for (name, kind) in tables {
             let kind = match kind.as_str() {
                 "VIEW" => "VIEW",
@@ -195,29 +219,30 @@ impl World {
                 _ => "TABLE",
             };
             let name = name.replace('`', "``");
-            self.run(&format!("DROP {kind} {schema}.`{name}`"));
+            self.run(&format!("DROP {kind} {schema}.`{name}`"))?;
         }
-        self.run(&format!("USE {schema}"));
+        self.run(&format!("USE {schema}"))?;
         for table in ["t", "u", "log"] {
             self.run(&format!(
                 "CREATE TABLE {table} (id INT PRIMARY KEY AUTO_INCREMENT, a INT, b VARCHAR(99))"
-            ));
+            ))?;
             self.run(&format!(
                 "INSERT INTO {table} (a, b) VALUES (1, 'x'), (2, 'y')"
-            ));
+            ))?;
         }
-        self.run("CREATE VIEW v AS SELECT * FROM t");
+        self.run("CREATE VIEW v AS SELECT * FROM t")?;
         if self.flavor == Flavor::Mariadb {
-            self.run("CREATE SEQUENCE s");
+            self.run("CREATE SEQUENCE s")?;
         }
+        Ok(())
     }
 
     /// Makes a schema anew.
-    fn rebuild(&mut self, schema: &str) {
-        self.run(&format!("DROP DATABASE IF EXISTS {schema}"));
-        self.run(&format!("CREATE DATABASE {schema}"));
-        self.rebuild_tables(schema);
-        self.run("CREATE PROCEDURE p() INSERT INTO log (a) VALUES (9)");
+    fn rebuild(&mut self, schema: &str) -> Result<(), String> {
+        self.run(&format!("DROP DATABASE IF EXISTS {schema}"))?;
+        self.run(&format!("CREATE DATABASE {schema}"))?;
+        self.rebuild_tables(schema)?;
+        self.run("CREATE PROCEDURE p() INSERT INTO log (a) VALUES (9)")?;
         for name in STORED {
             let arguments = if name == "f" || name == "of" {
                 "x INT"
@@ -227,8 +252,9 @@ impl World {
             self.run(&format!(
                 "CREATE FUNCTION `{name}` ({arguments}) RETURNS INT MODIFIES SQL DATA \
                  BEGIN INSERT INTO {schema}.log (a) VALUES (9); RETURN 1; END"
-            ));
+            ))?;
         }
+        Ok(())
     }
 
     /// The state that may not change while `subject` has run statements that passed the gate of this role.
@@ -399,9 +425,22 @@ fn of_mariadb(is_schema: bool, subject: u32) -> Vec<(&'static str, String)> {
     parts
 }
 
-fn bare(endpoint: &Endpoint) -> Connection {
+/// The function in which a server crashed: the first of its own frames below the signal.
+fn crashed_in(log: &str) -> Option<String> {
+    let mut frames = log
+        .lines()
+        .skip_while(|line| !line.contains("handle_fatal_signal"));
+    let frames = frames.by_ref().skip(1);
+    let mut names = frames.filter_map(|line| Some(line.split_once('(')?.1.split_once('+')?.0));
+    names.find(|name| name.starts_with("_Z")).map(str::to_owned)
+}
+
+fn connector(endpoint: &Endpoint) -> Connector {
     let connector = Connector::new(endpoint.clone(), None, Gate::own());
-    let connector = connector.unwrap_or_else(|error| panic!("{error}"));
-    Connection::connect(&connector, false, Patience::Each(PATIENCE))
+    connector.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn bare(endpoint: &Endpoint) -> Connection {
+    Connection::connect(&connector(endpoint), false, Patience::Each(PATIENCE))
         .unwrap_or_else(|error| panic!("{error}"))
 }
