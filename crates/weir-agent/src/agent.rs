@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::bus::{JoinFile, Subjects};
 use async_nats::{Client, Message, Subscriber, connection::State};
 use futures_util::StreamExt as _;
 use nkeys::XKey;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
-use weir_bus::{JoinFile, Subjects};
 use weir_process::monotonic_ns;
 
 use self::job::{Event, Job, StartOrder};
@@ -65,7 +65,7 @@ pub fn serve(
 ) -> Result<(), AgentError> {
     let runtime = crate::runtime()?;
     runtime.block_on(async {
-        let client = weir_bus::connect(&options.join).await?;
+        let client = crate::bus::connect(&options.join).await?;
         on_event(&format!(
             "agent {} joined the bus at {}; Ctrl-C ends it",
             options.join.name, options.join.address

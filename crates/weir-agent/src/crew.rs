@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::bus::{CONDUCTOR, Folder, JoinFile, Subjects};
 use async_nats::{Client, Request};
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
-use weir_bus::{CONDUCTOR, Folder, JoinFile, Subjects};
 use weir_model::AGENT_AUTO;
 use weir_process::monotonic_ns;
 
@@ -69,7 +69,7 @@ impl Crew {
     pub fn join(file: &Path, version: &str) -> Result<Self, AgentError> {
         let join = JoinFile::read(file)?;
         let runtime = crate::runtime()?;
-        let client = runtime.block_on(weir_bus::connect(&join))?;
+        let client = runtime.block_on(crate::bus::connect(&join))?;
         Ok(Self {
             runtime,
             client,

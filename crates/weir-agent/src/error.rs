@@ -1,7 +1,7 @@
 //! What can go wrong between conductor and agents.
 
+use crate::bus::BusError;
 use thiserror::Error;
-use weir_bus::BusError;
 use weir_load::LoadError;
 
 use crate::allowance::Permission;

@@ -11,6 +11,7 @@
 mod agent;
 mod allowance;
 mod authority_message;
+pub mod bus;
 mod clock;
 mod conductor;
 mod crew;

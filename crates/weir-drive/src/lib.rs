@@ -10,6 +10,7 @@ mod error;
 mod faults;
 mod floor;
 mod fuse;
+pub mod measure;
 mod model;
 mod mount;
 mod mountpoint;

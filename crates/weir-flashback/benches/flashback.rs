@@ -8,12 +8,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use weir_binlog::Packets;
 use weir_flashback::{
     Asked, Column, Images, Moment, Options, Prepared, Source, State, Table, TableName, find_like,
     read_log,
 };
 use weir_model::Flavor;
+use weir_mysql::binlog::Packets;
 use weir_mysql::{ClientError, Connection, Gate, LogStart};
 use weir_server::PrivateServer;
 

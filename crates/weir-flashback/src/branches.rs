@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use weir_binlog::{Place, TableMap};
+use weir_mysql::binlog::{Place, TableMap};
 
 /// An event with rows of a table that is followed.
 #[derive(Debug, Clone)]

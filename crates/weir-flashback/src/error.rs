@@ -1,8 +1,8 @@
 //! Why a flashback is not made, in one line with a place and a remedy.
 
 use thiserror::Error;
-use weir_binlog::{BinlogError, Malformed, Place};
 use weir_mysql::ClientError;
+use weir_mysql::binlog::{BinlogError, Malformed, Place};
 use weir_process::{PathError, ProcessError};
 use weir_server::ServerError;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use weir_binlog::{EventWriter, RowsKind, TableMap};
+use weir_mysql::binlog::{EventWriter, RowsKind, TableMap};
 use weir_mysql::{ClientError, Connection};
 
 use crate::images::{Images, KeptImage};

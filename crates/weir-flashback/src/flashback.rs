@@ -12,9 +12,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir_binlog::{EventWriter, LogReader};
 use weir_model::Flavor;
 use weir_mysql::Connection;
+use weir_mysql::binlog::{EventWriter, LogReader};
 use weir_process::WorkDirectory;
 use weir_server::ServerBinary;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use weir_binlog::{RowImage, RowsKind};
+use weir_mysql::binlog::{RowImage, RowsKind};
 
 use crate::render::{Cell, quoted, text};
 use crate::scan::Change;

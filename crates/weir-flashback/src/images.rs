@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use weir_binlog::{RowImage, TableMap};
+use weir_mysql::binlog::{RowImage, TableMap};
 
 use crate::scan::Change;
 use crate::spool::Spool;
@@ -217,7 +217,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use weir_binlog::{Place, RowChange, TransactionStart};
+    use weir_mysql::binlog::{Place, RowChange, TransactionStart};
 
     use super::*;
     use crate::scan::Transaction;

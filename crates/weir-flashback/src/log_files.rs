@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use weir_binlog::{BinlogError, LogReader, kind};
 use weir_model::Flavor;
+use weir_mysql::binlog::{BinlogError, LogReader, kind};
 use weir_mysql::{BinaryLog, Connection, LogStart, Row};
 
 use crate::moment::{Moment, show};

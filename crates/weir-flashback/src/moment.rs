@@ -5,7 +5,7 @@
 //! refused.
 
 use jiff::Timestamp;
-use weir_binlog::{Gtid, Place, TransactionStart};
+use weir_mysql::binlog::{Gtid, Place, TransactionStart};
 use weir_mysql::{Connection, text_literal};
 
 use crate::FlashbackError;

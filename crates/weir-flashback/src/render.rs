@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use weir_binlog::{ColumnFormat, Field, LogValue, Malformed, RowImage, TableMap, decode};
+use weir_mysql::binlog::{ColumnFormat, Field, LogValue, Malformed, RowImage, TableMap, decode};
 use weir_mysql::identifier;
 
 use crate::{Column, Table};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weir_binlog::{
+use weir_mysql::binlog::{
     Event, LogReader, Packets, Place, QueryEvent, RowChange, RowImage, RowsEvent, RowsKind,
     TableMap, TransactionStart, kind, statement_text,
 };
@@ -545,11 +545,11 @@ fn hand_on(
 /// Why rows were not read to the end.
 enum Stopped {
     By(FlashbackError),
-    Malformed(weir_binlog::Malformed),
+    Malformed(weir_mysql::binlog::Malformed),
 }
 
-impl From<weir_binlog::Malformed> for Stopped {
-    fn from(malformed: weir_binlog::Malformed) -> Self {
+impl From<weir_mysql::binlog::Malformed> for Stopped {
+    fn from(malformed: weir_mysql::binlog::Malformed) -> Self {
         Self::Malformed(malformed)
     }
 }

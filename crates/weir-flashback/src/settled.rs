@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use weir_binlog::Gtid;
 use weir_model::Flavor;
 use weir_mysql::Connection;
+use weir_mysql::binlog::Gtid;
 
 use crate::FlashbackError;
 

@@ -1,6 +1,6 @@
 //! What a statement in the log means for a table whose rows are followed.
 
-use weir_binlog::QueryEvent;
+use weir_mysql::binlog::QueryEvent;
 use weir_mysql::{SqlWord, sql_words};
 
 use crate::TableName;

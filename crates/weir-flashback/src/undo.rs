@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use weir_binlog::Gtid;
+use weir_mysql::binlog::Gtid;
 use weir_mysql::{Row, Value, identifier};
 
 use crate::diff::key_text;
@@ -290,9 +290,9 @@ const CHECK: &str = "SELECT IF(@weir_missed = 0, 'taken back', (SELECT 1 UNION A
 
 fn word_of(step: &Step) -> &'static str {
     match (&step.before, &step.after) {
-        (None, _) => word(weir_binlog::RowsKind::Insert),
-        (_, None) => word(weir_binlog::RowsKind::Delete),
-        _ => word(weir_binlog::RowsKind::Update),
+        (None, _) => word(weir_mysql::binlog::RowsKind::Insert),
+        (_, None) => word(weir_mysql::binlog::RowsKind::Delete),
+        _ => word(weir_mysql::binlog::RowsKind::Update),
     }
 }
 

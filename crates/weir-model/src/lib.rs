@@ -87,9 +87,8 @@ pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_host::ServerHost;
 pub use server_url::ServerUrl;
 pub use server_variables::{
-    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, SettingError,
-    names as variables, native_options, native_variables, one_variable, option_spelling,
-    option_variable, set_options, shown_names,
+    Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, names as variables,
+    option_spelling, option_variable, set_options, switch,
 };
 pub use short_interval::{ConnectionLosses, Outage, ShortInterval};
 pub use spec::{

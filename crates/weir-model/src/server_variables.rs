@@ -6,17 +6,15 @@
 
 mod meaning;
 pub mod names;
-mod native;
 mod option;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use meaning::{Doublewrite, FlushMethod, RedoFlush};
-pub use native::{SettingError, native_options, native_variables, one_variable, shown_names};
-pub use option::{option_spelling, option_variable, set_options};
+pub use option::{option_spelling, option_variable, set_options, switch};
 
-use crate::{Bytes, Flavor, ServerVersion};
+use crate::{Bytes, Flavor};
 use names::{
     BUFFER_POOL_SIZE, DATA_FILE_BUFFERING, DOUBLEWRITE, FLUSH_LOG_AT_COMMIT, FLUSH_METHOD, LOG_BIN,
     LOG_FILE_SIZE, LOG_FILES_IN_GROUP, PAGE_SIZE, PAGES_CACHED_BECAUSE, REDO_LOG_CAPACITY,
@@ -176,13 +174,6 @@ impl<'a> ServerVariables<'a> {
             }
         };
         differs.then_some(value)
-    }
-
-    /// What a server of this version says of the setting `name`, which options of any version may name, in one
-    /// spelling for all that mean the same.
-    pub fn meant_by(&self, version: ServerVersion, name: &str) -> Option<String> {
-        let names = shown_names(self.flavor, version, name);
-        names.iter().find_map(|name| self.meant(name))
     }
 
     /// A value in one spelling for all that mean the same, where its meaning is known.

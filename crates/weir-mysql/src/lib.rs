@@ -9,6 +9,7 @@
 //! Method: "MySQL Internals: Client/Server Protocol" and MariaDB's "Client/Server Protocol" pages.
 //! Authentication, column definitions and rows of control statements are `mysql_common`'s.
 
+pub mod binlog;
 mod blocking;
 mod channel;
 mod client_config;

@@ -16,6 +16,7 @@ mod discrepancy;
 mod drive;
 mod error;
 mod flushing;
+pub mod from_result;
 mod live_pool_looks;
 mod money;
 mod network;

@@ -11,6 +11,7 @@ mod example;
 mod executed;
 mod feed;
 mod feeding;
+pub mod fit;
 mod item;
 mod options;
 mod outcome;

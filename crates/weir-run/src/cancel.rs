@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use weir_progress::Event;
+use weir_store::progress::Event;
 
 use crate::RunError;
 

@@ -11,8 +11,8 @@ use weir_model::{
 };
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
-use weir_progress::Event;
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
+use weir_store::progress::Event;
 use weir_workload::Workload;
 
 use crate::cancel::Control;

@@ -152,7 +152,7 @@ pub enum RunError {
     Process(#[from] weir_process::ProcessError),
     /// The file that tells where a study is.
     #[error(transparent)]
-    Progress(#[from] weir_progress::ProgressError),
+    Progress(#[from] weir_store::progress::ProgressError),
     /// What the runs say.
     #[error(transparent)]
     Judge(#[from] weir_judge::JudgeError),

@@ -17,7 +17,7 @@ use weir_agent::{
 use weir_model::{Bytes, Cell, Plan, Provenance, Secret};
 use weir_mysql::ClientConfig;
 use weir_process::{Registry, sweep};
-use weir_progress::Event;
+use weir_store::progress::Event;
 
 use crate::cancel::{Cancel, Control};
 use crate::context::StudyContext;

@@ -8,7 +8,7 @@ use weir_probe::Sampler;
 use crate::bottleneck::bottleneck;
 use crate::cancel::Control;
 use crate::usage::{Offered, utilization_now};
-use weir_progress::Event;
+use weir_store::progress::Event;
 
 /// The seconds that are looked at: enough for the probes' ticks, few enough to follow a change.
 const WINDOW: Duration = Duration::from_secs(4);

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use weir_load::LoadPlan;
 use weir_model::{Plan, WorkloadSpec};
-use weir_progress::Event;
 use weir_server::set_statements;
+use weir_store::progress::Event;
 
 use crate::cancel::Control;
 use crate::{RunError, RunOptions, external_servers, tables};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use weir_agent::{Crew, ServerReply, ServerSession, ServerStep};
 use weir_model::{Bytes, Cell, DriveProfile, Plan, ServerAgents, ServerChoice, ServerVersion};
-use weir_progress::Event;
+use weir_store::progress::Event;
 
 use crate::cancel::{Cancel, Control};
 use crate::target::RemoteTarget;

@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use weir_judge::{Next, RESULT_FILE, evaluate};
 use weir_model::{JudgedResult, Plan, PlannedRun, Probe, RunRecord, RunResult, StudyResult};
 use weir_process::{PathError, Registry, sweep};
-use weir_progress::Event;
 use weir_store::Store;
+use weir_store::progress::Event;
 
 use self::failed_runs::FailedRuns;
 use crate::cancel::{Cancel, Control};

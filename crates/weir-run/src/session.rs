@@ -8,7 +8,7 @@ use weir_judge::is_setting;
 use weir_load::{LoadError, LoadPlan};
 use weir_model::{Approach, Cell, EventKind, Plan, PlannedRun, RunResult, TimelineEvent, Warmup};
 use weir_probe::Sampler;
-use weir_progress::Event;
+use weir_store::progress::Event;
 
 use crate::cancel::Control;
 use crate::counters;

@@ -5,9 +5,9 @@ use std::path::Path;
 use weir_load::{BinaryLog, PreparePlan};
 use weir_model::{Bytes, Cell, Endpoint, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
-use weir_progress::Event;
 use weir_script::ScriptProcess;
 use weir_server::ExternalServer;
+use weir_store::progress::Event;
 
 use crate::RunError;
 use crate::cancel::Control;

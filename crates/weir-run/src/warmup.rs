@@ -15,7 +15,7 @@ use crate::cancel::Control;
 use crate::live::LiveBottleneck;
 use crate::loader::Loader;
 use crate::watch::Watch;
-use weir_progress::Event;
+use weir_store::progress::Event;
 
 /// Load between the end of the warm-up and the measurement: connections are made anew in between,
 /// and the first second of a load is not like the others.

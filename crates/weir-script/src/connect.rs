@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::lua::{Failure, Parameter, Refusal, Reply, Request, Rows};
 use weir_load::OwnSocket;
-use weir_lua::{Failure, Parameter, Refusal, Reply, Request, Rows};
 use weir_model::Address;
 use weir_mysql::{
     ClientError, Connector, Deadline, Exchange, Exchanged, ServerError, SessionError,

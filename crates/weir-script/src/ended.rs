@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::lua::tell_where;
 use weir_load::LoadOutcome;
-use weir_lua::tell_where;
 
 use crate::world::World;
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
+use crate::lua::ScriptError;
 use weir_load::LoadOutcome;
-use weir_lua::ScriptError;
 
 use crate::world::World;
 

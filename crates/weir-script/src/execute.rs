@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::lua::{CommandKind, Level, ScriptError, State, option_list};
 use weir_load::LoadError;
-use weir_lua::{CommandKind, Level, ScriptError, State, option_list};
 
 use crate::ended::Ended;
 use crate::host::Part;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-use weir_lua::{ScriptError, State};
+use crate::lua::{ScriptError, State};
 
 /// A script, read.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Hooks that report: a script's own words in the place of sysbench's.
 
+use crate::lua::{ScriptError, State};
 use weir_load::{Interval, LoadOutcome, Totals};
-use weir_lua::{ScriptError, State};
 
 use crate::world::World;
 

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::lua::{Counter, Failure, Host, Level, RandomKind, Refusal, Reply, Request};
 use weir_load::{Counts, StatementKind, ThreadMeter};
-use weir_lua::{Counter, Failure, Host, Level, RandomKind, Refusal, Reply, Request};
 use weir_model::DistributionName;
 use weir_mysql::ServerError;
 use weir_workload::{Keys, Rng, seeded};

@@ -15,6 +15,7 @@ mod hooks;
 mod host;
 mod job;
 mod log;
+pub mod lua;
 mod option_files;
 mod options;
 mod parallel;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use weir_lua::Level;
+use crate::lua::Level;
 
 /// sysbench's reports are notices.
 const NOTICE: u32 = 3;

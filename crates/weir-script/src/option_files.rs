@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_lua::{OptionKind, ScriptError, ScriptOption};
+use crate::lua::{OptionKind, ScriptError, ScriptOption};
 use weir_mysql::OptionFile;
 
 use crate::given_options::is_same;

@@ -1,6 +1,6 @@
 //! `sysbench.opt`: the program's options and the script's, with their values.
 
-use weir_lua::{OptionKind, OptionValue, ScriptError, ScriptOption, State};
+use crate::lua::{OptionKind, OptionValue, ScriptError, ScriptOption, State};
 
 use crate::given_options::is_same;
 use crate::world::World;

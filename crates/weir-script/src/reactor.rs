@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::lua::{Moved, ScriptError};
 use weir_load::{
     Frame, LoadError, LoadOutcome, LoadPlan, OpenedSession, PartEnd, Progress, Session,
     SessionKinds, SessionSource, run_part_sessions, run_sessions,
 };
-use weir_lua::{Moved, ScriptError};
 use weir_mysql::Exchange;
 
 use crate::ended::{Ended, not_ended, not_started};

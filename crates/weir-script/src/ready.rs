@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_lua::{ScriptError, State};
+use crate::lua::{ScriptError, State};
 
 use crate::host::Part;
 use crate::states::with_options;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::lua::State;
 use weir_load::Progress;
-use weir_lua::State;
 
 use crate::hooks;
 use crate::host::Part;

@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::lua::{Moved, ScriptError, State};
 use weir_load::{
     LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads, run_threads_part,
 };
-use weir_lua::{Moved, ScriptError, State};
 
 use crate::ended::{Ended, not_ended, not_started};
 use crate::reactor;

@@ -189,7 +189,7 @@ fn of_program(load: &LoadPlan, lua: &LuaWorkload) -> Vec<(String, Option<String>
 
 /// Words go where the parent process looks when this one fails.
 fn say(text: &str) {
-    weir_lua::flush_output();
+    crate::lua::flush_output();
     // Where no process reads, there is none to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
@@ -199,7 +199,7 @@ fn say(text: &str) {
     reason = "the function that should return waits in a script for ever"
 )]
 fn abandon() -> ! {
-    weir_lua::flush_output();
+    crate::lua::flush_output();
     std::process::exit(ABANDONED.into())
 }
 

@@ -6,8 +6,8 @@ mod beside;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::lua::{Events, Failure, Moved, Pending, Reply, Request, ScriptError, Turned};
 use weir_load::{Session, Step, Turn};
-use weir_lua::{Events, Failure, Moved, Pending, Reply, Request, ScriptError, Turned};
 use weir_mysql::{Row, ServerError, StatementResult};
 
 use crate::connect::{lost_during_query, refusal, value};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::lua::Request;
 use weir_load::FoundStatements;
-use weir_lua::Request;
 
 use crate::statement_name::name;
 use crate::world::World;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_lua::{ScriptError, State};
+use crate::lua::{ScriptError, State};
 
 use crate::host::{Part, ThreadHost};
 use crate::options;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::lua::{Errors, Identity, Refusal};
 use weir_load::{
     FoundStatements, Frame, Interval, LoadError, LoadOutcome, LoadPlan, PartEnd, PartReady,
     PartStart, Share, Totals,
 };
-use weir_lua::{Errors, Identity, Refusal};
 use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
 

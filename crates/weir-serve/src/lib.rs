@@ -1,7 +1,7 @@
 //! Results and running studies in a browser: history, comparison, live view, start and stop.
 //!
 //! In: a folder of results, of which those that are being made tell their progress in a file
-//! ([`weir_progress::ProgressFile`]), and a folder of studies. Out: HTTP on one thread, with every read
+//! ([`weir_store::progress::ProgressFile`]), and a folder of studies. Out: HTTP on one thread, with every read
 //! of a result on another. It talks to no database server. Who may do what is in `guard`.
 #![warn(clippy::missing_errors_doc)]
 

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use weir_judge::RESULT_FILE;
 use weir_model::{StudyResult, Verdict};
-use weir_progress::PROGRESS_FILE;
 use weir_store::Store;
+use weir_store::progress::PROGRESS_FILE;
 
 use crate::api_error::ApiError;
 use crate::file_cache::{FileCache, Stamp, stamp};

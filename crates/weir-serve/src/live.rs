@@ -1,8 +1,10 @@
 //! What is running now, in the words and numbers of the page.
 
 use serde::Serialize;
-use weir_progress::{FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step};
 use weir_report::{bottleneck_evidence, bottleneck_explanation, bottleneck_name};
+use weir_store::progress::{
+    FinishedRun, Limits, Progress, ProgressFile, RunInProgress, Second, Step,
+};
 
 use crate::library::Library;
 use crate::study_runner::OwnStudy;

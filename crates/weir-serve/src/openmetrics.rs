@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use weir_model::Bottleneck;
-use weir_progress::Progress;
 use weir_report::bottleneck_name;
+use weir_store::progress::Progress;
 
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -141,7 +141,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use weir_model::Utilization;
-    use weir_progress::{Limits, RunInProgress, Second, Step};
+    use weir_store::progress::{Limits, RunInProgress, Second, Step};
 
     use super::*;
 

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_model::{Bytes, ServerUrl, native_variables};
+use weir_model::{Bytes, ServerUrl};
 use weir_mysql::Value;
+use weir_variables::native_variables;
 
 use crate::{ExternalServer, ServerError, Session, check_variables};
 use left_changed::Note;

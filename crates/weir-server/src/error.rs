@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use weir_model::{Address, Bytes, Flavor, SettingError};
+use weir_model::{Address, Bytes, Flavor};
 use weir_mysql::ClientError;
 use weir_process::{MAKE_ROOM, PathError, ProcessError};
+use weir_variables::SettingError;
 
 /// What can go wrong with a server, its data or a snapshot.
 #[derive(Debug, Error)]

@@ -11,10 +11,12 @@
 //! put back what they changed.
 
 mod backup;
+mod buffer_pool;
 mod change_log;
 mod config_changes;
 mod data_directory;
 mod data_files;
+pub mod ddl;
 mod doublewrite;
 mod dump;
 mod empty_data;
@@ -27,7 +29,7 @@ mod hidden_states;
 mod initialise;
 mod instance;
 mod option_file;
-mod pool;
+pub mod pool_pages;
 mod private_server;
 mod replication;
 mod server_process;
@@ -37,6 +39,7 @@ mod state;
 mod variables;
 
 pub use backup::{Backup, BackupOrigin};
+pub use buffer_pool::PoolState;
 pub use config_changes::{
     ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, literal,
     native_config, permit_config, put_back_left, set_statements,
@@ -58,7 +61,6 @@ pub use instance::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, free_port_of,
     let_in_from_loopback, let_in_load, listening_variables, loopback_variables,
 };
-pub use pool::PoolState;
 pub use private_server::{Life, PrivateServer, StartOptions};
 pub use replication::{
     Promotion, Role, attach, attach_at, gtid_place, promote, replication_variables,

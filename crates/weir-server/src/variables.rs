@@ -6,13 +6,14 @@ mod known;
 
 use std::collections::BTreeMap;
 
-use weir_model::{Flavor, ServerVersion, native_options};
+use weir_model::{Flavor, ServerVersion};
+use weir_variables::native_options;
 
 use crate::ServerError;
 pub use ask::{ServerAnswer, ask};
 pub use known::{check_variables, known_variables};
 
-/// `variables` in the names and values of one server ([`weir_model::native_options`]).
+/// `variables` in the names and values of one server ([`weir_variables::native_options`]).
 ///
 /// # Errors
 ///

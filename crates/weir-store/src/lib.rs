@@ -6,6 +6,7 @@
 
 mod earlier_plan;
 mod error;
+pub mod progress;
 mod read;
 mod rows;
 mod write;

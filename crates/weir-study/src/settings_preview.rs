@@ -136,7 +136,7 @@ impl Asking {
         }
         self.notes
             .insert(format!("as {flavor} {version} reads them"));
-        let told = weir_model::native_variables(flavor, version, written);
+        let told = weir_variables::native_variables(flavor, version, written);
         let told = told.map_err(ServerError::from)?;
         let said = ServerVariables::said(flavor, &answer.values);
         let changed = changed(&told, &said);

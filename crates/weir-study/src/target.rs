@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use weir_lua::ScriptFiles;
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
@@ -11,6 +10,7 @@ use weir_model::{
     SysbenchOptions, TimelineEvent, UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest,
     option_spelling, set_options,
 };
+use weir_script::lua::ScriptFiles;
 use weir_workload::{Workload, read_spec};
 
 use crate::StudyError;

@@ -6,7 +6,7 @@ mod screen;
 
 use std::io::IsTerminal;
 
-use weir_progress::{Event, Progress};
+use weir_store::progress::{Event, Progress};
 
 pub(crate) use loading::LoadingProgress;
 

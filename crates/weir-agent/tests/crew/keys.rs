@@ -27,7 +27,7 @@ fn a_key_reads_its_own_orders_only_and_passwords_are_stored_nowhere() {
             .enable_all()
             .build();
         runtime.unwrap().block_on(async {
-            let client = weir_bus::connect(&spy).await.unwrap();
+            let client = weir_agent::bus::connect(&spy).await.unwrap();
             let subjects = spy.subjects();
             let mut heard = Vec::new();
             for subject in [
@@ -89,11 +89,11 @@ fn a_key_reads_its_own_orders_only_and_passwords_are_stored_nowhere() {
     );
 }
 
-fn joins(join: &weir_bus::JoinFile) -> String {
+fn joins(join: &weir_agent::bus::JoinFile) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let joined = runtime.unwrap().block_on(weir_bus::connect(join));
+    let joined = runtime.unwrap().block_on(weir_agent::bus::connect(join));
     joined.map_or_else(|error| error.to_string(), |_| "it has joined".to_owned())
 }
 

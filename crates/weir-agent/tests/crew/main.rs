@@ -14,8 +14,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use weir_agent::bus::{Bus, BusOptions, CONDUCTOR, Folder, JoinFile};
 use weir_agent::{AgentOptions, Allowance, Crew, Permission, ServerRole, serve};
-use weir_bus::{Bus, BusOptions, CONDUCTOR, Folder, JoinFile};
 use weir_load::{LoadPlan, NullServer, NullServerBehavior};
 use weir_model::WorkloadName;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
-use weir_bus::CONDUCTOR;
+use weir_agent::bus::CONDUCTOR;
 use weir_load::{LoadEnd, LoadPlan, Progress, run};
 use weir_model::{ArrivalKind, Rate};
 use weir_mysql::Gate;
@@ -20,7 +20,7 @@ fn reports_during(world: &World, work: impl FnOnce()) -> Vec<(u64, u64)> {
             let mut runtime = tokio::runtime::Builder::new_current_thread();
             let runtime = runtime.enable_all().build().unwrap();
             runtime.block_on(async {
-                let context = jetstream::new(weir_bus::connect(&join).await.unwrap());
+                let context = jetstream::new(weir_agent::bus::connect(&join).await.unwrap());
                 let mut seen = Vec::new();
                 while !is_over.load(Ordering::Relaxed) {
                     if let Ok(stream) = context.get_stream(join.subjects().result_stream()).await {

@@ -6,10 +6,10 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use weir_agent::bus::CONDUCTOR;
 use weir_agent::{
     AgentError, ServerOutcome, ServerReply, ServerRole, ServerSession, ServerStep, ServerWork,
 };
-use weir_bus::CONDUCTOR;
 use weir_model::{Cell, Plan, Repetition, Secret};
 use weir_probe::{Probe, ProcessProbe, Readings};
 

@@ -4,11 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use weir_binlog::Packets;
 use weir_flashback::{
     Asked, Chosen, Diff, FlashbackError, Images, Moment, Prepared, Table, Told, Undo, read_log,
 };
 use weir_model::Flavor;
+use weir_mysql::binlog::Packets;
 use weir_mysql::{ClientError, Connection, Gate, LogStart};
 use weir_server::PrivateServer;
 

@@ -1,8 +1,8 @@
 //! Ten million events on a hundred thousand keys: the memory that they take, and what is found of them.
 
-use weir_binlog::Packets;
 use weir_flashback::{Column, Images, Moment, Table, TableName, read_log};
 use weir_mysql::ClientError;
+use weir_mysql::binlog::Packets;
 
 const KEYS: u32 = 100_000;
 const EVENTS: u32 = 10_000_000;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
-    Bytes, Comparison, Finding, RuleId, ServerVariables, in_units, native_variables,
-    option_spelling, option_variable, variables,
+    Bytes, Comparison, Finding, RuleId, ServerVariables, in_units, option_spelling,
+    option_variable, variables,
 };
+use weir_variables::{meaning, native_variables};
 
 use super::consequences::PROGRAM;
 use super::evidence::some_of;
@@ -191,7 +192,7 @@ fn substitution(
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let said = |cell: usize, name: &str| {
         let version = design.version(cell)?;
-        design.variables(cell).meant_by(version, name)
+        meaning(&design.variables(cell), version, name)
     };
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
     Cell, Comparison, DriveProfile, Plan, RunRecord, RunResult, ServerUrl, ServerVariables,
-    ServerVersion, StudyResult, shown_names,
+    ServerVersion, StudyResult,
 };
 use weir_stats::{NoiseFloor, RatioEstimate};
+use weir_variables::{meaning, shown_names};
 
 use crate::cell_settings::CellSettings;
 use crate::claim_contrasts::claimed;
@@ -158,7 +159,7 @@ impl<'a> Evidence<'a> {
 
     /// What the server of `cell` said of the setting `name`, in one spelling for all that mean the same.
     pub(super) fn said(&self, cell: usize, name: &str) -> Option<String> {
-        self.variables(cell)?.meant_by(self.version(cell), name)
+        meaning(&self.variables(cell)?, self.version(cell), name)
     }
 
     pub(super) fn cell(&self, index: usize) -> &'a Cell {

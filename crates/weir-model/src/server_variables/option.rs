@@ -63,8 +63,8 @@ pub(super) fn setting(name: &str, value: &str) -> (String, String) {
     (variable, value)
 }
 
-/// Whether a value switches on or off; `None` for what is neither.
-pub(super) fn switch(value: &str) -> Option<bool> {
+/// On or off, as servers read a value; `None`: neither.
+pub fn switch(value: &str) -> Option<bool> {
     match value.trim().to_ascii_uppercase().as_str() {
         "ON" | "1" | "TRUE" => Some(true),
         "OFF" | "0" | "FALSE" => Some(false),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_ddl::{AlterStatement, DdlError, Leftover, OwnTool, TableCopier};
 use weir_model::{CopyWay, Endpoint, EventEnding, EventKind, EventStatement};
 use weir_mysql::Gate;
+use weir_server::ddl::{AlterStatement, DdlError, Leftover, OwnTool, TableCopier};
 
 use super::clock::Clock;
 

@@ -9,7 +9,7 @@ use weir_model::{
     WorkloadSpec,
 };
 use weir_mysql::Gate;
-use weir_pool::{Mode, PoolError, PoolServer, Ship, Shipment};
+use weir_server::pool_pages::{Mode, PoolError, PoolServer, Ship, Shipment};
 
 use super::prepared::Prepared;
 

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use crate::lua::{Pending, Request, Turned};
 use weir_load::{Step, Turn};
-use weir_lua::{Pending, Request, Turned};
 
 use super::Inner;
 use crate::connect::{Asked, Link, gone};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
+use weir_agent::bus::JoinFile;
 use weir_agent::{AgentOptions, Allowance, Permission, ServerRole, serve};
-use weir_bus::JoinFile;
 use weir_run::ServerHosting;
 
 use crate::cli::{AgentArguments, OwnerArguments};

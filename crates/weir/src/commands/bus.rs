@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use weir_bus::{Bus, BusOptions, CONDUCTOR, Folder};
+use weir_agent::bus::{Bus, BusOptions, CONDUCTOR, Folder};
 
 use crate::cli::{BusCommand, BusUpArguments};
 use crate::{Outcome, interrupt, output};

@@ -5,8 +5,8 @@ mod verify;
 
 use std::path::Path;
 
-use weir_forecast::{Calibrated, ChosenCells, DataModel, Forecast, PriceList, Query};
 use weir_model::{Bytes, StudyResult};
+use weir_predict::from_result::{Calibrated, ChosenCells, DataModel, Forecast, PriceList, Query};
 use weir_predict::{PAGE_BYTES, PageReads, READS_MAX};
 use weir_study::Overrides;
 
@@ -111,7 +111,7 @@ fn of_study(arguments: &PredictStudyArguments) -> anyhow::Result<()> {
     let chosen = ChosenCells::of(&plan, &arguments.levels.at)?;
     let plan = weir_judge::part_of_plan(plan, &chosen.cells);
     let data = DataModel::of(&plan, arguments.pools.pool.as_deref())?;
-    let misses = weir_forecast::misses(&plan, &data)?;
+    let misses = weir_predict::from_result::misses(&plan, &data)?;
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&misses)?);
     }
@@ -134,7 +134,7 @@ fn of_study(arguments: &PredictStudyArguments) -> anyhow::Result<()> {
 fn of_trace(arguments: &PredictTraceArguments) -> anyhow::Result<()> {
     let path = &arguments.trace;
     let reads = PageReads::read(path)?;
-    let misses = weir_forecast::trace_misses(&reads, arguments.pools.pool.as_deref())?;
+    let misses = weir_predict::from_result::trace_misses(&reads, arguments.pools.pool.as_deref())?;
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&misses)?);
     }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use weir_model::{Finding, JudgedResult, Plan, Provenance, RuleId, Severity, Verdict};
-use weir_progress::{Event, Progress, ProgressFile};
 use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
+use weir_store::progress::{Event, Progress, ProgressFile};
 use weir_study::Overrides;
 
 use crate::cli::{Cli, RunArguments};

@@ -9,8 +9,8 @@ use std::panic;
 use std::sync::Once;
 
 use rustix::termios::tcgetwinsize;
-use weir_progress::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};
 use weir_report::{bottleneck_evidence, bottleneck_name, grouped};
+use weir_store::progress::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};
 
 /// The alternate screen, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";

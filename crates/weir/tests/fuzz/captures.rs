@@ -160,6 +160,6 @@ fn fits_of_captures() {
     import_log(&log, LogFormat::Slow, &capture, Literals::Keep).unwrap();
     let seed = fs::read(&capture).unwrap();
     fuzz("fits of captures", vec![seed], &[], |_, path| {
-        let _ = weir_fit::fit(path, None);
+        let _ = weir_replay::fit::fit(path, None);
     });
 }

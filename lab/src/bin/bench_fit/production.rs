@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use weir_capture::{CaptureProxy, Literals, ProxyCertificate};
-use weir_fit::{Fitted, Tables, fit};
 use weir_load::{LoadPlan, PreparePlan, TableOptions, Workload, prepare, run};
 use weir_model::{
     Address, Distribution, Endpoint, Flavor, LoadSpec, Secret, SysbenchWorkload, WorkloadName,
 };
 use weir_mysql::Gate;
+use weir_replay::fit::{Fitted, Tables, fit};
 use weir_server::{PrivateServer, free_port, loopback_variables};
 
 const USER: &str = "production";

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use weir_bus::Certificates;
+use weir_agent::bus::Certificates;
 use weir_model::{Endpoint, Secret};
 use weir_process::{create_private_directory, write_private};
 use weir_server::{ServerError, StartOptions, free_port_of, listening_variables};

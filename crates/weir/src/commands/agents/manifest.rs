@@ -3,7 +3,7 @@
 //! They are written as JSON, which `kubectl apply -f -` and Kustomize read as they read YAML.
 
 use serde_json::{Value, json};
-use weir_bus::{CONDUCTOR, Folder, JoinFile};
+use weir_agent::bus::{CONDUCTOR, Folder, JoinFile};
 
 use crate::cli::ManifestArguments;
 use crate::{Outcome, output};

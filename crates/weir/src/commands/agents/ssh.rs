@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use weir_agent::Crew;
-use weir_bus::JoinFile;
+use weir_agent::bus::JoinFile;
 use weir_process::{Signal, spawn_tied};
 
 use super::joining::join;
@@ -54,7 +54,7 @@ pub(super) fn up(arguments: &AgentsUpArguments) -> anyhow::Result<Outcome> {
 
 /// Join files beside the conductor's whose agents are not there.
 fn free_files(conductor: &Path, present: &[String]) -> anyhow::Result<Vec<PathBuf>> {
-    let folder = conductor.parent().map(weir_bus::Folder::of);
+    let folder = conductor.parent().map(weir_agent::bus::Folder::of);
     let folder = folder.context("the join file of the conductor lies in no folder")?;
     let free = folder
         .agents()?

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use weir_ddl::{Advice, Algorithm, Lock, Way, Work};
 use weir_model::Bytes;
+use weir_server::ddl::{Advice, Algorithm, Lock, Way, Work};
 
 /// The lines.
 pub(super) fn of(advice: &Advice) -> String {

@@ -1,7 +1,7 @@
 //! `weir drive measure`: the user's own drive as a profile.
 
 use anyhow::bail;
-use weir_drive_measure::{
+use weir_drive::measure::{
     FileStorage, MeasureOptions, Plan, Storage as _, learn, measure, profile_text,
 };
 

@@ -144,7 +144,7 @@ fn natively(
 }
 
 fn version_line(line: &Invocation) -> String {
-    weir_sysbench::script_version(line.compat, &weir_lua::luajit_version())
+    weir_sysbench::script_version(line.compat, &weir_script::lua::luajit_version())
 }
 
 /// Whether sysbench's script has the words for a failure: a server that refuses, tables that are not as they

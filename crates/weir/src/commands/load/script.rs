@@ -91,7 +91,7 @@ pub(super) fn execute(
     if line.invocation.verbosity >= super::NOTICE && !manner.has_header && !is_json {
         output::text(weir_sysbench::script_version(
             line.invocation.compat,
-            &weir_lua::luajit_version(),
+            &weir_script::lua::luajit_version(),
         ))?;
     }
     let script = match Script::read(&line.script) {
@@ -165,13 +165,13 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
     reason = "the function that should return waits in a script for ever"
 )]
 fn abandon() -> ! {
-    weir_lua::flush_output();
+    weir_script::lua::flush_output();
     std::process::exit(NOT_IN_TIME)
 }
 
 /// Prints after what the script has printed.
 fn print(text: &str) {
-    weir_lua::flush_output();
+    weir_script::lua::flush_output();
     // A full disk ends the command with an error in the end.
     let _ = output::text(text);
 }

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use weir_forecast::{LivePool, PoolUseSeen};
 use weir_model::ServerUrl;
 use weir_mysql::Gate;
 use weir_predict::Looks;
+use weir_predict::from_result::{LivePool, PoolUseSeen};
 use weir_server::{ConfigChanges, Instances, Session};
 
 use crate::cli::ObserveArguments;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
-use weir_forecast::{BLIND_FILE, VerifyOptions, Verifying};
 use weir_model::StudyResult;
+use weir_predict::from_result::{BLIND_FILE, VerifyOptions, Verifying};
 use weir_run::{Allowed, RunError, RunOptions};
 
 use crate::cli::VerifyArguments;

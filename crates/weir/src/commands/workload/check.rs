@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use serde_json::json;
-use weir_fit::{Figure, FitLimits, compare};
+use weir_replay::fit::{Figure, FitLimits, compare};
 use weir_replay::{ReplayOptions, Survey};
 use weir_workload::read_spec;
 

@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
-use weir_fit::{Fitted, Tables, fit};
 use weir_mysql::{Connection, Connector, Patience};
+use weir_replay::fit::{Fitted, Tables, fit};
 
 use crate::cli::WorkloadFitArguments;
 use crate::commands::external_server;

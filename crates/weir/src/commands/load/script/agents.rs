@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use weir_load::Workload;
-use weir_lua::ScriptFiles;
 use weir_model::{LuaModule, LuaWorkload, WorkloadSpec};
 use weir_mysql::Gate;
+use weir_script::lua::ScriptFiles;
 use weir_sysbench::{LuaThreads, ScriptLine};
 
 use super::Manner;
@@ -27,7 +27,7 @@ pub(super) fn run(line: ScriptLine, manner: Manner, stop: &AtomicBool) -> anyhow
         header: if manner.has_header {
             String::new()
         } else {
-            let luajit = weir_lua::luajit_version();
+            let luajit = weir_script::lua::luajit_version();
             weir_sysbench::script_version(invocation.compat, &luajit)
                 + &weir_sysbench::options_header(&invocation)
         },

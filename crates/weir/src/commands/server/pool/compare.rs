@@ -1,9 +1,9 @@
 //! `weir server pool compare`.
 
 use serde_json::json;
-use weir_pool::{IndexOverlap, Overlap, PoolServer};
 use weir_report::table;
 use weir_server::Instances;
+use weir_server::pool_pages::{IndexOverlap, Overlap, PoolServer};
 
 use crate::output;
 
@@ -11,7 +11,7 @@ pub(super) fn execute(from: &str, to: &str, json: bool) -> anyhow::Result<()> {
     let instances = Instances::open()?;
     let from = PoolServer::instance(&instances, from)?;
     let to = PoolServer::instance(&instances, to)?;
-    let overlap = weir_pool::compare(&from, &to)?;
+    let overlap = weir_server::pool_pages::compare(&from, &to)?;
     if json {
         return output::line(serde_json::to_string_pretty(&document(&overlap))?);
     }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use weir_model::ServerUrl;
-use weir_pool::{Mode, PoolError, PoolServer, Ship};
 use weir_server::Instances;
+use weir_server::pool_pages::{Mode, PoolError, PoolServer, Ship};
 
 use crate::cli::{ShipArguments, ShipMode};
 use crate::commands::external_server;
@@ -27,7 +27,7 @@ pub(super) fn execute(arguments: &ShipArguments) -> anyhow::Result<()> {
                 to.name()
             );
         }
-        weir_pool::abort(&to)?;
+        weir_server::pool_pages::abort(&to)?;
         return output::line(format_args!("{}: told to stop loading", to.name()));
     }
     let from = PoolServer::instance(&instances, arguments.from.as_deref().unwrap_or_default())?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use weir_model::Bytes;
-use weir_pool::{KeyShipment, Mode, Shipment};
+use weir_server::pool_pages::{KeyShipment, Mode, Shipment};
 
 use crate::commands::server::pool::compare::tell_unknown;
 use crate::output;

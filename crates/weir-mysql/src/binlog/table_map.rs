@@ -1,0 +1,93 @@
+//! Which table the rows that follow are of, and how they are laid out.
+
+use crate::binlog::bytes::Bytes;
+use crate::binlog::value_length::metadata_bytes;
+use crate::binlog::{BinlogError, ColumnFormat, Malformed, Place};
+
+/// Most columns of a table.
+const COLUMNS_MAX: u64 = 4096;
+
+/// A table as the rows that follow are laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableMap {
+    /// The number by which rows events name it.
+    pub table_id: u64,
+    /// Its schema.
+    pub schema: String,
+    /// Its name.
+    pub table: String,
+    /// Its columns.
+    pub columns: Vec<ColumnFormat>,
+    /// The whole body, to be sent to another server.
+    pub body: Vec<u8>,
+}
+
+impl TableMap {
+    /// Only the schema and the table, for a search of other tables.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
+    pub fn names(body: &[u8]) -> Result<(u64, &[u8], &[u8]), Malformed> {
+        let mut bytes = Bytes(body);
+        let table_id = bytes.uint(6)?;
+        bytes.u16()?;
+        let schema = name(&mut bytes)?;
+        let table = name(&mut bytes)?;
+        Ok((table_id, schema, table))
+    }
+
+    /// Reads the body of an event of the kind `TABLE_MAP`.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such event.
+    pub fn read(body: &[u8]) -> Result<Self, Malformed> {
+        let (table_id, schema, table) = Self::names(body)?;
+        let mut bytes = Bytes(body);
+        bytes.take(8)?;
+        name(&mut bytes)?;
+        name(&mut bytes)?;
+        let count = bytes.length_encoded()?;
+        if count > COLUMNS_MAX {
+            return Err(Malformed("a table has too many columns"));
+        }
+        let types = bytes.take(count as usize)?;
+        let mut metadata = Bytes(bytes.length_prefixed()?);
+        let columns = types
+            .iter()
+            .map(|column_type| {
+                let given = metadata.take(metadata_bytes(*column_type)?)?;
+                let mut both = [0; 2];
+                both[..given.len()].copy_from_slice(given);
+                Ok(ColumnFormat {
+                    column_type: *column_type,
+                    metadata: both,
+                })
+            })
+            .collect::<Result<_, Malformed>>()?;
+        Ok(Self {
+            table_id,
+            schema: String::from_utf8_lossy(schema).into_owned(),
+            table: String::from_utf8_lossy(table).into_owned(),
+            columns,
+            body: body.to_vec(),
+        })
+    }
+
+    /// For `map_err`: something is wrong at `place`.
+    pub fn malformed(place: Place) -> impl FnOnce(Malformed) -> BinlogError {
+        move |malformed| BinlogError::Malformed {
+            place,
+            why: malformed.to_string(),
+        }
+    }
+}
+
+/// A name with its length before it and a zero byte after it.
+fn name<'a>(bytes: &mut Bytes<'a>) -> Result<&'a [u8], Malformed> {
+    let length = usize::from(bytes.u8()?);
+    let name = bytes.take(length)?;
+    bytes.u8()?;
+    Ok(name)
+}

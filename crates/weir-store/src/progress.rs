@@ -1,0 +1,15 @@
+//! What a running study tells: its events, where it is, and the file in which others read that.
+//!
+//! The runner sends [`Event`]s; [`Progress`] is what they add up to: the terminal draws it, and a
+//! [`ProgressFile`] beside the result tells it to other processes (`weir serve`) while the study runs;
+//! docs/serve.md describes it. Nothing here touches a server.
+
+mod error;
+mod event;
+mod file;
+mod progress;
+
+pub use error::ProgressError;
+pub use event::Event;
+pub use file::{PROGRESS_FILE, ProgressFile};
+pub use progress::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};
