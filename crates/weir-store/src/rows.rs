@@ -10,10 +10,9 @@ use crate::StoreError;
 
 /// JSON text of `value`; a plain string is stored bare, so that SQL can compare it.
 pub(crate) fn encode<T: Serialize>(value: &T) -> String {
-    match serde_json::to_value(value).expect("invariant: results are plain data") {
-        Value::String(word) => word,
-        other => other.to_string(),
-    }
+    let text = serde_json::to_string(value).expect("invariant: results are plain data");
+    let word = text.starts_with('"').then(|| serde_json::from_str(&text));
+    word.and_then(Result::ok).unwrap_or(text)
 }
 
 /// Reads what [`encode`] wrote into `column`.
@@ -22,13 +21,12 @@ pub(crate) fn decode<T: DeserializeOwned>(
     column: &'static str,
     text: &str,
 ) -> Result<T, StoreError> {
-    let read = serde_json::from_str(text).or_else(|error| {
-        // What is no lone word was written as JSON, and the first error has the position.
-        if text.starts_with(['{', '[']) {
-            return Err(error);
-        }
-        serde_json::from_value(Value::String(text.to_owned()))
-    });
+    // One reader for each type: words get their quotes back.
+    let read = if text.starts_with(['{', '[', '"']) || text == "null" {
+        serde_json::from_str(text)
+    } else {
+        serde_json::from_str(&Value::String(text.to_owned()).to_string())
+    };
     read.map_err(|error| StoreError::Damaged {
         path: path.to_owned(),
         column,

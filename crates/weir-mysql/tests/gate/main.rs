@@ -214,7 +214,9 @@ impl Run {
         }
         let after = self.world.state(role, &mut subject);
         let pairs = before.iter().zip(&after);
-        let changed = pairs.filter(|(before, after)| before != after);
+        let changed = pairs.filter(|((part, before), (_, after))| {
+            before != after && !self.world.is_own_note(part, before, after)
+        });
         changed
             .map(|((part, before), (_, after))| format!("{part}: {before} -> {after}"))
             .collect()

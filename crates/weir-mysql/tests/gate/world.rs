@@ -45,6 +45,9 @@ const STORED: [&str; 17] = [
 /// The schema that a load may change, and one that it may not.
 const SCHEMAS: [&str; 2] = ["shop", "hr"];
 
+/// A part of the state.
+const BINARY_LOGS: &str = "binary logs";
+
 /// A part of the state and what it is.
 pub(crate) type State = Vec<(&'static str, String)>;
 
@@ -291,6 +294,35 @@ impl World {
         state
     }
 
+    /// `part` of the state differs only in what the server notes by itself: `MariaDB` writes a checkpoint to its binary
+    /// log when InnoDB has made the transactions of an earlier log durable.
+    pub(crate) fn is_own_note(&mut self, part: &str, before: &str, after: &str) -> bool {
+        if part != BINARY_LOGS || self.flavor != Flavor::Mariadb {
+            return false;
+        }
+        let size = |text: &str| {
+            text.rsplit_once('"')?
+                .0
+                .rsplit_once('"')?
+                .1
+                .parse::<u64>()
+                .ok()
+        };
+        let logs = self.watcher.rows::<(String, u64)>("SHOW BINARY LOGS");
+        let (Some(from), Ok(logs)) = (size(before), logs) else {
+            return false;
+        };
+        let is_longer = before.matches("Row").count() == after.matches("Row").count();
+        let Some((log, _)) = logs.last().filter(|_| is_longer) else {
+            return false;
+        };
+        let sql = format!("SHOW BINLOG EVENTS IN '{log}' FROM {from}");
+        let events = self
+            .watcher
+            .rows::<(String, u64, String, u64, u64, String)>(sql);
+        events.is_ok_and(|events| events.iter().all(|event| event.2 == "Binlog_checkpoint"))
+    }
+
     fn parts(&self, role: Role, subject: u32) -> Vec<(&'static str, String)> {
         let is_schema = role == Role::Schema;
         let other = if is_schema {
@@ -398,7 +430,7 @@ fn of_mysql(is_schema: bool, subject: u32) -> Vec<(&'static str, String)> {
             "SELECT object_schema, object_name, lock_mode FROM performance_schema.data_locks \
              WHERE thread_id = {thread} {other}"
         )),
-        ("binary logs", "SHOW BINARY LOGS".to_owned()),
+        (BINARY_LOGS, "SHOW BINARY LOGS".to_owned()),
     ];
     if is_schema {
         parts.pop();
@@ -416,11 +448,11 @@ fn of_mariadb(is_schema: bool, subject: u32) -> Vec<(&'static str, String)> {
              WHERE trx_mysql_thread_id = {subject} AND trx_tables_locked > 0"
         )),
         ("a sequence", "SELECT next_not_cached_value FROM hr.s".to_owned()),
-        ("binary logs", "SHOW BINARY LOGS".to_owned()),
+        (BINARY_LOGS, "SHOW BINARY LOGS".to_owned()),
     ];
     if is_schema {
         // Row locks do not tell their schema; they are looked at where none may be.
-        parts.retain(|(part, _)| !["binary logs", "row locks"].contains(part));
+        parts.retain(|(part, _)| ![BINARY_LOGS, "row locks"].contains(part));
     }
     parts
 }
