@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo studies test test-whole test-kills test-agents test-versions test-gate test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
+.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -19,6 +19,13 @@ demo:
 # `--workspace`, here and below: all programs then take the same features of a library, which is compiled once.
 release: $(WEB)
 	cargo build --release --workspace --bin weir
+
+# What the build of `make release` spends its time on, from an empty folder: a table of its units, also as
+# target/timings.json. On a machine that does nothing else.
+timings: $(WEB)
+	rm -rf target/timings
+	cargo build --release --workspace --bin weir --timings --target-dir target/timings
+	node scripts/timings.mjs target/timings/cargo-timings/cargo-timing.html target/timings.json
 
 # What CI runs: format, lints, unit and end-to-end tests on real servers and a real browser. A test that hangs is ended;
 # `.config/nextest.toml` says so, and names what is left to `make test-whole`. What this machine makes a test leave out is

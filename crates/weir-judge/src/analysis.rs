@@ -16,22 +16,21 @@ use weir_model::{Analysis, Comparison, Noise, Plan};
 use weir_stats::{NoiseFloor, noise_floor};
 
 use crate::claims;
-use crate::compare::Levels;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
 
 /// Everything that needs more than two cells; `comparisons` are those of the result, judged.
 pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> Analysis {
-    let (result, runs) = (evidence.result, evidence.runs);
+    let (design, runs) = (&evidence.design, evidence.runs);
     Analysis {
         noise: evidence.noise.map(|floor| noise_words(evidence, &floor)),
         overall: overall::effects(comparisons),
-        interactions: interactions::interactions(&evidence.design, runs),
-        elasticities: memory::elasticities(&result.plan, runs),
-        equivalents: memory::equivalents(&result.plan, runs),
-        scalability: scalability::laws(&result.plan, runs),
-        costs: costs::rows(&result.plan, runs),
+        interactions: interactions::interactions(design, runs),
+        elasticities: memory::elasticities(design, runs),
+        equivalents: memory::equivalents(design, runs),
+        scalability: scalability::laws(design, runs),
+        costs: costs::rows(design.plan, runs),
         claims: claims::verdicts(evidence),
     }
 }
@@ -86,20 +85,4 @@ fn noise_words(evidence: &Evidence<'_>, floor: &NoiseFloor) -> Noise {
         repetitions,
         floor_ratio: floor.ratio(repetitions),
     }
-}
-
-/// Cells by the levels of all factors but `without`, in the order of the plan.
-fn by_context(plan: &Plan, without: &[&str]) -> Vec<(Levels, Vec<usize>)> {
-    let mut contexts: BTreeMap<Levels, Vec<usize>> = BTreeMap::new();
-    for (index, cell) in plan.cells.iter().enumerate() {
-        let mut context = cell.levels.clone();
-        if without
-            .iter()
-            .any(|factor| context.remove(*factor).is_none())
-        {
-            continue;
-        }
-        contexts.entry(context).or_default().push(index);
-    }
-    contexts.into_iter().collect()
 }

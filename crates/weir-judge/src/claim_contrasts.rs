@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use weir_model::{Claim, Plan};
 
-use crate::compare::{Contrast, context, holds_at, index, sibling};
+use crate::cell_index::{CellIndex, context};
+use crate::compare::{Contrast, holds_at};
 use crate::measured::{METRICS, THROUGHPUT, is_metric};
 
 /// What a claim speaks of.
@@ -16,24 +17,24 @@ pub(crate) enum Subject {
 }
 
 /// Finds the pairs of cells that `claim` speaks of.
-pub(crate) fn subject(plan: &Plan, claim: &Claim) -> Subject {
-    match contrasts(plan, claim) {
+pub(crate) fn subject(plan: &Plan, index: &CellIndex<'_>, claim: &Claim) -> Subject {
+    match contrasts(plan, index, claim) {
         Ok(contrasts) => Subject::Contrasts(contrasts),
         Err(why) => Subject::Unknown(why),
     }
 }
 
 /// Baseline and level of every pair of cells that a claim of `plan` speaks of.
-pub(crate) fn claimed(plan: &Plan) -> BTreeSet<(usize, usize)> {
+pub(crate) fn claimed(plan: &Plan, index: &CellIndex<'_>) -> BTreeSet<(usize, usize)> {
     let claims = plan.claims.iter();
-    let contrasts = claims.filter_map(|claim| contrasts(plan, claim).ok());
+    let contrasts = claims.filter_map(|claim| contrasts(plan, index, claim).ok());
     contrasts
         .flatten()
         .map(|contrast| (contrast.baseline_cell, contrast.level_cell))
         .collect()
 }
 
-fn contrasts(plan: &Plan, claim: &Claim) -> Result<Vec<Contrast>, String> {
+fn contrasts(plan: &Plan, index: &CellIndex<'_>, claim: &Claim) -> Result<Vec<Contrast>, String> {
     if let Some(why) = &claim.untestable {
         return Err(why.clone());
     }
@@ -64,13 +65,12 @@ fn contrasts(plan: &Plan, claim: &Claim) -> Result<Vec<Contrast>, String> {
         )
         .ok_or_else(|| format!("it names no level of {factor}"))?,
     };
-    let index = index(&plan.cells);
     let cells = plan.cells.iter().enumerate();
     let found: Vec<_> = cells
         .filter(|(_, cell)| cell.levels.get(&factor).map(String::as_str) == Some(level))
         .filter_map(|(level_cell, cell)| {
             let context = context(cell, &factor);
-            let baseline_cell = sibling(&index, cell, &factor, baseline)?;
+            let baseline_cell = index.sibling(cell, &factor, baseline)?;
             holds_at(&context, &claim.at).then(|| Contrast {
                 factor: factor.clone(),
                 baseline: baseline.to_owned(),

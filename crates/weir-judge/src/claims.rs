@@ -15,19 +15,21 @@ pub(crate) fn verdicts(evidence: &Evidence<'_>) -> Vec<ClaimVerdict> {
     let plan = &evidence.result.plan;
     let claims = plan.claims.iter().enumerate();
     claims
-        .flat_map(|(index, claim)| match subject(plan, claim) {
-            Subject::Contrasts(contrasts) => contrasts
-                .iter()
-                .map(|contrast| verdict(evidence, index, claim, contrast))
-                .collect(),
-            Subject::Unknown(why) => vec![ClaimVerdict {
-                claim: index,
-                context: claim.at.clone(),
-                measured: None,
-                agreement: Agreement::CannotSay,
-                why,
-            }],
-        })
+        .flat_map(
+            |(index, claim)| match subject(plan, &evidence.design.index, claim) {
+                Subject::Contrasts(contrasts) => contrasts
+                    .iter()
+                    .map(|contrast| verdict(evidence, index, claim, contrast))
+                    .collect(),
+                Subject::Unknown(why) => vec![ClaimVerdict {
+                    claim: index,
+                    context: claim.at.clone(),
+                    measured: None,
+                    agreement: Agreement::CannotSay,
+                    why,
+                }],
+            },
+        )
         .collect()
 }
 

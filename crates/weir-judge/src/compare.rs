@@ -1,15 +1,11 @@
 //! Comparisons: every pair of levels that differ in one factor only.
 
-use std::collections::BTreeMap;
+use weir_model::{Comparison, MetricRatio, Plan, Verdict};
 
-use weir_model::{Cell, Comparison, MetricRatio, Plan, Verdict};
-
+use crate::cell_index::{CellIndex, Levels, context};
 use crate::estimate_ratio::{Pairing, ratio, second_opinion};
 use crate::fingerprints;
 use crate::measured::{RunsByCell, THROUGHPUT};
-
-/// Levels by factor: what names a cell.
-pub(crate) type Levels = BTreeMap<String, String>;
 
 /// Latencies that stand beside every ratio of throughput: a mean hides stalls (rule R7).
 const OTHERS: [&str; 2] = ["latency_us_p95", "latency_us_p99"];
@@ -28,17 +24,15 @@ pub(crate) struct Contrast {
 
 /// For each factor and each context, every level against the factor's first. Places of a search
 /// are no levels.
-pub(crate) fn contrasts(plan: &Plan) -> Vec<Contrast> {
-    let cells = &plan.cells;
-    let index = index(cells);
+pub(crate) fn contrasts(plan: &Plan, index: &CellIndex<'_>) -> Vec<Contrast> {
     let mut contrasts = Vec::new();
     for (factor, baseline) in baselines(plan) {
-        for (level_cell, cell) in cells.iter().enumerate() {
+        for (level_cell, cell) in plan.cells.iter().enumerate() {
             let Some(level) = cell.levels.get(factor) else {
                 continue;
             };
             // A study may leave combinations out: then there is nothing to compare with.
-            let Some(baseline_cell) = sibling(&index, cell, factor, baseline) else {
+            let Some(baseline_cell) = index.sibling(cell, factor, baseline) else {
                 continue;
             };
             if baseline_cell != level_cell && cell.probe.is_none() {
@@ -151,31 +145,4 @@ pub(crate) fn holds_at(context: &Levels, wanted: &Levels) -> bool {
     wanted
         .iter()
         .all(|(factor, level)| context.get(factor) == Some(level))
-}
-
-/// Where the cell of given levels stands.
-pub(crate) fn index(cells: &[Cell]) -> BTreeMap<&Levels, usize> {
-    let positions = cells.iter().enumerate();
-    positions
-        .map(|(position, cell)| (&cell.levels, position))
-        .collect()
-}
-
-/// The cell that differs from `cell` in `factor` alone, where it has `level`.
-pub(crate) fn sibling(
-    index: &BTreeMap<&Levels, usize>,
-    cell: &Cell,
-    factor: &str,
-    level: &str,
-) -> Option<usize> {
-    let mut levels = cell.levels.clone();
-    levels.insert(factor.to_owned(), level.to_owned());
-    index.get(&levels).copied()
-}
-
-/// The levels of `cell` in all factors but `factor`.
-pub(crate) fn context(cell: &Cell, factor: &str) -> Levels {
-    let mut context = cell.levels.clone();
-    context.remove(factor);
-    context
 }

@@ -4,6 +4,7 @@
 use weir_model::{Bound, Plan, Until};
 use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
 
+use crate::cell_index::CellIndex;
 use crate::compare::contrasts;
 
 /// One line each, most important first. The noise is that of published runs of I/O-bound servers;
@@ -12,7 +13,7 @@ pub fn prospects(plan: &Plan) -> Vec<String> {
     if plan.search.is_some() {
         return Vec::new();
     }
-    let count = contrasts(plan).len();
+    let count = contrasts(plan, &CellIndex::new(plan)).len();
     if count == 0 {
         return vec![
             "no comparison: no factor has two levels that differ in this factor only; add a level, or exclude \

@@ -7,6 +7,7 @@
 #![warn(clippy::missing_errors_doc)]
 
 mod analysis;
+mod cell_index;
 mod cell_settings;
 mod claim_contrasts;
 mod claims;

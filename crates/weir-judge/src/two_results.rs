@@ -14,6 +14,7 @@ use weir_model::{
 use weir_store::Store;
 
 use crate::JudgeError;
+use crate::cell_index::CellIndex;
 use crate::compare::{contrasts, holds_at};
 use crate::estimate_ratio::{Pairing, unpaired};
 use crate::evaluate::{comparisons_of, judge, result_file};
@@ -46,7 +47,7 @@ pub fn read_factor(
 ) -> Result<JudgedResult, JudgeError> {
     let store = Store::open(&result_file(path))?;
     let plan = store.header()?.plan;
-    let of_factor = contrasts(&plan)
+    let of_factor = contrasts(&plan, &CellIndex::new(&plan))
         .into_iter()
         .filter(|contrast| contrast.factor == factor && holds_at(&contrast.context, at));
     let mut cells: Vec<_> = of_factor

@@ -11,7 +11,7 @@ mod distance;
 mod domain;
 mod enum_members;
 mod error;
-mod fit;
+mod fitted_workload;
 mod key_fit;
 mod kind_text;
 mod links;
@@ -27,5 +27,5 @@ mod workload_form;
 
 pub use compare::{Comparison, Figure, FitLimits, compare};
 pub use error::FitError;
-pub use fit::{Fitted, Tables, fit};
+pub use fitted_workload::{Fitted, Tables, fit};
 pub use kind_text::FittedValue;

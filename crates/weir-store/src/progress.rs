@@ -7,9 +7,9 @@
 mod error;
 mod event;
 mod file;
-mod progress;
+mod state;
 
 pub use error::ProgressError;
 pub use event::Event;
 pub use file::{PROGRESS_FILE, ProgressFile};
-pub use progress::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};
+pub use state::{FinishedRun, Limits, Progress, RunInProgress, Second, Step};

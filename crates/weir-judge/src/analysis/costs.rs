@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_model::{CostRow, Plan};
 use weir_stats::geometric_mean;
 
-use crate::compare::context;
+use crate::cell_index::context;
 use crate::measured::{RunsByCell, THROUGHPUT};
 
 /// A row for every cell and every one of its levels that has a price.

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_model::{Interaction, Plan};
 use weir_stats::{FactorialBlock, factorial_effects};
 
+use crate::cell_index::CellIndex;
 use crate::cell_settings::CellSettings;
-use crate::compare::{Contrast, Levels, index, sibling};
+use crate::compare::Contrast;
 use crate::estimate_ratio::of_estimate;
 use crate::measured::{RunsByCell, THROUGHPUT, value};
 use crate::rules::Design;
@@ -30,11 +31,10 @@ pub(super) fn interactions(design: &Design<'_>, runs: &RunsByCell<'_>) -> Vec<In
             .or_default()
             .push(contrast);
     }
-    let index = index(&plan.cells);
     let of_two = factors_of_two(plan);
     let mut pairs = Vec::new();
     for contrasts in by_baseline.values() {
-        pairs.extend(crossed(plan, &index, &of_two, contrasts));
+        pairs.extend(crossed(plan, &design.index, &of_two, contrasts));
         // Levels of a single setting do not combine, and there may be hundreds of them.
         let bundles = plan.factors.iter().filter(|factor| factor.moves_several());
         for factor in bundles {
@@ -62,7 +62,7 @@ fn factors_of_two(plan: &Plan) -> BTreeSet<&str> {
 /// Pairs of factors of two levels: the cell with both changes is that with both other levels.
 fn crossed<'a>(
     plan: &Plan,
-    index: &BTreeMap<&Levels, usize>,
+    index: &CellIndex<'_>,
     of_two: &BTreeSet<&str>,
     contrasts: &[&'a Contrast],
 ) -> Vec<Pair<'a>> {
@@ -72,7 +72,7 @@ fn crossed<'a>(
     for (position, first) in contrasts.iter().enumerate() {
         for second in &contrasts[position + 1..] {
             let cell = &plan.cells[second.level_cell];
-            let both = sibling(index, cell, &first.factor, &first.level);
+            let both = index.sibling(cell, &first.factor, &first.level);
             pairs.extend(both.map(|both| Pair {
                 first,
                 second,

@@ -4,16 +4,17 @@ use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, Cell, MemoryEquivalent, Plan, PoolElasticity, Ratio};
 use weir_stats::{CurvePoint, RatioEstimate, elasticity_between, equivalent_size};
 
-use super::by_context;
 use crate::estimate_ratio::{Pairing, ratio};
 use crate::measured::{RunsByCell, THROUGHPUT};
+use crate::rules::Design;
 
 const DRIVE: &str = "drive";
 
 /// Between each size and the next larger one, for each context.
-pub(super) fn elasticities(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<PoolElasticity> {
+pub(super) fn elasticities(design: &Design<'_>, runs: &RunsByCell<'_>) -> Vec<PoolElasticity> {
+    let plan = design.plan;
     let mut found = Vec::new();
-    for (context, cells) in by_context(plan, &[POOL]) {
+    for (context, cells) in design.index.by_context(&[POOL]) {
         let sizes = by_size(plan, runs, &cells);
         for pair in sizes.windows(2) {
             let [(from_bytes, from), (to_bytes, to)] = *pair else {
@@ -45,13 +46,14 @@ pub(super) fn elasticities(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<PoolElasti
 }
 
 /// Every drive but the first, at every pool, on the curve of the first drive.
-pub(super) fn equivalents(plan: &Plan, runs: &RunsByCell<'_>) -> Vec<MemoryEquivalent> {
+pub(super) fn equivalents(design: &Design<'_>, runs: &RunsByCell<'_>) -> Vec<MemoryEquivalent> {
+    let plan = design.plan;
     let Some(baseline) = plan.cells.first().and_then(|cell| cell.levels.get(DRIVE)) else {
         return Vec::new();
     };
     let is_baseline = |cell: &Cell| cell.levels.get(DRIVE) == Some(baseline);
     let mut found = Vec::new();
-    for (context, cells) in by_context(plan, &[POOL, DRIVE]) {
+    for (context, cells) in design.index.by_context(&[POOL, DRIVE]) {
         let (on_baseline, others): (Vec<usize>, Vec<usize>) = cells
             .iter()
             .partition(|cell| is_baseline(&plan.cells[**cell]));

@@ -9,6 +9,7 @@ use weir_model::{
 use weir_stats::{NoiseFloor, RatioEstimate};
 use weir_variables::{meaning, shown_names};
 
+use crate::cell_index::CellIndex;
 use crate::cell_settings::CellSettings;
 use crate::claim_contrasts::claimed;
 use crate::compare::{Contrast, contrasts};
@@ -20,6 +21,7 @@ use crate::settings_preview::SettingsPreview;
 pub(crate) struct Design<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) drives: &'a [DriveProfile],
+    pub(crate) index: CellIndex<'a>,
     pub(crate) contrasts: Vec<Contrast>,
     pub(crate) settings: CellSettings,
     /// What the server of each cell would say, as far as it was asked; else its settings.
@@ -43,14 +45,16 @@ impl<'a> Design<'a> {
                 None => ServerVariables::written(flavor, &node.variables),
             }
         });
+        let index = CellIndex::new(plan);
         Self {
             plan,
             drives,
             variables: variables.collect(),
             preview,
-            contrasts: contrasts(plan),
+            contrasts: contrasts(plan, &index),
             settings: CellSettings::new(plan),
-            claimed: claimed(plan),
+            claimed: claimed(plan, &index),
+            index,
         }
     }
 

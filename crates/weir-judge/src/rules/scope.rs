@@ -26,7 +26,7 @@ fn check(design: &Design<'_>) -> Vec<Finding> {
     let claims = design.plan.claims.iter();
     claims
         .filter(|claim| claim.untestable.is_none())
-        .filter_map(|claim| match subject(design.plan, claim) {
+        .filter_map(|claim| match subject(design.plan, &design.index, claim) {
             Subject::Contrasts(_) => None,
             Subject::Unknown(why) => Some(RULE.error(format!(
                 "the claim \"{}\" cannot be tested: {why}; measure it or name what you measure",

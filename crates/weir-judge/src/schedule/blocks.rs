@@ -6,6 +6,7 @@ use weir_model::{Plan, PlannedRun, RunRecord, Until};
 use weir_stats::{StatsError, is_decided, is_settled};
 
 use super::Next;
+use crate::cell_index::CellIndex;
 use crate::compare::{Contrast, contrasts, is_negative_control};
 use crate::{JudgeError, order};
 
@@ -59,7 +60,7 @@ pub(crate) fn is_open(
 /// The cells of the open contrasts: the time goes where it decides something.
 fn open_cells(plan: &Plan, records: &[&RunRecord]) -> Result<Vec<usize>, JudgeError> {
     let mut cells = BTreeSet::new();
-    let contrasts = contrasts(plan);
+    let contrasts = contrasts(plan, &CellIndex::new(plan));
     for contrast in &contrasts {
         if is_open(plan, records, contrast, contrasts.len())? {
             cells.extend([contrast.baseline_cell, contrast.level_cell]);
