@@ -192,7 +192,7 @@ fn substitution(
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let said = |cell: usize, name: &str| {
         let version = design.version(cell)?;
-        meaning(&design.variables(cell), version, name)
+        meaning(design.variables(cell), version, name)
     };
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
