@@ -15,13 +15,13 @@ mod prober;
 pub(crate) use self::correction::{Correction, Ticket};
 pub(crate) use self::prober::Prober;
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
 use weir_model::Nanoseconds;
+use weir_process::create_private_file;
 
 /// The file, removed as soon as it is open; replies to its reads and writes are held for `HOLD_NS`.
 pub(crate) const FILE: &str = ".weir-calibration";
@@ -91,12 +91,7 @@ impl Line {
 /// Measures the way to the drive that is mounted at `mountpoint` and back.
 pub(crate) fn measure(mountpoint: &Path, correction: &Correction) -> io::Result<WayBack> {
     let path = mountpoint.join(FILE);
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)?;
+    let file = create_private_file(&path)?;
     std::fs::remove_file(&path)?;
     let mut buffer = vec![0x5a; LARGE_BYTES];
     file.write_all_at(&buffer, 0)?;

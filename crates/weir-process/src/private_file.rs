@@ -23,13 +23,14 @@ pub fn write_private(path: &Path, text: &str) -> Result<(), PathError> {
         .map_err(PathError::on("write", path))
 }
 
-/// Makes a new file that only its owner may read, also in a process without a umask.
+/// Makes a new file that only its owner may read, also in a process without a umask; open for reading and writing.
 ///
 /// # Errors
 ///
 /// A file that is there already, or that cannot be made.
 pub fn create_private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new()
+        .read(true)
         .write(true)
         .create_new(true)
         .mode(0o600)

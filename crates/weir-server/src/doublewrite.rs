@@ -13,7 +13,8 @@ use serde::Serialize;
 use weir_model::variables::{DOUBLEWRITE, FLUSH_METHOD, PAGES_CACHED_BECAUSE};
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables};
 
-use crate::change_log::append;
+use weir_process::{PathError, append_json_line};
+
 use crate::hidden_states::{unsaid_of_host, wants_direct_pages, writes_directly};
 use crate::{PoolState, ServerError, Session};
 
@@ -285,7 +286,8 @@ pub fn switch_log() -> PathBuf {
 ///
 /// A log that cannot be written.
 pub fn log_switch(path: &Path, record: &SwitchRecord<'_>) -> Result<(), ServerError> {
-    append(path, record)
+    let written = append_json_line(path, record, true);
+    Ok(written.map_err(PathError::on("write", path))?)
 }
 
 #[cfg(test)]

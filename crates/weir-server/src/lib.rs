@@ -12,7 +12,6 @@
 
 mod backup;
 mod buffer_pool;
-mod change_log;
 mod config_changes;
 mod data_directory;
 mod data_files;

@@ -1,11 +1,10 @@
 //! The log of what was changed on servers of the user's: JSON lines, only ever appended to.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use weir_process::append_json_line;
 
 /// Longest statement that is logged whole, in characters: DDL is shorter, rows are longer.
 const LOGGED: usize = 400;
@@ -47,12 +46,6 @@ impl ChangeLog {
         statement: &str,
         before: &[(String, Option<String>)],
     ) -> io::Result<()> {
-        if let Some(parent) = self.0.parent() {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(parent)?;
-        }
         let line = Line {
             at: jiff::Timestamp::now().to_string(),
             process: std::process::id(),
@@ -64,18 +57,6 @@ impl ChangeLog {
                 .map(|(name, value)| (name.as_str(), value.as_deref()))
                 .collect(),
         };
-        let mut text = serde_json::to_string(&line).map_err(io::Error::other)?;
-        text.push('\n');
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&self.0)?;
-        file.write_all(text.as_bytes())?;
-        if before.is_empty() {
-            return Ok(());
-        }
-        file.sync_all()
+        append_json_line(&self.0, &line, !before.is_empty())
     }
 }

@@ -1,15 +1,13 @@
 //! A list of pages brought into a server's pool by the server itself, in slices.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Session;
-use weir_process::PathError;
+use weir_process::{PathError, write_private};
 
 use crate::pool_pages::dump::PageId;
 use crate::pool_pages::own_list::beside;
@@ -137,13 +135,8 @@ fn write(file: &Path, pages: &[PageId]) -> Result<(), PoolError> {
         let _ = writeln!(text, "{space},{page}");
     }
     let beside = beside(file, "incomplete");
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let written = options
-        .open(&beside)
-        .and_then(|mut opened| opened.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&beside, file));
-    Ok(written.map_err(PathError::on("write", file))?)
+    write_private(&beside, &text)?;
+    Ok(fs::rename(&beside, file).map_err(PathError::on("write", file))?)
 }
 
 #[cfg(test)]
