@@ -334,9 +334,10 @@ pub(crate) enum ReportFormat {
     Text,
     /// Text for a ticket or a pull request
     Md,
-    /// One row for each run, for spreadsheets and data frames
+    /// One row for each run, for spreadsheets, data frames and `DuckDB`, which reads result.sqlite, too
     Csv,
-    /// The rows of csv for `DuckDB`, `ClickHouse` or Spark; only in builds with the feature "parquet"
+    /// Written once; its error says what to use instead
+    #[value(hide = true)]
     Parquet,
 }
 
