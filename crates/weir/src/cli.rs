@@ -20,7 +20,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use agents::{
     AgentArguments, AgentsArguments, AgentsCommand, AgentsUpArguments, BusCommand, BusUpArguments,
-    ManifestArguments, OwnerArguments,
+    OwnerArguments,
 };
 pub(crate) use capture::{
     CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,

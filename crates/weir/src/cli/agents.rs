@@ -77,8 +77,6 @@ pub(crate) enum AgentsCommand {
     Check(AgentsArguments),
     /// End all agents of the bus
     Down(AgentsArguments),
-    /// Print Kubernetes objects: a bus and agents
-    Manifest(ManifestArguments),
 }
 
 #[derive(Debug, Args)]
@@ -110,25 +108,6 @@ pub(crate) struct AgentsUpArguments {
     /// Join file of the conductor [default: `$WEIR_BUS`, else the one of `weir bus up` on this host]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManifestArguments {
-    /// Number of agents, one on each node
-    #[arg(long, value_name = "N")]
-    pub(crate) count: u32,
-    /// Image with `weir` and `nats-server`
-    #[arg(long, value_name = "IMAGE")]
-    pub(crate) image: String,
-    /// Whole processors of each agent
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub(crate) cpus: u32,
-    /// Namespace of the objects
-    #[arg(long, value_name = "NAME", default_value = "weir")]
-    pub(crate) namespace: String,
-    /// Folder of the keys; `weir bus up --dir` can use them later [default: weir/bus in the state directory]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
 }
 
 fn label(text: &str) -> Result<String, String> {
