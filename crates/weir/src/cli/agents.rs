@@ -70,7 +70,7 @@ pub(crate) struct OwnerArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
     /// Start agents on these hosts through ssh, with the bus in a tunnel, until Ctrl-C
-    Up(AgentsUpArguments),
+    Up(Box<AgentsUpArguments>),
     /// Show the agents of the bus: host, cores, round trip, clock
     List(AgentsArguments),
     /// Check that the agents fit together: versions, clocks, limits
