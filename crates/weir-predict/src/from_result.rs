@@ -4,7 +4,7 @@
 //! Out: numbers, with the tables and sentences that tell them. Nothing here talks to a server or prints; runs
 //! that verify predictions are made by the caller, from [`Verifying::plan`].
 //!
-//! Downwards: `verify` and `forecast` -> `drive_forecast`, `iso_throughput` and `slo_capacity` -> `latency`, `growth` and
+//! Downwards: `verify` and `forecast` -> `drive_forecast` and `slo_capacity` -> `latency`, `growth` and
 //! `prices` -> `calibrated` -> `agreement` -> `measured` and `data_model` -> `pools`.
 
 mod agreement;
@@ -15,7 +15,6 @@ mod drive_forecast;
 mod error;
 mod forecast;
 mod growth;
-mod iso_throughput;
 mod latency;
 mod live_pool;
 mod measured;

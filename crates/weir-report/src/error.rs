@@ -8,10 +8,6 @@ pub enum ReportError {
     /// The result holds something that JSON cannot say.
     #[error("result as JSON: {0} (a value has no JSON form); report it as a bug of weir")]
     Serialize(#[source] serde_json::Error),
-    /// The library refused.
-    #[cfg(feature = "parquet")]
-    #[error("result as Parquet: {0}; use --format csv, and report it as a bug of weir")]
-    Parquet(String),
     /// The page has no place for the result.
     #[error(
         "report page: no element `weir-result` (it was built from other sources); run `make web` and build again"

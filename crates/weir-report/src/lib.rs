@@ -1,4 +1,4 @@
-//! A result as HTML, JSON, Markdown, CSV, Parquet and text for a terminal.
+//! A result as HTML, JSON, Markdown, CSV and text for a terminal.
 //!
 //! In: a [`weir_model::JudgedResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
@@ -24,8 +24,6 @@ mod markdown;
 mod number;
 mod over_cells;
 mod page;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod percentiles;
 mod predicted;
 mod ranked;
@@ -60,8 +58,6 @@ pub use html::{html, html_with_predictions, page_json};
 pub use json::json;
 pub use markdown::markdown;
 pub use number::grouped;
-#[cfg(feature = "parquet")]
-pub use parquet::parquet;
 pub use predicted::{Predicted, PredictedDrive, PredictedPoint};
 pub use served::{comparison_json, run_json, runs_json};
 pub use server_hosts::server_host_line;

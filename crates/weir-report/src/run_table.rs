@@ -1,5 +1,4 @@
 //! The runs of a result as a table: one row per run, a column per factor, then what was measured.
-//! CSV and Parquet are two ways to write it.
 
 use std::collections::BTreeSet;
 

@@ -13,7 +13,6 @@ use weir_workload::read_spec;
 
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
-use super::old_command;
 use super::options;
 use super::value::{UsageError, Value};
 
@@ -21,6 +20,10 @@ use super::value::{UsageError, Value};
 const BUILT_IN: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
 /// Where sysbench's own scripts are installed.
 const SCRIPTS: &str = "share/sysbench";
+
+/// In sysbench's words.
+const OF_TEST: &str = "the --test option is deprecated. You can pass a script name or path on the command line \
+                       without any options.";
 
 /// Understands the words after the program's name.
 ///
@@ -31,9 +34,6 @@ pub fn parse<S: AsRef<str>>(
     config: &ClientConfig,
 ) -> Result<Invocation, UsageError> {
     let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
-    if let Some(answer) = old_command::todays(&arguments) {
-        return Err(UsageError::Old(answer));
-    }
     let line = Line::split(arguments.into_iter())?;
     if let Some(name) = line.words.first().filter(|name| BUILT_IN.contains(name)) {
         // Its options are not known here.
@@ -55,6 +55,8 @@ pub fn parse<S: AsRef<str>>(
 #[derive(Default)]
 pub(super) struct Line<'a> {
     pub(super) words: Vec<&'a str>,
+    /// The first word was written as `--test=NAME`.
+    names_test: bool,
     /// Asked for by an option.
     pub(super) command: Option<Command>,
     pub(super) options: Vec<Value<'a>>,
@@ -87,7 +89,10 @@ impl<'a> Line<'a> {
                 "defaults-extra-file" => line.defaults_extra_file = path()?,
                 "no-defaults" => line.no_defaults = true,
                 // Before workloads had names in front: sysbench 1.0.20 still takes it.
-                "test" => line.words.insert(0, text.unwrap_or_default()),
+                "test" => {
+                    line.words.insert(0, text.unwrap_or_default());
+                    line.names_test = true;
+                }
                 _ => line.options.push(value),
             }
         }
@@ -99,6 +104,9 @@ impl<'a> Line<'a> {
         // The flavour is not known before the server greets, so what either flavour's clients read counts.
         let ClientSettings { login, own } = config.read(self.files(), None)?;
         let mut settings = Settings::new(self.compat(&own)?);
+        if self.names_test {
+            settings.warnings.push(OF_TEST.to_owned());
+        }
         settings.server.take(login);
         for setting in &own {
             apply_own(&mut settings, setting)?;

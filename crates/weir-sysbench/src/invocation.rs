@@ -206,65 +206,8 @@ impl Settings {
         }
         let workload = Workload::try_from(&self.drawn(workload, distribution))
             .map_err(UsageError::Workload)?;
-        let (endpoint, more_addresses) = self.server.endpoint();
-        let seed = if self.rand_seed == 0 {
-            seed_from_clock()
-        } else {
-            self.rand_seed
-        };
-        let mut plan = LoadPlan::new(endpoint.clone(), workload.clone());
-        // sysbench's bulk_insert gives each thread a table and knows no number of tables.
-        let tables = if workload.is_bulk() {
-            self.threads
-        } else {
-            self.tables
-        };
-        plan.tables = tables;
-        plan.rows = self.table_size;
-        plan.load.connections = self.threads;
-        plan.reactors = self.reactors.unwrap_or_else(|| reactors_for(self.threads));
-        plan.reactor = self.reactor;
-        plan.load.warmup = self.warmup.into();
-        plan.load.measure = self.measure.into();
-        plan.ends_with_sessions = plan.workload.is_lua() && !self.time_is_given;
-        plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
-        let checkpoints = self.checkpoints_s.iter();
-        plan.checkpoints = checkpoints
-            .map(|second| Duration::from_secs(u64::from(*second)))
-            .collect();
-        plan.max_events = (self.events > 0).then_some(self.events);
-        if self.rate_per_s > 0.0 {
-            plan.load.pace = Pace::open(self.rate_per_s);
-        }
-        self.own.set_load(&mut plan.load)?;
-        plan.more_addresses = more_addresses;
-        plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
-        plan.prepared_statements = self.prepared_statements;
-        plan.reconnect = self.reconnect;
-        plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
-        let compression = self.server.compression();
-        plan.load.compression = compression.map_or_else(ProtocolCompression::default, Into::into);
-        plan.seed = seed;
-        plan.auto_increment = self.auto_increment;
-        plan.tolerated = self.tolerated;
-        let mut prepare = PreparePlan::new(endpoint, workload);
-        prepare.tables = TableOptions {
-            tables,
-            rows: self.table_size,
-            distribution,
-            secondary_index: self.create_secondary,
-            engine: self.engine,
-            auto_increment: self.auto_increment,
-            secondary_key: self.secondary_key,
-            table_options: self.table_options,
-        };
-        prepare.threads = self.threads;
-        // A loading that was interrupted must find its rows again, also without being told a seed.
-        prepare.seed = self.rand_seed.max(1);
-        prepare.compression = compression;
-        let (allow_replica, dry_run) = (self.own.allow_replica, self.own.dry_run);
-        let server_agent = self.own.server_agent.clone();
-        self.own.complete(&mut prepare);
+        let plan = self.load_plan(workload)?;
+        let prepare = self.prepare_plan(&plan, distribution);
         Ok(Invocation {
             command,
             compat: self.compat,
@@ -283,10 +226,84 @@ impl Settings {
             histogram: self.histogram,
             uses_sql: true,
             verbosity: self.verbosity,
-            allow_replica,
-            server_agent,
-            dry_run,
+            allow_replica: self.own.allow_replica,
+            server_agent: self.own.server_agent,
+            dry_run: self.own.dry_run,
         })
+    }
+
+    /// The run: its server, tables, connections and length.
+    fn load_plan(&self, workload: Workload) -> Result<LoadPlan, UsageError> {
+        let (endpoint, more_addresses) = self.server.endpoint();
+        let mut plan = LoadPlan::new(endpoint, workload);
+        plan.more_addresses = more_addresses;
+        // sysbench's bulk_insert gives each thread a table and knows no number of tables.
+        plan.tables = if plan.workload.is_bulk() {
+            self.threads
+        } else {
+            self.tables
+        };
+        plan.rows = self.table_size;
+        plan.auto_increment = self.auto_increment;
+        plan.seed = match self.rand_seed {
+            0 => seed_from_clock(),
+            given => given,
+        };
+        plan.load.connections = self.threads;
+        plan.reactors = self.reactors.unwrap_or_else(|| reactors_for(self.threads));
+        plan.reactor = self.reactor;
+        plan.load.warmup = self.warmup.into();
+        plan.load.measure = self.measure.into();
+        plan.ends_with_sessions = plan.workload.is_lua() && !self.time_is_given;
+        plan.max_events = (self.events > 0).then_some(self.events);
+        if self.rate_per_s > 0.0 {
+            plan.load.pace = Pace::open(self.rate_per_s);
+        }
+        self.own.set_load(&mut plan.load)?;
+        self.set_connections(&mut plan);
+        self.set_reports(&mut plan);
+        Ok(plan)
+    }
+
+    /// How connections are made, what they send and what they put up with.
+    fn set_connections(&self, plan: &mut LoadPlan) {
+        plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
+        plan.prepared_statements = self.prepared_statements;
+        plan.reconnect = self.reconnect;
+        plan.reconnect_every = (self.reconnect_every > 0).then_some(self.reconnect_every);
+        let compression = self.server.compression();
+        plan.load.compression = compression.map_or_else(ProtocolCompression::default, Into::into);
+        plan.tolerated = self.tolerated.clone();
+    }
+
+    /// When the run reports.
+    fn set_reports(&self, plan: &mut LoadPlan) {
+        plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
+        let checkpoints = self.checkpoints_s.iter();
+        plan.checkpoints = checkpoints
+            .map(|second| Duration::from_secs(u64::from(*second)))
+            .collect();
+    }
+
+    /// The tables of a run.
+    fn prepare_plan(&self, plan: &LoadPlan, distribution: Distribution) -> PreparePlan {
+        let mut prepare = PreparePlan::new(plan.endpoint.clone(), plan.workload.clone());
+        prepare.tables = TableOptions {
+            tables: plan.tables,
+            rows: self.table_size,
+            distribution,
+            secondary_index: self.create_secondary,
+            engine: self.engine.clone(),
+            auto_increment: self.auto_increment,
+            secondary_key: self.secondary_key,
+            table_options: self.table_options.clone(),
+        };
+        prepare.threads = self.threads;
+        // A loading that was interrupted must find its rows again, also without being told a seed.
+        prepare.seed = self.rand_seed.max(1);
+        prepare.compression = self.server.compression();
+        self.own.complete(&mut prepare);
+        prepare
     }
 
     /// The workload with its keys and what it takes of these settings.

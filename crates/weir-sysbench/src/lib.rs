@@ -10,7 +10,6 @@ mod compat;
 mod drop_in;
 mod help;
 mod invocation;
-mod old_command;
 mod options;
 mod own_options;
 mod report;

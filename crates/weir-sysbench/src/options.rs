@@ -249,14 +249,6 @@ pub(super) fn apply(settings: &mut Settings, value: Value<'_>) -> Result<(), Usa
     })
 }
 
-/// Whether there is an option of this name, whatever its value.
-pub(super) fn is_known(name: &str) -> bool {
-    let wanted = name.replace('_', "-");
-    let supported = SUPPORTED.iter().map(|option| option.name);
-    let mut names = supported.chain(WITHOUT_EFFECT.iter().map(|(name, ..)| *name));
-    names.any(|name| name.replace('_', "-") == wanted)
-}
-
 /// `on` and `off` as in 1.0.20, or a mode as in 1.1.
 fn tls_mode(settings: &mut Settings, value: Value<'_>) -> Result<(), UsageError> {
     let server = &mut settings.server;

@@ -8,7 +8,6 @@ use weir_mysql::{ClientConfig, OptionFile};
 use super::command_line::{Line, in_place, native};
 use super::compat::Compat;
 use super::invocation::{Command, Invocation, Settings};
-use super::old_command;
 use super::options;
 use super::value::{UsageError, Value};
 
@@ -113,7 +112,7 @@ pub fn parse_script<S: AsRef<str>>(
     if line.command.is_some() || !is_of_lua(script, asks_lua, is_there) {
         return Ok(None);
     }
-    script_line(&arguments, config, is_there).map(Some)
+    script_line(&arguments, config).map(Some)
 }
 
 /// The same for words of which the first is the script, whatever its name; without one, the script comes from
@@ -122,20 +121,12 @@ pub fn parse_script<S: AsRef<str>>(
 /// # Errors
 ///
 /// Options of the program that cannot be understood.
-pub fn script_line(
-    arguments: &[&str],
-    config: &ClientConfig,
-    is_there: bool,
-) -> Result<ScriptLine, UsageError> {
+pub fn script_line(arguments: &[&str], config: &ClientConfig) -> Result<ScriptLine, UsageError> {
     let line = Line::split(arguments.iter().copied())?;
     let (script, words) = match line.words.split_first() {
         Some((script, words)) => (*script, words),
         None => ("-", &[][..]),
     };
-    // Tests of sysbench 0.5 were scripts, too; one that a user has is run.
-    if let Some(answer) = old_command::todays(arguments).filter(|_| !is_there) {
-        return Err(UsageError::Old(answer));
-    }
     let command = match words {
         [] => None,
         [command] => Some((*command).to_owned()),
@@ -302,13 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn an_old_command_line_is_answered_unless_its_script_is_there() {
-        let parse = |is_there: bool| {
-            let words = ["--test=tests/db/oltp.lua", "--oltp-table-size=1000", "run"];
-            parse_script(&words, &ClientConfig::default(), |_| is_there)
-        };
-        assert!(matches!(parse(false), Err(UsageError::Old(_))));
-        assert_eq!(parse(true).unwrap().unwrap().script, "tests/db/oltp.lua");
+    fn a_script_may_be_named_by_an_option() {
+        let line = parse("--test=tests/db/oltp.lua --oltp-table-size=1000 run").unwrap();
+        assert_eq!(line.script, "tests/db/oltp.lua");
+        let unknown = ("oltp-table-size".to_owned(), Some("1000".to_owned()));
+        assert_eq!(line.unknown, [unknown]);
+        assert!(line.invocation.warnings[0].starts_with("the --test option is deprecated"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod tests {
     #[test]
     fn a_word_that_a_shell_would_take_apart_is_quoted() {
         assert_eq!(shell_word("--time=0.2"), "--time=0.2");
+        assert_eq!(shell_word(""), "''");
         assert_eq!(shell_word("--text-file=a b'c"), "'--text-file=a b'\\''c'");
     }
 }

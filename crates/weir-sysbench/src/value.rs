@@ -51,9 +51,6 @@ pub enum UsageError {
     /// Several options that cannot be understood, each with its reason.
     #[error("{0}")]
     Several(String),
-    /// A command line of a sysbench that is long gone, with what is written today.
-    #[error("{0}")]
-    Old(String),
     /// No workload of this name.
     #[error("{0}")]
     Workload(String),

@@ -20,7 +20,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use agents::{
     AgentArguments, AgentsArguments, AgentsCommand, AgentsUpArguments, BusCommand, BusUpArguments,
-    ManifestArguments, OwnerArguments,
+    OwnerArguments,
 };
 pub(crate) use capture::{
     CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
@@ -334,9 +334,10 @@ pub(crate) enum ReportFormat {
     Text,
     /// Text for a ticket or a pull request
     Md,
-    /// One row for each run, for spreadsheets and data frames
+    /// One row for each run, for spreadsheets, data frames and `DuckDB`, which reads result.sqlite, too
     Csv,
-    /// The rows of csv for `DuckDB`, `ClickHouse` or Spark; only in builds with the feature "parquet"
+    /// Written once; its error says what to use instead
+    #[value(hide = true)]
     Parquet,
 }
 

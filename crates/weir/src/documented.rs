@@ -1,6 +1,7 @@
 //! Every command that the documents show is one that Weir understands; none of them is run.
 
 mod commands;
+mod kubernetes;
 mod markdown;
 
 use std::fs;

@@ -126,47 +126,6 @@ impl Folder {
 
     /// Writes the server's configuration for the keys that are there.
     pub(crate) fn configure(&self, host: &str, port: u16) -> Result<(), BusError> {
-        self.configure_for(host, port, &self.path, &self.path.join("store"))
-    }
-
-    /// Makes keys and configuration of a bus that runs elsewhere, with this folder at `seen_as`.
-    ///
-    /// # Errors
-    ///
-    /// A folder that cannot be written, names that no agent can have.
-    pub fn write(
-        &self,
-        address: &str,
-        agents: &[String],
-        (host, port): (&str, u16),
-        seen_as: &str,
-    ) -> Result<(), BusError> {
-        self.fill(address, agents)?;
-        self.configure_for(host, port, Path::new(seen_as), Path::new("/var/lib/weir"))
-    }
-
-    /// What the server reads, by its names.
-    ///
-    /// # Errors
-    ///
-    /// A folder that is not complete.
-    pub fn server_files(&self) -> Result<Vec<(&'static str, String)>, BusError> {
-        let names = ["nats-server.conf", "certificate.pem", "key.pem"];
-        let read = |name: &'static str| {
-            let path = self.path.join(name);
-            let text = fs::read_to_string(&path).map_err(PathError::on("read", &path))?;
-            Ok((name, text))
-        };
-        names.into_iter().map(read).collect()
-    }
-
-    fn configure_for(
-        &self,
-        host: &str,
-        port: u16,
-        folder: &Path,
-        store: &Path,
-    ) -> Result<(), BusError> {
         let member = |name: &str| -> Result<Member, BusError> {
             let file = JoinFile::read(&self.join_file(name))?;
             let key = KeyPair::from_seed(&file.seed).map_err(keys_failed)?;
@@ -184,8 +143,8 @@ impl Folder {
         let configuration = Configuration {
             host,
             port,
-            folder,
-            store,
+            folder: &self.path,
+            store: &self.path.join("store"),
             subjects: &Subjects::of(&conductor.crew),
             conductor: &member(CONDUCTOR)?,
             agents: &agents,

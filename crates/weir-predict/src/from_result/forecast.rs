@@ -10,7 +10,6 @@ use crate::from_result::agreement::Agreement;
 use crate::from_result::calibrated::Calibrated;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::drive_forecast::{DriveForecast, DriveQuery};
-use crate::from_result::iso_throughput::IsoThroughput;
 use crate::from_result::query::Query;
 use crate::from_result::slo_capacity::SloCapacity;
 
@@ -30,8 +29,6 @@ pub struct Forecast {
     compressed_fraction: f64,
     agreement: Option<Agreement>,
     parts: Vec<DriveForecast>,
-    /// For each number of connections, if several drives are asked about.
-    equal: Vec<IsoThroughput>,
     promise: Option<SloCapacity>,
 }
 
@@ -63,12 +60,7 @@ impl Forecast {
             parts.extend(asked.parts(&pools)?);
         }
         let promise = |objective| SloCapacity::of(calibrated, data, objective);
-        let several = calibrated.drives.len() > 1;
-        let connections = calibrated.threads.iter().filter(|_| several);
-        let equal =
-            connections.map(|connections| IsoThroughput::of(calibrated, data, *connections));
         Ok(Self {
-            equal: equal.collect::<Result<_, ForecastError>>()?,
             promise: query.objective.map(promise).transpose()?,
             calibration: calibrated.calibration.clone(),
             cores: calibrated.system.demands.cores,
@@ -86,14 +78,10 @@ impl Forecast {
         &self.parts
     }
 
-    /// Tables over pools and drives, with their titles.
-    pub fn overviews(&self) -> impl Iterator<Item = (String, String)> {
-        let equal = self
-            .equal
-            .iter()
-            .map(|equal| (equal.title(), equal.table()));
-        let promise = self.promise.iter();
-        equal.chain(promise.map(|promise| (promise.title(), promise.table())))
+    /// What keeps the objective, as a title and a table over pools and drives.
+    pub fn promise(&self) -> Option<(String, String)> {
+        let promise = self.promise.as_ref()?;
+        Some((promise.title(), promise.table()))
     }
 
     /// The figures of the report: one for each number of connections, a line for each drive.

@@ -70,15 +70,13 @@ pub(crate) struct OwnerArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
     /// Start agents on these hosts through ssh, with the bus in a tunnel, until Ctrl-C
-    Up(AgentsUpArguments),
+    Up(Box<AgentsUpArguments>),
     /// Show the agents of the bus: host, cores, round trip, clock
     List(AgentsArguments),
     /// Check that the agents fit together: versions, clocks, limits
     Check(AgentsArguments),
     /// End all agents of the bus
     Down(AgentsArguments),
-    /// Print Kubernetes objects: a bus and agents
-    Manifest(ManifestArguments),
 }
 
 #[derive(Debug, Args)]
@@ -110,25 +108,6 @@ pub(crate) struct AgentsUpArguments {
     /// Join file of the conductor [default: `$WEIR_BUS`, else the one of `weir bus up` on this host]
     #[arg(long, value_name = "FILE")]
     pub(crate) bus: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManifestArguments {
-    /// Number of agents, one on each node
-    #[arg(long, value_name = "N")]
-    pub(crate) count: u32,
-    /// Image with `weir` and `nats-server`
-    #[arg(long, value_name = "IMAGE")]
-    pub(crate) image: String,
-    /// Whole processors of each agent
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub(crate) cpus: u32,
-    /// Namespace of the objects
-    #[arg(long, value_name = "NAME", default_value = "weir")]
-    pub(crate) namespace: String,
-    /// Folder of the keys; `weir bus up --dir` can use them later [default: weir/bus in the state directory]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
 }
 
 fn label(text: &str) -> Result<String, String> {

@@ -1,7 +1,6 @@
 //! `weir agents`: the load hosts of a bus.
 
 mod joining;
-mod manifest;
 mod ssh;
 
 use serde::Serialize;
@@ -23,7 +22,6 @@ pub(crate) fn execute(command: &AgentsCommand) -> anyhow::Result<Outcome> {
         AgentsCommand::List(arguments) => list(arguments),
         AgentsCommand::Check(arguments) => check(arguments),
         AgentsCommand::Down(arguments) => down(arguments),
-        AgentsCommand::Manifest(arguments) => manifest::print(arguments),
     }
 }
 

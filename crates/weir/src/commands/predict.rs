@@ -67,7 +67,7 @@ fn of_result(arguments: &PredictResultArguments) -> anyhow::Result<()> {
             output::line(line)?;
         }
     }
-    for (title, table) in forecast.overviews() {
+    if let Some((title, table)) = forecast.promise() {
         output::line(format_args!("\n{title}"))?;
         output::text(table)?;
     }

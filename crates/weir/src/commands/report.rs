@@ -42,22 +42,11 @@ fn render(result: &JudgedResult, arguments: &ReportArguments) -> anyhow::Result<
             weir_report::terminal(result, colored)
         }
         ReportFormat::Md => weir_report::markdown(result),
-        ReportFormat::Parquet => return parquet(result),
+        ReportFormat::Parquet => anyhow::bail!(
+            "weir writes no Parquet: use --format csv, or read result.sqlite; DuckDB reads both"
+        ),
     };
     Ok(text.into_bytes())
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(result: &JudgedResult) -> anyhow::Result<Vec<u8>> {
-    Ok(weir_report::parquet(&result.evidence)?)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(_: &JudgedResult) -> anyhow::Result<Vec<u8>> {
-    anyhow::bail!(
-        "this build writes no Parquet; build it with `cargo build --release --features parquet`, or use \
-         --format csv: the same rows"
-    )
 }
 
 /// Writes a report to `file`, whole or not at all.

@@ -239,13 +239,13 @@ fn statements() {
 fn command_lines() {
     let seeds = [
         "oltp_read_write --tables=8 --table-size=1M --threads=64 --time=60 --mysql-host=a,b --rate=1e3 run",
-        "--test=/usr/share/doc/sysbench/tests/db/oltp.lua --oltp-table-size=1000 --num-threads=8 --max-time=60 run",
+        "--test=/usr/share/sysbench/oltp_read_write.lua --table-size=1000 --num-threads=8 --max-time=60 run",
         "oltp_point_select:80,oltp_write_only:20 --rand-type=zipfian --percentiles=50,99.9 --rtt=1ms run",
         "--mysql-ignore-errors=1213,2013 --report-checkpoints=1,2 --rate-ramp=1..5:6s oltp_insert prepare",
     ];
     let seeds = seeds.map(|seed| seed.as_bytes().to_vec()).to_vec();
     let words = [
-        "--", "=", " ", "--rand-", "--mysql-", "--oltp-", "help", "run", "fileio", "'",
+        "--", "=", " ", "--rand-", "--mysql-", "--test=", "help", "run", "fileio", "'",
     ];
     fuzz("command lines", seeds, &words, |input, _| {
         let line = String::from_utf8_lossy(input);

@@ -27,7 +27,6 @@ pub(crate) fn assert_predictable(world: &World) {
         "A (all fits)",
         "a page earns its memory if it is used every",
         "data grow by 10 % a month",
-        "the smallest pool for a throughput",
         "most transactions per second with p99 <= 1s",
         "assumed: ",
     ] {

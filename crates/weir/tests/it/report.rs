@@ -1,4 +1,4 @@
-//! `weir report` on what is no result; real results are tested with `weir run`.
+//! `weir report` on what is no result, and in a form that is gone; real results are tested with `weir run`.
 
 use crate::harness::{Weir, World};
 
@@ -21,4 +21,19 @@ fn what_is_no_result_is_named() {
         error.contains("cannot read result") || error.contains("cannot open"),
         "{error}"
     );
+}
+
+#[test]
+fn parquet_is_refused_with_what_takes_its_place() {
+    let world = World::new();
+    let stored = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../weir-store/fixtures/schema-4.sqlite"
+    );
+    let result = world.path("result.sqlite");
+    std::fs::copy(stored, &result).unwrap();
+    let report = ["report", result.to_str().unwrap(), "--format", "parquet"];
+    let error = Weir::new().args(report).fails();
+    assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+    assert!(error.contains("use --format csv"), "{error}");
 }

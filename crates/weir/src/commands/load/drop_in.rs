@@ -93,7 +93,7 @@ fn by_script(
     stop: &AtomicBool,
 ) -> anyhow::Result<Outcome> {
     let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
-    let line = weir_sysbench::script_line(&arguments, config, true)?;
+    let line = weir_sysbench::script_line(&arguments, config)?;
     script::execute(line, words, manner, stop)
 }
 

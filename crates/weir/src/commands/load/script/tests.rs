@@ -27,7 +27,7 @@ fn a_command_waits_for_a_server_as_long_as_it_may_be_away() {
     let server = NullServer::start(&socket, NullServerBehavior::default()).unwrap();
     let on = format!("--mysql-socket={}", socket.display());
     let words = ["x.lua", &on, "prepare"];
-    let line = script_line(&words, &ClientConfig::default(), true).unwrap();
+    let line = script_line(&words, &ClientConfig::default()).unwrap();
     let script = Script {
         path: "x.lua".to_owned(),
         text: SCRIPT.as_bytes().to_vec(),
