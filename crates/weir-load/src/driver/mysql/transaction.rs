@@ -24,6 +24,7 @@ pub(super) enum Call<'a> {
 }
 
 /// How a session goes on.
+#[derive(Debug, Clone, Copy)]
 struct Decision {
     step: Step,
     /// What the request of the step is answered with.
@@ -211,7 +212,7 @@ impl MysqlDriver {
             expected: turn.expected,
             has_waited: turn.has_waited,
         };
-        // The turn has the meter for itself. It is over once its lists are taken, and empty ones own no memory.
+        // The turn borrows the meter, so it ends before the meter gets what was counted. Empty lists own no memory.
         let counted = turn.counted;
         let completed = std::mem::take(&mut turn.completed);
         let failed = std::mem::take(&mut turn.failed);
