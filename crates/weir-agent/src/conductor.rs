@@ -34,6 +34,15 @@ const CONFIRMED_BEFORE: Duration = Duration::from_millis(100);
 /// What an agent may need beyond the time to connect.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// A load that agents share.
+#[derive(Clone, Copy)]
+struct SharedLoad<'a> {
+    plan: &'a LoadPlan,
+    agents: u32,
+    /// It may write to a server that is a replica.
+    writes_replicas: bool,
+}
+
 impl Crew {
     /// Runs `plan` from `agents` agents, those with the first names. As [`weir_load::run_observed`] otherwise.
     ///
@@ -48,28 +57,27 @@ impl Crew {
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Conducted, AgentError> {
-        self.lead(async |run| {
-            self.conduct(run, plan, agents, writes_replicas, stop, on_progress)
-                .await
-        })
+        let load = SharedLoad {
+            plan,
+            agents,
+            writes_replicas,
+        };
+        self.lead(async |run| self.conduct(run, load, stop, on_progress).await)
     }
 
     async fn conduct(
         &self,
         run: &str,
-        plan: &LoadPlan,
-        agents: u32,
-        writes_replicas: bool,
+        load: SharedLoad<'_>,
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Conducted, AgentError> {
-        let mut parts = self.choose(plan, agents).await?;
+        let plan = load.plan;
+        let mut parts = self.choose(plan, load.agents).await?;
         self.reserve(run, parts.iter().map(|part| part.name.as_str()), stop)
             .await?;
         let results = Results::of(self, run).await?;
-        let ready = parts
-            .iter()
-            .map(|part| self.assign(run, plan, part, writes_replicas, stop));
+        let ready = parts.iter().map(|part| self.assign(run, load, part, stop));
         let ready = join_all(ready).await;
         for (part, ready) in parts.iter_mut().zip(ready) {
             let (reporters, warnings) = ready?;
@@ -132,17 +140,17 @@ impl Crew {
     async fn assign(
         &self,
         run: &str,
-        plan: &LoadPlan,
+        load: SharedLoad<'_>,
         part: &Part,
-        writes_replicas: bool,
         stop: &AtomicBool,
     ) -> Result<(u32, Vec<String>), AgentError> {
+        let plan = load.plan;
         let password = seal(&plan.endpoint.password, &part.name, &part.sealing_key)?;
         let order = Order::Assign(Box::new(Assignment {
             run: run.to_owned(),
             version: self.version.clone(),
             plan: PlanMessage::new(plan, Some(part.share.clone())),
-            writes_replicas,
+            writes_replicas: load.writes_replicas,
             password,
             authority: AuthorityMessage::new(&plan.endpoint.tls),
         }));

@@ -36,7 +36,7 @@ pub use images::{Images, KeptImage, MEMORY_BYTES};
 pub use moment::{Asked, Moment};
 pub use private::{Private, find_like, usual_parent};
 pub use scan::{Change, Told, Transaction, read_log};
-pub use side_table::{into, rehearse};
+pub use side_table::{TableRows, into, rehearse};
 pub use source::Source;
 pub use stop::Stop;
 pub use table::{Column, Table, TableName};

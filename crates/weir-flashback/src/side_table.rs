@@ -11,28 +11,35 @@ use crate::{FlashbackError, Stop, Table, TableName};
 /// The name of a copy without foreign keys on the private server.
 const PATTERN: &str = "weir_side_table";
 
-/// Copies `table` of the private server, or its rows with `clause`, into the new table `target` of the server at
-/// `endpoint`, and returns the number of rows. The gate of `endpoint` has to let its schema be changed.
+/// Rows of a table on the private server.
+#[derive(Debug, Clone, Copy)]
+pub struct TableRows<'a> {
+    /// The table.
+    pub table: &'a Table,
+    /// Follows the table's name in the query: which of its rows; empty for all.
+    pub clause: &'a str,
+}
+
+/// Copies rows of the private server into the new table `target` of the server at `endpoint`, and returns their number. The gate of `endpoint` has to let its schema be changed.
 ///
 /// # Errors
 ///
 /// A table that is there already; what the server refuses. Nothing is left of it then.
 pub fn into(
     private: &Private,
-    table: &Table,
-    clause: &str,
+    source: TableRows<'_>,
     target: &TableName,
     endpoint: &Endpoint,
     gate: &Gate,
     stop: Stop,
 ) -> Result<u64, FlashbackError> {
-    let mut from = private.connect(Some(&table.name.schema))?;
+    let mut from = private.connect(Some(&source.table.name.schema))?;
     let flavor = private.flavor();
     // A copy of the definition has no foreign keys, whose names a schema has once.
     from.run(format!(
         "CREATE TABLE {} LIKE {}",
         identifier(PATTERN),
-        table.name.sql()
+        source.table.name.sql()
     ))?;
     let create: Option<(String, String)> =
         from.first(format!("SHOW CREATE TABLE {}", identifier(PATTERN)))?;
@@ -51,7 +58,7 @@ pub fn into(
     let reading = from.id();
     let copied = stop.during(
         || private.end(reading),
-        || rows(&mut from, &mut to, table, clause, target, flavor),
+        || rows(&mut from, &mut to, source, target, flavor),
     );
     if copied.is_err() {
         to.run("ROLLBACK")?;
@@ -64,11 +71,11 @@ pub fn into(
 fn rows(
     from: &mut Connection,
     to: &mut Connection,
-    table: &Table,
-    clause: &str,
+    source: TableRows<'_>,
     target: &TableName,
     flavor: Flavor,
 ) -> Result<u64, FlashbackError> {
+    let TableRows { table, clause } = source;
     to.run("SET NAMES binary")?;
     to.run("START TRANSACTION")?;
     let writer = RowsWriter::new(to, table, target, flavor);

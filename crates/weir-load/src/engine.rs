@@ -122,16 +122,15 @@ fn run_work(
     };
     let measured_from = beginning.origin + Duration::from_nanos(timeline.measure_ns);
     on_progress(Progress::Began(measured_from));
-    let idle_connections = load(
+    let process_run = ProcessRun {
         plan,
-        connected,
         work,
         beginning,
         stop,
-        &mut |frames, returns| {
-            merge(frames, returns, &mut merger, on_progress);
-        },
-    )?;
+    };
+    let idle_connections = load(process_run, connected, &mut |frames, returns| {
+        merge(frames, returns, &mut merger, on_progress);
+    })?;
     let mut outcome = merger.finish();
     outcome.idle_connections = idle_connections;
     outcome.measured_from = Some(measured_from);
@@ -188,15 +187,17 @@ pub(crate) struct Beginning {
 /// What takes the frames of a run and gives them back empty.
 type Consume<'a> = &'a mut dyn FnMut(&Receiver<Box<IntervalFrame>>, &[Sender<Box<IntervalFrame>>]);
 
-/// Loads the server; how many idle connections were there at the end.
-fn load(
-    plan: &LoadPlan,
-    connected: Connected,
-    work: &Work<'_>,
+/// What this process does of a run.
+#[derive(Clone, Copy)]
+struct ProcessRun<'a> {
+    plan: &'a LoadPlan,
+    work: &'a Work<'a>,
     beginning: Beginning,
-    stop: &AtomicBool,
-    consume: Consume<'_>,
-) -> Result<u64, LoadError> {
+    stop: &'a AtomicBool,
+}
+
+/// Loads the server; how many idle connections were there at the end.
+fn load(run: ProcessRun<'_>, connected: Connected, consume: Consume<'_>) -> Result<u64, LoadError> {
     let Connected {
         servers,
         drivers,
@@ -205,7 +206,7 @@ fn load(
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let keeping = scope.spawn(|| idle.keep(&is_over));
-        let done = drive(plan, drivers, &servers, work, beginning, stop, consume);
+        let done = drive(run, drivers, &servers, consume);
         is_over.store(true, Ordering::Relaxed);
         let idle_connections = keeping
             .join()
@@ -214,15 +215,19 @@ fn load(
     })
 }
 
+/// Starts the reactors and hands over what they count until all have ended.
 fn drive(
-    plan: &LoadPlan,
+    run: ProcessRun<'_>,
     drivers: Vec<MysqlDriver>,
     servers: &Servers,
-    work: &Work<'_>,
-    beginning: Beginning,
-    stop: &AtomicBool,
     consume: Consume<'_>,
 ) -> Result<(), LoadError> {
+    let ProcessRun {
+        plan,
+        work,
+        beginning,
+        stop,
+    } = run;
     let budget = plan.share().max_events.map(AtomicU64::new);
     let abort = AtomicBool::new(false);
     let timeline = setup::timeline(plan);

@@ -74,8 +74,8 @@ pub use session::{
 pub use share::Share;
 pub use statistics::{Fairness, Interval, LoadOutcome, OpenLoop, Outage, Totals, outcome_of};
 pub use threads::{
-    Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome, run_threads,
-    run_threads_part,
+    PartLead, Start, StatementKind, ThreadMeter, ThreadProgress, ThreadWork, ThreadsOutcome,
+    run_threads, run_threads_part,
 };
 
 /// What a plan is made of.

@@ -106,6 +106,20 @@ pub fn run_threads(
     })
 }
 
+/// Who leads a run of several processes, as one of them sees it.
+pub struct PartLead<'a> {
+    /// Says when this part begins, once its threads are ready; `None`: not at all.
+    pub start: &'a mut dyn FnMut(PartReady) -> Option<PartStart>,
+    /// Takes what its threads count.
+    pub on_frame: &'a mut dyn FnMut(&Frame),
+}
+
+impl std::fmt::Debug for PartLead<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("PartLead").finish_non_exhaustive()
+    }
+}
+
 /// Runs this process's share of the plan's threads: [`run_threads`] as [`run_part`](crate::run_part). `found`: the
 /// statements that the threads have met.
 ///
@@ -117,10 +131,10 @@ pub fn run_threads_part(
     found: &FoundStatements,
     work: ThreadWork<'_>,
     stop: &AtomicBool,
-    start: &mut dyn FnMut(PartReady) -> Option<PartStart>,
-    on_frame: &mut dyn FnMut(&Frame),
+    lead: PartLead<'_>,
     on_progress: &mut dyn FnMut(ThreadProgress<'_>),
 ) -> Result<ThreadsOutcome<PartEnd>, LoadError> {
+    let PartLead { start, on_frame } = lead;
     run_all(plan, work, stop, on_progress, &mut |shared, on_progress| {
         let ready = PartReady {
             reporters: shards(plan),

@@ -324,12 +324,7 @@ impl ReplyParser {
         }
         let &first = payload.first().ok_or(Malformed("a packet is empty"))?;
         if first == 0xFF {
-            let error = ServerError::parse(payload)?;
-            if self.keeps_results() {
-                self.kept.result(StatementResult::Refused(error.clone()));
-            }
-            let reply = self.first_reply.take().unwrap_or(Reply::Refused(error));
-            return Ok(Some(self.finish(reply)));
+            return self.refused(payload).map(Some);
         }
         match self.phase {
             Phase::First if self.expected == Expected::Statement => self.statement(payload),
@@ -349,19 +344,7 @@ impl ReplyParser {
             Phase::Described { id, parameters, .. } => {
                 Ok(Some(self.finish(Reply::Prepared { id, parameters })))
             }
-            Phase::Columns(left) => {
-                if self.keeps_rows() {
-                    self.kept.column(payload, self.expected)?;
-                } else if self.reads_in_place() {
-                    self.wire_rows.column(payload)?;
-                }
-                self.phase = match (left, self.eof_deprecated) {
-                    (2.., _) => Phase::Columns(left - 1),
-                    (_, true) => Phase::Rows,
-                    (_, false) => Phase::ColumnsEnd,
-                };
-                Ok(None)
-            }
+            Phase::Columns(left) => self.column(payload, left),
             Phase::ColumnsEnd if first == 0xFE => {
                 self.phase = Phase::Rows;
                 Ok(None)
@@ -376,26 +359,56 @@ impl ReplyParser {
                 }
                 Ok(self.result(reply, has_more))
             }
-            Phase::Rows => {
-                self.rows += 1;
-                if let Some(digest) = &mut self.digest {
-                    digest.add(payload);
-                }
-                if self.keeps_rows() {
-                    if self.continued {
-                        return Err(Malformed("a row is too long to be kept"));
-                    }
-                    self.kept.row(payload, self.expected)?;
-                } else if self.reads_in_place() {
-                    if self.continued {
-                        return Err(Malformed("a row is too long to be kept"));
-                    }
-                    let is_typed = self.expected == Expected::WireTypedRows;
-                    self.wire_rows.take(payload, is_typed);
-                }
-                Ok(None)
-            }
+            Phase::Rows => self.row(payload),
         }
+    }
+
+    /// An error packet ends the reply, also in the place of a row or of a further result.
+    fn refused(&mut self, payload: &[u8]) -> Result<Reply, Malformed> {
+        let error = ServerError::parse(payload)?;
+        if self.keeps_results() {
+            self.kept.result(StatementResult::Refused(error.clone()));
+        }
+        let reply = self.first_reply.take().unwrap_or(Reply::Refused(error));
+        Ok(self.finish(reply))
+    }
+
+    /// A column definition; `left`: how many there are from this one on.
+    #[inline]
+    fn column(&mut self, payload: &[u8], left: u64) -> Result<Option<Reply>, Malformed> {
+        if self.keeps_rows() {
+            self.kept.column(payload, self.expected)?;
+        } else if self.reads_in_place() {
+            self.wire_rows.column(payload)?;
+        }
+        self.phase = match (left, self.eof_deprecated) {
+            (2.., _) => Phase::Columns(left - 1),
+            (_, true) => Phase::Rows,
+            (_, false) => Phase::ColumnsEnd,
+        };
+        Ok(None)
+    }
+
+    /// A row, or the first packet of one that is longer than a packet.
+    #[inline]
+    fn row(&mut self, payload: &[u8]) -> Result<Option<Reply>, Malformed> {
+        self.rows += 1;
+        if let Some(digest) = &mut self.digest {
+            digest.add(payload);
+        }
+        if self.keeps_rows() {
+            if self.continued {
+                return Err(Malformed("a row is too long to be kept"));
+            }
+            self.kept.row(payload, self.expected)?;
+        } else if self.reads_in_place() {
+            if self.continued {
+                return Err(Malformed("a row is too long to be kept"));
+            }
+            let is_typed = self.expected == Expected::WireTypedRows;
+            self.wire_rows.take(payload, is_typed);
+        }
+        Ok(None)
     }
 
     fn keeps_rows(&self) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weir_capture::{Command, Ended, Started, Template, TransactionStep};
 
 use crate::executed::Reader;
-use crate::item::{Action, Ask, Item, Reason, Statement, judged};
+use crate::item::{Action, Ask, Item, Moment, Reason, Statement, judged};
 use crate::session_schema::SessionSchema;
 use crate::slot::Stage;
 use crate::survey::schema_of_use;
@@ -41,7 +41,7 @@ enum Open {
     /// A statement of this number, and whether a writing transaction ends with it.
     Statement(u64, bool),
     /// A preparation, which is sent when the capture's number of it is known.
-    Prepare(u64, Arc<Statement>, Option<u64>),
+    Prepare(Moment, Arc<Statement>),
     /// A move to another schema.
     Use,
     /// Nothing that is sent.
@@ -66,7 +66,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    fn of(&self, template: Option<&Arc<Template>>) -> usize {
+    fn fingerprint(&self, template: Option<&Arc<Template>>) -> usize {
         let found = template.and_then(|template| self.fingerprints.get(template.fingerprint()));
         found.copied().unwrap_or(self.others)
     }
@@ -106,10 +106,13 @@ impl Feeding {
     pub(crate) fn open(&mut self, slot: usize, at_us: u64, stage: &Stage) {
         self.slot = Some(slot);
         stage.push(slot, Item::Open { at_us });
+        let moment = Moment {
+            at_us,
+            think_us: None,
+        };
         for text in std::mem::take(&mut self.settings) {
             let judged = String::from_utf8_lossy(&text).into_owned();
-            let action = Action::Restore { text, judged };
-            self.push(at_us, None, (0, 0), TransactionStep::None, action, 0, stage);
+            self.push(Ask::new(moment, Action::Restore { text, judged }), stage);
         }
     }
 
@@ -125,7 +128,6 @@ impl Feeding {
     }
 
     /// A command began.
-    #[allow(clippy::too_many_lines, reason = "one arm for each command")]
     pub(crate) fn started(
         &mut self,
         at_us: u64,
@@ -133,114 +135,137 @@ impl Feeding {
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
-        let think_us = self
-            .ended_us
-            .take()
-            .map(|ended_us| at_us.saturating_sub(ended_us));
+        let ended_us = self.ended_us.take();
+        let moment = Moment {
+            at_us,
+            think_us: ended_us.map(|ended_us| at_us.saturating_sub(ended_us)),
+        };
         match started.command {
-            Command::Query => {
-                let class = started
-                    .template
-                    .as_ref()
-                    .map(|template| template.class())
-                    .unwrap_or_default();
-                if class.uses_schema {
-                    self.schema.ask(schema_of_use(&started.text()));
-                    self.open.push_back(Open::Use);
-                    return;
-                }
-                let template = started.template.as_deref();
-                let of = (self.session, template.is_some_and(is_of_session));
-                if !self
-                    .window
-                    .take(at_us, class.transaction, of, &numbers.selection)
-                {
-                    if self.slot.is_none() {
-                        self.remember(&started);
-                    }
-                    self.open.push_back(Open::Nothing);
-                    return;
-                }
-                let fingerprint = numbers.of(started.template.as_ref());
-                let is_other = self.is_other(numbers);
-                let ends = self.ends_writing(template.is_some_and(writes));
-                let action = query(&started, is_other, numbers.reader);
-                self.ask(
-                    at_us,
-                    think_us,
-                    fingerprint,
-                    (class.transaction, ends),
-                    action,
-                    numbers,
-                    stage,
-                );
-            }
-            Command::Execute => {
-                let statement = self.prepared.get(&started.handle).map(Arc::clone);
-                let fingerprint = statement
-                    .as_ref()
-                    .map_or(numbers.others, |statement| statement.fingerprint);
-                let transaction = statement
-                    .as_ref()
-                    .map_or(TransactionStep::None, |statement| statement.transaction);
-                let of = (self.session, false);
-                if !self.window.take(at_us, transaction, of, &numbers.selection) {
-                    self.open.push_back(Open::Nothing);
-                    return;
-                }
-                let ends = self.ends_writing(statement.as_ref().is_some_and(|found| found.writes));
-                let action = execution(started, statement.as_ref(), self.is_other(numbers));
-                self.ask(
-                    at_us,
-                    think_us,
-                    fingerprint,
-                    (transaction, ends),
-                    action,
-                    numbers,
-                    stage,
-                );
-            }
-            Command::Prepare => {
-                let template = started.template.as_ref();
-                let class = template
-                    .map(|template| template.class())
-                    .unwrap_or_default();
-                let statement = Statement {
-                    fingerprint: numbers.of(template),
-                    is_unusable: started.is_unusable,
-                    asks_for_file: class.asks_for_file,
-                    transaction: class.transaction,
-                    writes: template.is_some_and(|template| writes(template)),
-                    text: read_by(numbers.reader, started.text()),
-                };
-                self.open
-                    .push_back(Open::Prepare(at_us, Arc::new(statement), think_us));
-            }
-            Command::Close => {
-                // It has no end: what ended before it counts for what follows.
-                self.ended_us = think_us.map(|think_us| at_us.saturating_sub(think_us));
-                self.prepared.remove(&started.handle);
-                let action = Action::Forget {
-                    handle: started.handle,
-                };
-                self.push(at_us, None, (0, 0), TransactionStep::None, action, 0, stage);
-            }
+            Command::Query => self.start_query(moment, &started, numbers, stage),
+            Command::Execute => self.start_execution(moment, started, numbers, stage),
+            Command::Prepare => self.start_preparation(moment, &started, numbers),
+            Command::Close => self.forget(moment, started.handle, stage),
             Command::UseSchema => {
                 let schema = String::from_utf8_lossy(&started.text()).into_owned();
                 self.schema.ask(schema);
                 self.open.push_back(Open::Use);
             }
-            Command::Reset => {
-                self.prepared.clear();
-                let step = TransactionStep::AutocommitOn;
-                let of = (self.session, true);
-                if self.window.take(at_us, step, of, &numbers.selection) {
-                    self.push(at_us, think_us, (0, 0), step, Action::Reset, 0, stage);
-                }
-                self.open.push_back(Open::Nothing);
-            }
+            Command::Reset => self.reset(moment, numbers, stage),
             Command::Other => self.open.push_back(Open::Nothing),
         }
+    }
+
+    /// A statement's text is to be executed.
+    fn start_query(
+        &mut self,
+        moment: Moment,
+        started: &Started,
+        numbers: &mut Numbers,
+        stage: &Stage,
+    ) {
+        let template = started.template.as_deref();
+        let class = template.map(Template::class).unwrap_or_default();
+        if class.uses_schema {
+            self.schema.ask(schema_of_use(&started.text()));
+            self.open.push_back(Open::Use);
+            return;
+        }
+        let of = (self.session, template.is_some_and(is_of_session));
+        let step = class.transaction;
+        if !self.window.take(moment.at_us, step, of, &numbers.selection) {
+            if self.slot.is_none() {
+                self.remember(started);
+            }
+            self.open.push_back(Open::Nothing);
+            return;
+        }
+        let ends_writing = self.ends_writing(template.is_some_and(writes));
+        let action = query(started, self.is_other(numbers), numbers.reader);
+        let ask = Ask {
+            fingerprint: numbers.fingerprint(started.template.as_ref()),
+            transaction: step,
+            ..Ask::new(moment, action)
+        };
+        self.ask(ask, ends_writing, numbers, stage);
+    }
+
+    /// A statement that was prepared is to be executed.
+    fn start_execution(
+        &mut self,
+        moment: Moment,
+        started: Started,
+        numbers: &mut Numbers,
+        stage: &Stage,
+    ) {
+        let statement = self.prepared.get(&started.handle).map(Arc::clone);
+        let fingerprint = statement
+            .as_ref()
+            .map_or(numbers.others, |statement| statement.fingerprint);
+        let transaction = statement
+            .as_ref()
+            .map_or(TransactionStep::None, |statement| statement.transaction);
+        let of = (self.session, false);
+        if !self
+            .window
+            .take(moment.at_us, transaction, of, &numbers.selection)
+        {
+            self.open.push_back(Open::Nothing);
+            return;
+        }
+        let ends_writing = self.ends_writing(statement.as_ref().is_some_and(|found| found.writes));
+        let action = execution(started, statement.as_ref(), self.is_other(numbers));
+        let ask = Ask {
+            fingerprint,
+            transaction,
+            ..Ask::new(moment, action)
+        };
+        self.ask(ask, ends_writing, numbers, stage);
+    }
+
+    /// A statement is to be prepared; it is sent when the capture's number of it is known.
+    fn start_preparation(&mut self, moment: Moment, started: &Started, numbers: &Numbers) {
+        let template = started.template.as_ref();
+        let class = template
+            .map(|template| template.class())
+            .unwrap_or_default();
+        let statement = Statement {
+            fingerprint: numbers.fingerprint(template),
+            is_unusable: started.is_unusable,
+            asks_for_file: class.asks_for_file,
+            transaction: class.transaction,
+            writes: template.is_some_and(|template| writes(template)),
+            text: read_by(numbers.reader, started.text()),
+        };
+        self.open
+            .push_back(Open::Prepare(moment, Arc::new(statement)));
+    }
+
+    /// A prepared statement is closed.
+    fn forget(&mut self, moment: Moment, handle: u32, stage: &Stage) {
+        let Moment { at_us, think_us } = moment;
+        // It has no end: what ended before it counts for what follows.
+        self.ended_us = think_us.map(|think_us| at_us.saturating_sub(think_us));
+        self.prepared.remove(&handle);
+        let moment = Moment {
+            at_us,
+            think_us: None,
+        };
+        self.push(Ask::new(moment, Action::Forget { handle }), stage);
+    }
+
+    /// The session is to be as it was at its login.
+    fn reset(&mut self, moment: Moment, numbers: &Numbers, stage: &Stage) {
+        self.prepared.clear();
+        let step = TransactionStep::AutocommitOn;
+        let of = (self.session, true);
+        if self.window.take(moment.at_us, step, of, &numbers.selection) {
+            let ask = Ask {
+                transaction: step,
+                ..Ask::new(moment, Action::Reset)
+            };
+            self.push(ask, stage);
+        }
+        self.open.push_back(Open::Nothing);
     }
 
     /// The oldest command ended.
@@ -254,13 +279,13 @@ impl Feeding {
                     stage.captured(slot, number, ended, commit);
                 }
             }
-            Some(Open::Prepare(began_us, statement, think_us)) => {
+            Some(Open::Prepare(moment, statement)) => {
                 let handle = ended.handle.unwrap_or(0);
                 if handle != 0 {
                     self.prepared.insert(handle, Arc::clone(&statement));
                 }
                 // Others are prepared when they are first executed.
-                let is_sent = self.is_open() || stage.options.contains(began_us);
+                let is_sent = self.is_open() || stage.options.contains(moment.at_us);
                 if !is_sent
                     || self.is_other(numbers)
                     || statement.is_unusable
@@ -268,17 +293,11 @@ impl Feeding {
                 {
                     return;
                 }
-                let fingerprint = statement.fingerprint;
-                let action = Action::Prepare { handle, statement };
-                self.push(
-                    began_us,
-                    think_us,
-                    (fingerprint, 0),
-                    TransactionStep::None,
-                    action,
-                    0,
-                    stage,
-                );
+                let ask = Ask {
+                    fingerprint: statement.fingerprint,
+                    ..Ask::new(moment, Action::Prepare { handle, statement })
+                };
+                self.push(ask, stage);
             }
             Some(Open::Use) => self.schema.ended(&ended),
             Some(Open::Nothing) | None => {}
@@ -296,54 +315,22 @@ impl Feeding {
         self.schema.name() != numbers.schema
     }
 
-    #[allow(clippy::too_many_arguments, reason = "each is a part of one statement")]
-    fn ask(
-        &mut self,
-        at_us: u64,
-        think_us: Option<u64>,
-        fingerprint: usize,
-        (transaction, ends): (TransactionStep, bool),
-        action: Action,
-        numbers: &mut Numbers,
-        stage: &Stage,
-    ) {
+    /// Sends a statement, which gets its number and waits for the transactions that have ended so far.
+    fn ask(&mut self, ask: Ask, ends_writing: bool, numbers: &mut Numbers, stage: &Stage) {
         let number = numbers.next();
-        self.open.push_back(Open::Statement(number, ends));
-        self.push(
-            at_us,
-            think_us,
-            (fingerprint, numbers.commits),
-            transaction,
-            action,
+        self.open.push_back(Open::Statement(number, ends_writing));
+        let ask = Ask {
             number,
-            stage,
-        );
+            after: numbers.commits,
+            ..ask
+        };
+        self.push(ask, stage);
     }
 
-    #[allow(clippy::too_many_arguments, reason = "each is a part of one statement")]
-    fn push(
-        &self,
-        at_us: u64,
-        think_us: Option<u64>,
-        (fingerprint, after): (usize, u64),
-        transaction: TransactionStep,
-        action: Action,
-        number: u64,
-        stage: &Stage,
-    ) {
-        let Some(slot) = self.slot else { return };
-        stage.push(
-            slot,
-            Item::Ask(Ask {
-                at_us,
-                think_us,
-                number,
-                fingerprint,
-                transaction,
-                after,
-                action,
-            }),
-        );
+    fn push(&self, ask: Ask, stage: &Stage) {
+        if let Some(slot) = self.slot {
+            stage.push(slot, Item::Ask(ask));
+        }
     }
 }
 

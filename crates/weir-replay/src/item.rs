@@ -15,12 +15,18 @@ pub(crate) enum Item {
     Close { at_us: u64 },
 }
 
+/// When a session asks, in the capture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) at_us: u64,
+    /// How long after the answer before it; `None` for a session's first, or if it is not known.
+    pub(crate) think_us: Option<u64>,
+}
+
 /// What a session asks.
 #[derive(Debug)]
 pub(crate) struct Ask {
-    pub(crate) at_us: u64,
-    /// How long after the answer before it, in the capture; `None` for a session's first, or if it is not known.
-    pub(crate) think_us: Option<u64>,
+    pub(crate) moment: Moment,
     /// Its number in the replay, which what came of it is compared by.
     pub(crate) number: u64,
     /// Which fingerprint it has.
@@ -29,6 +35,20 @@ pub(crate) struct Ask {
     /// Writing transactions that had ended in the capture when it began.
     pub(crate) after: u64,
     pub(crate) action: Action,
+}
+
+impl Ask {
+    /// One that is no statement: it has no number, and waits for no transaction.
+    pub(crate) fn new(moment: Moment, action: Action) -> Self {
+        Self {
+            moment,
+            number: 0,
+            fingerprint: 0,
+            transaction: TransactionStep::None,
+            after: 0,
+            action,
+        }
+    }
 }
 
 /// The request.

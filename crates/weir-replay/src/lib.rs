@@ -30,5 +30,5 @@ pub use error::ReplayError;
 pub use example::Example;
 pub use options::ReplayOptions;
 pub use outcome::ReplayOutcome;
-pub use run::replay;
+pub use run::{CapturePart, replay};
 pub use survey::Survey;

@@ -15,7 +15,7 @@ use crate::feed::Feed;
 use crate::feeding::Numbers;
 use crate::session::Source;
 use crate::slot::Stage;
-use crate::survey::{OTHERS, Survey};
+use crate::survey::{OTHERS, Survey, SurveyedFingerprint};
 use crate::window::Selection;
 use crate::writers::Writers;
 use crate::{ReplayError, ReplayOptions, ReplayOutcome};
@@ -29,75 +29,48 @@ const VERSION_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10)
 /// Longest name of a kind of statement.
 const NAME_MAX: usize = 160;
 
-/// Sends the capture at `path`, which `survey` has read, to the plan's server. Of the plan count the server, how it
-/// is reached, the reactors and the interval; connections are the capture's. `gate`: what may be done there.
+/// The part of a capture that is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct CapturePart<'a> {
+    /// The capture's file.
+    pub path: &'a Path,
+    /// What it has, read with the same options.
+    pub survey: &'a Survey,
+    /// Which part, and how it is sent.
+    pub options: &'a ReplayOptions,
+}
+
+/// Sends a part of a capture to the plan's server. Of the plan count the server, how it is reached, the reactors and
+/// the interval; connections are the capture's. `gate`: what may be done there.
 ///
 /// # Errors
 ///
 /// A capture that cannot be read or has nothing to send, what the load engine cannot do, and a server that stays away.
 pub fn replay(
     plan: &LoadPlan,
-    path: &Path,
-    survey: &Survey,
-    options: &ReplayOptions,
+    part: CapturePart<'_>,
     (gate, allows_writes): (&Gate, bool),
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<ReplayOutcome, ReplayError> {
-    let nothing = |why: &str| ReplayError::Nothing {
-        path: path.display().to_string(),
-        why: why.to_owned(),
-    };
-    if survey.statements == 0 {
-        return Err(nothing(
-            "no statement of it is taken; look at it with `weir capture show`",
-        ));
-    }
-    if survey.unusable == survey.statements {
-        return Err(nothing(
-            "its statements lack their values (--literals=drop), so none can be sent",
-        ));
-    }
-    let schema = options
-        .schema
-        .as_deref()
-        .or(survey.schema())
-        .unwrap_or_default();
-    let names: Vec<_> = survey
-        .fingerprints
-        .iter()
-        .map(|found| found.text.clone())
-        .collect();
-    let others = names
-        .iter()
-        .position(|name| name == OTHERS)
-        .unwrap_or(names.len());
-    let numbers = Numbers {
-        fingerprints: names.iter().cloned().zip(0..).collect::<HashMap<_, _>>(),
-        others,
-        next: 0,
-        schema: schema.to_owned(),
-        selection: Selection {
-            options: options.clone(),
-            writers: Writers::read(path, options)?,
-        },
-        reader: reader(plan, survey, gate)?,
-        commits: 0,
-    };
-    let count = names.len() + 1;
-    let stage = Arc::new(Stage::new(
-        options.clone(),
-        survey.sessions_at_a_time,
-        count,
-    ));
+    let CapturePart {
+        path,
+        survey,
+        options,
+    } = part;
+    part.check()?;
+    let numbers = numbers(plan, part, gate)?;
+    let sessions = survey.sessions_at_a_time;
+    let kinds = survey.fingerprints.len() + 1;
+    let stage = Arc::new(Stage::new(options.clone(), sessions, kinds));
     let source = Source {
         stage: Arc::clone(&stage),
         kinds: Arc::new(
-            (0..count)
+            (0..kinds)
                 .map(|number| Some(number.min(TIMED_MAX)))
                 .collect(),
         ),
-        names: kind_names(&names),
+        names: kind_names(survey),
         only_reads: !allows_writes,
     };
     let plan = plan_of(plan, survey);
@@ -119,6 +92,52 @@ pub fn replay(
             .into());
     }
     Ok(outcome)
+}
+
+impl CapturePart<'_> {
+    /// Refuses a part without a statement that can be sent.
+    fn check(&self) -> Result<(), ReplayError> {
+        let nothing = |why: &str| {
+            Err(ReplayError::Nothing {
+                path: self.path.display().to_string(),
+                why: why.to_owned(),
+            })
+        };
+        if self.survey.statements == 0 {
+            return nothing("no statement of it is taken; look at it with `weir capture show`");
+        }
+        if self.survey.unusable == self.survey.statements {
+            return nothing(
+                "its statements lack their values (--literals=drop), so none can be sent",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What all sessions share when the feed begins.
+fn numbers(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Numbers, ReplayError> {
+    let CapturePart {
+        path,
+        survey,
+        options,
+    } = part;
+    let schema = options.schema.as_deref().or(survey.schema());
+    let fingerprints = &survey.fingerprints;
+    let others = fingerprints.iter().position(|found| found.text == OTHERS);
+    let names = fingerprints.iter().map(|found| found.text.clone());
+    Ok(Numbers {
+        fingerprints: names.zip(0..).collect::<HashMap<_, _>>(),
+        others: others.unwrap_or(fingerprints.len()),
+        next: 0,
+        schema: schema.unwrap_or_default().to_owned(),
+        selection: Selection {
+            options: options.clone(),
+            writers: Writers::read(path, options)?,
+        },
+        reader: reader(plan, survey, gate)?,
+        commits: 0,
+    })
 }
 
 fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
@@ -155,15 +174,17 @@ fn reader(plan: &LoadPlan, survey: &Survey, gate: &Gate) -> Result<Option<Reader
     Ok(version.map(|version| Reader::new(flavor, version)))
 }
 
-fn kind_names(names: &[String]) -> Vec<String> {
-    let short = |name: &String| {
+/// The names of kinds: those of fingerprints, cut to a length, and one for all that are not timed.
+fn kind_names(survey: &Survey) -> Vec<String> {
+    let short = |found: &SurveyedFingerprint| {
+        let name = &found.text;
         let end = name
             .char_indices()
             .nth(NAME_MAX)
             .map_or(name.len(), |(end, _)| end);
         name[..end].to_owned()
     };
-    let timed = names.iter().take(TIMED_MAX).map(short);
+    let timed = survey.fingerprints.iter().take(TIMED_MAX).map(short);
     let mut kinds: Vec<_> = timed.collect();
     kinds.resize(TIMED_MAX, String::new());
     kinds.push(NOT_TIMED.to_owned());
@@ -178,12 +199,7 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
     fidelity.is_cut = survey.tail.is_none();
     fidelity.captured = survey.statements;
     fidelity.late_us = tally.lateness();
-    let names: Vec<_> = survey
-        .fingerprints
-        .iter()
-        .map(|found| found.text.clone())
-        .collect();
-    let names = kind_names(&names);
+    let names = kind_names(survey);
     let latency = |number: usize| {
         let name = names.get(number).filter(|_| number < TIMED_MAX)?;
         let same = names

@@ -127,12 +127,12 @@ impl ReplaySession {
             .stage
             .peek(self.slot, |item| match (options.pace, item) {
                 (ReplayPace::Fast, _) | (ReplayPace::Think, Item::Close { .. }) => 0,
-                (ReplayPace::Think, Item::Ask(ask)) => match ask.think_us {
+                (ReplayPace::Think, Item::Ask(ask)) => match ask.moment.think_us {
                     Some(think_us) => self.replied_ns + options.scaled_ns(think_us),
-                    None => options.scaled_ns(ask.at_us),
+                    None => options.scaled_ns(ask.moment.at_us),
                 },
                 (_, Item::Open { at_us } | Item::Close { at_us }) => options.due_ns(*at_us),
-                (_, Item::Ask(ask)) => options.due_ns(ask.at_us),
+                (_, Item::Ask(ask)) => options.due_ns(ask.moment.at_us),
             });
         match due {
             Some(due_ns) if !self.is_let_go && self.stage.holds_next(self.slot) => {

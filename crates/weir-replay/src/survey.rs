@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_capture::{
-    CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Started, Template,
+    CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Record, Started, Template,
     TransactionStep,
 };
 
@@ -111,6 +111,120 @@ impl Fingerprints {
     }
 }
 
+/// A survey in the making.
+struct Surveyor {
+    survey: Survey,
+    selection: Selection,
+    examples: Examples,
+    /// Sessions that are there.
+    live: HashMap<u32, Live>,
+    fingerprints: Fingerprints,
+    /// The replay's part of the capture has begun.
+    has_begun: bool,
+}
+
+impl Surveyor {
+    fn take(&mut self, record: Record) {
+        let Record {
+            at_us,
+            session,
+            happening,
+        } = record;
+        self.survey.records += 1;
+        self.survey.length_us = self.survey.length_us.max(at_us);
+        self.begin(at_us);
+        match happening {
+            Happening::Opened { user, schema } => self.opened(at_us, session, &user, schema),
+            Happening::Closed => {
+                self.live.remove(&session);
+                self.examples.closed(session);
+            }
+            Happening::Started(started) => {
+                if let Some(live) = self.live.get_mut(&session) {
+                    self.survey.look_for_comments(&started);
+                    self.examples.started(session, &started);
+                    // A close has no end.
+                    if started.command != Command::Close {
+                        let (fingerprints, selection) = (&mut self.fingerprints, &self.selection);
+                        let survey = &mut self.survey;
+                        let open = survey.started(at_us, &started, live, fingerprints, selection);
+                        live.open.push_back(open);
+                    }
+                }
+            }
+            Happening::Ended(ended) => {
+                if let Some(live) = self.live.get_mut(&session) {
+                    self.examples.ended(session, &ended);
+                    live.ended(at_us, &ended, &mut self.fingerprints);
+                }
+            }
+        }
+    }
+
+    /// Once the replay's part begins, the sessions that are there count.
+    fn begin(&mut self, at_us: u64) {
+        let begins = at_us >= self.selection.options.from_us;
+        if begins && !std::mem::replace(&mut self.has_begun, true) {
+            self.survey.sessions = self.live.len() as u64;
+            self.survey.sessions_at_a_time = self.live.len() as u32;
+        }
+    }
+
+    fn opened(&mut self, at_us: u64, session: u32, user: &str, schema: String) {
+        let options = &self.selection.options;
+        if options.is_past(at_us) || !options.takes(session, user) {
+            return;
+        }
+        let opened = Live {
+            session,
+            schema: SessionSchema::new(schema),
+            ..Live::default()
+        };
+        self.live.insert(session, opened);
+        if self.has_begun {
+            let survey = &mut self.survey;
+            survey.sessions += 1;
+            survey.sessions_at_a_time = survey.sessions_at_a_time.max(self.live.len() as u32);
+        }
+    }
+
+    /// The survey, but for what the reader knows of the capture's end.
+    fn finish(self) -> Survey {
+        let mut survey = self.survey;
+        survey.fingerprints = self.fingerprints.all;
+        survey
+            .fingerprints
+            .sort_by_key(|found| std::cmp::Reverse((found.total_us, found.count)));
+        let example = |found: &SurveyedFingerprint| {
+            let text = self.examples.of(&found.text)?;
+            let fingerprint = found.text.clone();
+            Some(Example { fingerprint, text })
+        };
+        survey.examples = survey.fingerprints.iter().filter_map(example).collect();
+        survey
+    }
+}
+
+impl Live {
+    /// The oldest command ended.
+    fn ended(&mut self, at_us: u64, ended: &Ended, fingerprints: &mut Fingerprints) {
+        match self.open.pop_front() {
+            Some(Open::Prepare(number, step)) => {
+                if let Some(handle) = ended.handle {
+                    self.prepared.insert(handle, (number, step));
+                }
+            }
+            // A general log knows no ends.
+            Some(Open::Statement(began_us, number)) if *ended != Ended::default() => {
+                fingerprints.all[number].timed += 1;
+                fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
+            }
+            Some(Open::Use) => self.schema.ended(ended),
+            _ => {}
+        }
+    }
+}
+
 impl Survey {
     /// Reads a capture, as far as `options` take its sessions.
     ///
@@ -119,8 +233,30 @@ impl Survey {
     /// A file that cannot be read.
     pub fn read(path: &Path, options: &ReplayOptions) -> Result<Self, ReplayError> {
         let mut reader = CaptureReader::open(path)?;
-        let mut survey = Self {
-            head: reader.head().clone(),
+        let mut surveyor = Surveyor {
+            survey: Self::empty(reader.head().clone()),
+            selection: Selection {
+                options: options.clone(),
+                writers: Writers::read(path, options)?,
+            },
+            examples: Examples::default(),
+            live: HashMap::new(),
+            fingerprints: Fingerprints::default(),
+            has_begun: false,
+        };
+        while let Some(record) = reader.next_record()? {
+            surveyor.take(record);
+        }
+        let mut survey = surveyor.finish();
+        survey.tail = reader.tail().cloned();
+        survey.cut_bytes = reader.cut_bytes();
+        Ok(survey)
+    }
+
+    /// Before the first record.
+    fn empty(head: CaptureHead) -> Self {
+        Self {
+            head,
             tail: None,
             cut_bytes: 0,
             records: 0,
@@ -133,77 +269,7 @@ impl Survey {
             fingerprints: Vec::new(),
             examples: Vec::new(),
             has_executed_comments: false,
-        };
-        let selection = Selection {
-            options: options.clone(),
-            writers: Writers::read(path, options)?,
-        };
-        let mut examples = Examples::default();
-        let mut live: HashMap<u32, Live> = HashMap::new();
-        let mut has_begun = false;
-        let mut fingerprints = Fingerprints::default();
-        while let Some(record) = reader.next_record()? {
-            survey.records += 1;
-            survey.length_us = survey.length_us.max(record.at_us);
-            if record.at_us >= options.from_us && !std::mem::replace(&mut has_begun, true) {
-                survey.sessions = live.len() as u64;
-                survey.sessions_at_a_time = live.len() as u32;
-            }
-            match record.happening {
-                Happening::Opened { user, schema } => {
-                    if options.is_past(record.at_us) || !options.takes(record.session, &user) {
-                        continue;
-                    }
-                    let opened = Live {
-                        session: record.session,
-                        schema: SessionSchema::new(schema),
-                        ..Live::default()
-                    };
-                    live.insert(record.session, opened);
-                    if has_begun {
-                        survey.sessions += 1;
-                        survey.sessions_at_a_time =
-                            survey.sessions_at_a_time.max(live.len() as u32);
-                    }
-                }
-                Happening::Closed => {
-                    live.remove(&record.session);
-                    examples.closed(record.session);
-                }
-                happening => {
-                    if let Some(session) = live.get_mut(&record.session) {
-                        match &happening {
-                            Happening::Started(started) => {
-                                survey.look_for_comments(started);
-                                examples.started(record.session, started);
-                            }
-                            Happening::Ended(ended) => examples.ended(record.session, ended),
-                            Happening::Opened { .. } | Happening::Closed => {}
-                        }
-                        survey.take(
-                            record.at_us,
-                            happening,
-                            session,
-                            &mut fingerprints,
-                            &selection,
-                        );
-                    }
-                }
-            }
         }
-        survey.tail = reader.tail().cloned();
-        survey.cut_bytes = reader.cut_bytes();
-        survey.fingerprints = fingerprints.all;
-        survey
-            .fingerprints
-            .sort_by_key(|found| std::cmp::Reverse((found.total_us, found.count)));
-        let of = |found: &SurveyedFingerprint| {
-            let text = examples.of(&found.text)?;
-            let fingerprint = found.text.clone();
-            Some(Example { fingerprint, text })
-        };
-        survey.examples = survey.fingerprints.iter().filter_map(of).collect();
-        Ok(survey)
     }
 
     fn look_for_comments(&mut self, started: &Started) {
@@ -213,39 +279,6 @@ impl Survey {
             let text = template.text_with(&[]);
             self.has_executed_comments =
                 text.windows(3).any(|part| part == b"/*!" || part == b"/*M");
-        }
-    }
-
-    fn take(
-        &mut self,
-        at_us: u64,
-        happening: Happening,
-        session: &mut Live,
-        fingerprints: &mut Fingerprints,
-        selection: &Selection,
-    ) {
-        match happening {
-            Happening::Started(started) => {
-                if started.command != Command::Close {
-                    let open = self.started(at_us, &started, session, fingerprints, selection);
-                    session.open.push_back(open);
-                }
-            }
-            Happening::Ended(ended) => match session.open.pop_front() {
-                Some(Open::Prepare(number, step)) => {
-                    if let Some(handle) = ended.handle {
-                        session.prepared.insert(handle, (number, step));
-                    }
-                }
-                // A general log knows no ends.
-                Some(Open::Statement(began_us, number)) if ended != Ended::default() => {
-                    fingerprints.all[number].timed += 1;
-                    fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
-                }
-                Some(Open::Use) => session.schema.ended(&ended),
-                _ => {}
-            },
-            Happening::Opened { .. } | Happening::Closed => {}
         }
     }
 

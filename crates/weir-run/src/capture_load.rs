@@ -6,7 +6,7 @@ use std::time::Instant;
 use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
 use weir_model::{DataSource, Duration, Endpoint, ReplayRecord, ReplaySpec, RunSpec};
 use weir_mysql::Gate;
-use weir_replay::{ReplayError, ReplayOptions, Survey};
+use weir_replay::{CapturePart, ReplayError, ReplayOptions, Survey};
 use weir_script::OnInterval;
 
 use crate::query_plans;
@@ -70,9 +70,11 @@ impl<'a> CaptureLoad<'a> {
         let plan = self.plan(plan);
         let outcome = weir_replay::replay(
             &plan,
-            &self.spec.path,
-            &self.survey,
-            &self.options,
+            CapturePart {
+                path: &self.spec.path,
+                survey: &self.survey,
+                options: &self.options,
+            },
             (gate, allows_writes),
             stop,
             &mut |progress| match progress {

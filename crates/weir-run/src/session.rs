@@ -17,7 +17,7 @@ use crate::live::LiveBottleneck;
 use crate::loader::{Loader, Program};
 use crate::target::Target;
 use crate::usage::Offered;
-use crate::watch::{Measured, Watch, relative_to_measurement};
+use crate::watch::{Measured, ServerRecord, Watch, relative_to_measurement};
 use crate::{RunError, commands, warmup};
 
 /// How often the probes look.
@@ -90,14 +90,13 @@ impl RunSession {
         } else {
             changed(&variables, &self.target.variables()?)
         };
-        Ok(measured.into_result(
-            planned,
-            started_at,
+        let server = ServerRecord {
             variables,
             variables_changed,
             commands,
-            self.target.log()?,
-        ))
+            log: self.target.log()?,
+        };
+        Ok(measured.into_result(planned, started_at, server))
     }
 
     /// What was started for the run with the command `load`, free of this run's own paths.
@@ -121,11 +120,7 @@ impl RunSession {
     ) -> Result<Measured, LoadError> {
         let settings = &cell.spec.load;
         let connections = plan.load.connections;
-        let program = Program {
-            path: &self.weir,
-            commit: &self.commit,
-        };
-        let mut loader = Loader::of(&cell.spec, self.target.gate(), program)?;
+        let mut loader = Loader::of(&cell.spec, self.target.gate(), self.program())?;
         let sampling_began = Instant::now();
         let probes = self.target.probes(loader.pid());
         let sampler = Sampler::start(probes, PROBE_INTERVAL, sampling_began);
@@ -142,15 +137,10 @@ impl RunSession {
             device: device.clone().filter(|_| !self.target.has_drive()),
         };
         let mut watch = Watch::default();
-        let mut warmup_s = settings.warmup.least().as_secs_f64();
-        let mut steady = None;
-        if let Warmup::UntilSteady { at_most, .. } = settings.warmup {
-            let warmed =
-                warmup::until_steady(&mut loader, &plan, at_most.0, &mut watch, &live, control)?;
-            warmup::resume(&mut plan);
-            warmup_s = warmed.length_s;
-            steady = Some(warmed.steady);
-        }
+        let approach = Approach {
+            runs_before: self.runs,
+            ..warm_up(&mut loader, &mut plan, &mut watch, &live, control)?
+        };
         let stop = control.cancel.flag();
         let (outcome, events) = events.during(stop, |clock| {
             let began = |at| clock.begin(at);
@@ -183,17 +173,18 @@ impl RunSession {
             hosts,
             series,
             gaps,
-            drive: watch
-                .drive_before
-                .zip(drive_after)
-                .map(|(before, after)| after.since(&before)),
+            drive: watch.drive_until(drive_after),
             intervals: watch.intervals,
-            approach: Approach {
-                warmup_s,
-                steady,
-                runs_before: self.runs,
-            },
+            approach,
         })
+    }
+
+    /// The program that makes the runs.
+    fn program(&self) -> Program<'_> {
+        Program {
+            path: &self.weir,
+            commit: &self.commit,
+        }
     }
 
     /// A failure of the load with what the server said: it usually knows the reason better.
@@ -207,6 +198,31 @@ impl RunSession {
             },
         }
     }
+}
+
+/// Loads the server until it is steady, if the run's warm-up is to last so long; `plan` goes on from there. A warm-up of
+/// a given length is a part of the measured load.
+fn warm_up(
+    loader: &mut Loader<'_>,
+    plan: &mut LoadPlan,
+    watch: &mut Watch,
+    live: &LiveBottleneck<'_>,
+    control: &mut Control<'_>,
+) -> Result<Approach, LoadError> {
+    let warmup = live.settings.warmup;
+    let Warmup::UntilSteady { at_most, .. } = warmup else {
+        return Ok(Approach {
+            warmup_s: warmup.least().as_secs_f64(),
+            ..Approach::default()
+        });
+    };
+    let warmed = warmup::until_steady(loader, plan, at_most.0, watch, live, control)?;
+    warmup::resume(plan);
+    Ok(Approach {
+        warmup_s: warmed.length_s,
+        steady: Some(warmed.steady),
+        ..Approach::default()
+    })
 }
 
 /// Variables with another value after the run than before it.

@@ -35,6 +35,15 @@ impl Watch {
         self.intervals.push(*interval);
     }
 
+    /// The drive's counters of the measurement, which has ended with these.
+    pub(crate) fn drive_until(
+        &mut self,
+        after: Option<DriveStatistics>,
+    ) -> Option<DriveStatistics> {
+        let (before, after) = self.drive_before.take().zip(after)?;
+        Some(after.since(&before))
+    }
+
     /// Notes an interval of a load before the one that is measured; [`Watch::end_earlier`] moves
     /// it to its place in time.
     pub(crate) fn observe_earlier(&mut self, interval: &IntervalRecord) {
@@ -114,15 +123,23 @@ pub(crate) struct Measured {
     pub(crate) replay: Option<ReplayRecord>,
 }
 
+/// The server of a run.
+pub(crate) struct ServerRecord {
+    /// Its variables before the run.
+    pub(crate) variables: BTreeMap<String, String>,
+    /// Those with another value after it.
+    pub(crate) variables_changed: BTreeMap<String, String>,
+    /// What was started for the run.
+    pub(crate) commands: Vec<String>,
+    pub(crate) log: String,
+}
+
 impl Measured {
     pub(crate) fn into_result(
         self,
         planned: PlannedRun,
         started_at: String,
-        variables: BTreeMap<String, String>,
-        variables_changed: BTreeMap<String, String>,
-        commands: Vec<String>,
-        server_log: String,
+        server: ServerRecord,
     ) -> RunResult {
         let outcome = self.outcome;
         let mut events = self.events;
@@ -148,11 +165,11 @@ impl Measured {
             intervals: self.intervals,
             series: self.series,
             gaps: self.gaps,
-            variables: Arc::new(variables),
-            variables_changed,
+            variables: Arc::new(server.variables),
+            variables_changed: server.variables_changed,
             drive: self.drive.map(Arc::new),
-            commands,
-            server_log,
+            commands: server.commands,
+            server_log: server.log,
             kinds: outcome.kinds,
             short_intervals: around(&events, outcome.short_intervals),
             losses: ConnectionLosses {

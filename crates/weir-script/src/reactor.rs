@@ -187,24 +187,7 @@ pub(crate) fn run(
     let plan = &world.plan.load;
     let is_over = AtomicBool::new(false);
     let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut end = End::of(plan);
-            while !is_over.load(Ordering::Relaxed) {
-                if stop.load(Ordering::Relaxed) {
-                    engine.stops().store(true, Ordering::Relaxed);
-                }
-                let is_stopped = engine.stops().load(Ordering::Relaxed);
-                let has_begun = engine.has_begun();
-                let moment = end.moment(has_begun, is_stopped);
-                if moment.is_some_and(|moment| Instant::now() > moment) {
-                    world.set_ending();
-                }
-                if end.is_long_ago(has_begun, is_stopped) {
-                    not_ended(world, "threads are");
-                }
-                std::thread::sleep(LOOK);
-            }
-        });
+        scope.spawn(|| watch_end(&engine, stop, &is_over));
         let gate = &world.plan.gate;
         let outcome = if world.is_share() {
             let mut start = |ready| report.ready(ready).inspect(|_| engine.started());
@@ -223,6 +206,37 @@ pub(crate) fn run(
         is_over.store(true, Ordering::Relaxed);
         outcome
     });
+    conclude(&engine, outcome, report)
+}
+
+/// Watches until the run is over: hands `stop` on, and says when nothing should run any more.
+fn watch_end(engine: &Engine, stop: &AtomicBool, is_over: &AtomicBool) {
+    let world = engine.world();
+    let mut end = End::of(&world.plan.load);
+    while !is_over.load(Ordering::Relaxed) {
+        if stop.load(Ordering::Relaxed) {
+            engine.stops().store(true, Ordering::Relaxed);
+        }
+        let is_stopped = engine.stops().load(Ordering::Relaxed);
+        let has_begun = engine.has_begun();
+        let moment = end.moment(has_begun, is_stopped);
+        if moment.is_some_and(|moment| Instant::now() > moment) {
+            world.set_ending();
+        }
+        if end.is_long_ago(has_begun, is_stopped) {
+            not_ended(world, "threads are");
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// How the run ended, by what the engine and the script say.
+fn conclude(
+    engine: &Engine,
+    outcome: Result<Outcome, LoadError>,
+    report: &dyn Report,
+) -> Result<Ended, LoadError> {
+    let world = engine.world();
     let has_begun = engine.has_begun();
     if engine.is_failed() {
         if has_begun {

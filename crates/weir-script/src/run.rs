@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::lua::{Moved, ScriptError, State};
 use weir_load::{
-    LoadError, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads, run_threads_part,
+    LoadError, PartLead, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads,
+    run_threads_part,
 };
 
 use crate::ended::{Ended, not_ended, not_started};
@@ -38,24 +39,7 @@ pub(crate) fn run(
             return Ok(Ended::NotStarted);
         }
     };
-    let mut on_progress = |progress: ThreadProgress<'_>| match progress {
-        ThreadProgress::Started => world.log.report(&report.started()),
-        ThreadProgress::Load(progress) => reporters.tell(world, report, &progress),
-        ThreadProgress::NotReady(threads) => {
-            let limit_s = world.plan.load.init_timeout.as_secs();
-            world.log.fatal(&format!(
-                "Worker threads failed to initialize within {limit_s} seconds!"
-            ));
-            world
-                .log
-                .remark(&format!("{threads} threads are not ready"));
-            (world.plan.abandon)();
-        }
-        ThreadProgress::NotEnded(threads) => {
-            world.set_ending();
-            not_ended(world, &format!("{threads} threads are"));
-        }
-    };
+    let mut on_progress = |progress: ThreadProgress<'_>| tell(world, report, &reporters, &progress);
     let work = |number, start| thread(world, number, &first, start);
     if world.is_share() {
         let ended = run_threads_part(
@@ -63,8 +47,10 @@ pub(crate) fn run(
             &world.found,
             &work,
             stop,
-            &mut |ready| report.ready(ready),
-            &mut |frame| report.frame(frame),
+            PartLead {
+                start: &mut |ready| report.ready(ready),
+                on_frame: &mut |frame| report.frame(frame),
+            },
             &mut on_progress,
         )?;
         return Ok(ended_of(world, ended, |end| {
@@ -83,6 +69,28 @@ pub(crate) fn run(
         &mut on_progress,
     )?;
     Ok(ended_of(world, outcome, Ended::Completed))
+}
+
+/// Says how far the threads are.
+fn tell(world: &Arc<World>, report: &dyn Report, reporters: &Reporters, progress: &ThreadProgress<'_>) {
+    match progress {
+        ThreadProgress::Started => world.log.report(&report.started()),
+        ThreadProgress::Load(progress) => reporters.tell(world, report, progress),
+        ThreadProgress::NotReady(threads) => {
+            let limit_s = world.plan.load.init_timeout.as_secs();
+            world.log.fatal(&format!(
+                "Worker threads failed to initialize within {limit_s} seconds!"
+            ));
+            world
+                .log
+                .remark(&format!("{threads} threads are not ready"));
+            (world.plan.abandon)();
+        }
+        ThreadProgress::NotEnded(threads) => {
+            world.set_ending();
+            not_ended(world, &format!("{threads} threads are"));
+        }
+    }
 }
 
 fn ended_of<T>(

@@ -233,8 +233,36 @@ impl Draft {
     }
 
     /// The cell; an error if its settings do not go together.
-    #[allow(clippy::too_many_lines, reason = "each kind of transactions once")]
     pub(crate) fn finish(mut self) -> Result<Cell, DraftError> {
+        self.finish_drives()?;
+        let events = self.events.take();
+        set_events(&mut self.spec.timeline, events, &self.event_settings)?;
+        replay::finish(
+            &mut self.spec.load,
+            &mut self.missing,
+            self.capture.as_ref(),
+        )?;
+        if let Some(key) = self.missing.first() {
+            let section = "load";
+            return Err(DraftError::Missing { section, key });
+        }
+        if let Some(name) = self.snapshot.take() {
+            if self.spec.load.replay.is_none() {
+                return Err(DraftError::SnapshotWithoutCapture);
+            }
+            self.spec.data.source = DataSource::Snapshot { name };
+        } else {
+            self.finish_transactions()?;
+        }
+        Ok(Cell {
+            levels: self.levels,
+            spec: Arc::new(self.spec),
+            probe: None,
+        })
+    }
+
+    /// Gives the nodes their drives.
+    fn finish_drives(&mut self) -> Result<(), DraftError> {
         let scale = self.spec.data.drive_scale;
         if let Some(level) = self
             .drive
@@ -243,18 +271,16 @@ impl Draft {
         {
             return Err(DraftError::ScaledHost { level, scale });
         }
-        self.spec.primary_mut().drive = match self.drive.filter(is_emulated) {
-            Some(profile) => Some(DriveSpec {
-                profile,
-                settings: self.drive_settings,
-            }),
-            None => match self.drive_settings.into_keys().next() {
+        let settings = std::mem::take(&mut self.drive_settings);
+        self.spec.primary_mut().drive = match self.drive.take().filter(is_emulated) {
+            Some(profile) => Some(DriveSpec { profile, settings }),
+            None => match settings.into_keys().next() {
                 Some(key) => return Err(DraftError::DriveSetting { key }),
                 None => None,
             },
         };
         let topology = &mut self.spec.topology;
-        let replica_drive = self.replica_drive.filter(is_emulated);
+        let replica_drive = self.replica_drive.take().filter(is_emulated);
         if replica_drive.is_some() && topology.replicas().is_empty() {
             return Err(DraftError::NoReplica);
         }
@@ -263,42 +289,18 @@ impl Draft {
             settings: BTreeMap::new(),
         });
         topology.set_replica_drive(replica_drive.as_ref());
-        set_events(&mut self.spec.timeline, self.events, &self.event_settings)?;
+        Ok(())
+    }
+
+    /// Gives the run its transactions, and the tables that they need.
+    fn finish_transactions(&mut self) -> Result<(), DraftError> {
+        let transactions = self.transactions.take().ok_or(DraftError::Missing {
+            section: "data",
+            key: "workload",
+        })?;
         let distribution = self.options.distribution.of(self.distribution);
-        replay::finish(
-            &mut self.spec.load,
-            &mut self.missing,
-            self.capture.as_ref(),
-        )?;
-        let missing = |section, key| DraftError::Missing { section, key };
-        if let Some(key) = self.missing.first() {
-            return Err(missing("load", key));
-        }
-        if let Some(name) = self.snapshot {
-            if self.spec.load.replay.is_none() {
-                return Err(DraftError::SnapshotWithoutCapture);
-            }
-            self.spec.data.source = DataSource::Snapshot { name };
-            return Ok(Cell {
-                levels: self.levels,
-                spec: Arc::new(self.spec),
-                probe: None,
-            });
-        }
-        let transactions = self.transactions.ok_or(missing("data", "workload"))?;
         let (workload, source) = match transactions {
-            Transactions::Sysbench(shares) => {
-                let rows = self.rows.ok_or(DraftError::WithoutRows)?;
-                let has_text = shares.any(WorkloadName::has_text);
-                let workload = WorkloadSpec::Sysbench(SysbenchWorkload {
-                    shares,
-                    mix: self.options.mix,
-                    distribution,
-                    text_file: self.text_file.filter(|_| has_text),
-                });
-                let tables = self.tables;
-                (workload, DataSource::Sysbench { tables, rows })
-            }
+            Transactions::Sysbench(shares) => self.sysbench(shares)?,
             Transactions::File { path, text, sizes } => {
                 let scale = self.spec.data.data_scale;
                 if scale != Scale::FULL {
@@ -321,21 +323,13 @@ impl Draft {
                     path,
                     text,
                     modules,
-                    data_options: self.data_options,
-                    options: self.load_options,
+                    data_options: std::mem::take(&mut self.data_options),
+                    options: std::mem::take(&mut self.load_options),
                     distribution,
                 });
                 (workload, DataSource::Lua)
             }
-            Transactions::OrderEntry => {
-                let options = self.order_entry;
-                if options.keying_and_think_time && self.spec.load.pace != Pace::default() {
-                    return Err(DraftError::KeyingAndPace);
-                }
-                let sizes = Workload::from(options).table_sizes();
-                let workload = WorkloadSpec::OrderEntry(options);
-                (workload, DataSource::OrderEntry { sizes })
-            }
+            Transactions::OrderEntry => self.order_entry()?,
         };
         let is_sysbench = matches!(source, DataSource::Sysbench { .. });
         if !is_sysbench && !self.spec.data.table_options.is_empty() {
@@ -344,11 +338,33 @@ impl Draft {
         }
         self.spec.workload = workload;
         self.spec.data.source = source;
-        Ok(Cell {
-            levels: self.levels,
-            spec: Arc::new(self.spec),
-            probe: None,
-        })
+        Ok(())
+    }
+
+    fn sysbench(
+        &mut self,
+        shares: WorkloadShares,
+    ) -> Result<(WorkloadSpec, DataSource), DraftError> {
+        let rows = self.rows.ok_or(DraftError::WithoutRows)?;
+        let has_text = shares.any(WorkloadName::has_text);
+        let workload = WorkloadSpec::Sysbench(SysbenchWorkload {
+            shares,
+            mix: self.options.mix,
+            distribution: self.options.distribution.of(self.distribution),
+            text_file: self.text_file.take().filter(|_| has_text),
+        });
+        let tables = self.tables;
+        Ok((workload, DataSource::Sysbench { tables, rows }))
+    }
+
+    fn order_entry(&self) -> Result<(WorkloadSpec, DataSource), DraftError> {
+        let options = self.order_entry;
+        if options.keying_and_think_time && self.spec.load.pace != Pace::default() {
+            return Err(DraftError::KeyingAndPace);
+        }
+        let sizes = Workload::from(options).table_sizes();
+        let workload = WorkloadSpec::OrderEntry(options);
+        Ok((workload, DataSource::OrderEntry { sizes }))
     }
 }
 

@@ -7,8 +7,8 @@ use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
     OrderEntryWorkload, PoolStart, REPLAY_OPTIONS, ReplayOption, Scale, ServerChoice, ServerUrl,
-    SysbenchOptions, TimelineEvent, UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest,
-    option_spelling, set_options,
+    SysbenchOptions, TimelineEvent, Topology, UnitError, WorkloadName, WorkloadShares,
+    WorkloadSpec, nearest, option_spelling, set_options,
 };
 use weir_script::lua::ScriptFiles;
 use weir_workload::{Workload, read_spec};
@@ -193,12 +193,7 @@ impl Target {
             Self::DriveKey(key) => {
                 cell.drive_settings.insert(key.clone(), value.to_owned());
             }
-            Self::Server => {
-                let server = server(value, context.flavor_of)?;
-                for node in topology.nodes_mut() {
-                    node.server = server.clone();
-                }
-            }
+            Self::Server => set_server(topology, &server(value, context.flavor_of)?),
             Self::Pool => topology.primary_mut().pool = pool(value)?,
             Self::Replicas => {
                 let number = value.parse().map_err(|_| "must be a number of replicas");
@@ -233,17 +228,10 @@ impl Target {
                 cell.load_options.insert(name.clone(), value.to_owned());
             }
             Self::OrderEntryOption(name) => {
-                cell.order_entry.set(name, value)?;
-                if name == "warehouses" {
-                    let warehouses = u64::from(cell.order_entry.warehouses);
-                    cell.order_entry.warehouses = scale.apply(warehouses) as u32;
-                }
+                set_order_entry(&mut cell.order_entry, name, value, scale)?;
             }
             Self::Variable(name) => {
-                let value = scaled(name, value.trim(), scale)?;
-                for node in topology.nodes_mut() {
-                    set_options(&mut node.variables, [(name.clone(), value.clone())]);
-                }
+                set_variable(topology, name, &scaled(name, value.trim(), scale)?);
             }
         }
         match self {
@@ -254,6 +242,32 @@ impl Target {
         };
         Ok(())
     }
+}
+
+fn set_server(topology: &mut Topology, server: &ServerChoice) {
+    for node in topology.nodes_mut() {
+        node.server = server.clone();
+    }
+}
+
+fn set_variable(topology: &mut Topology, name: &str, value: &str) {
+    for node in topology.nodes_mut() {
+        set_options(&mut node.variables, [(name.to_owned(), value.to_owned())]);
+    }
+}
+
+/// Sets an option of order entry, whose warehouses shrink with the data.
+fn set_order_entry(
+    options: &mut OrderEntryWorkload,
+    name: &str,
+    value: &str,
+    scale: Scale,
+) -> Result<(), String> {
+    options.set(name, value)?;
+    if name == "warehouses" {
+        options.warehouses = scale.apply(u64::from(options.warehouses)) as u32;
+    }
+    Ok(())
 }
 
 /// Names of factors that are no server variables, for suggestions.

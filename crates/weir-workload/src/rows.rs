@@ -20,7 +20,7 @@ impl<'a> RowWriter<'a> {
             table,
             seed,
             scratch: Vec::new(),
-            cursor: Cursor::default(),
+            cursor: Cursor::new(seed),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> RowWriter<'a> {
             }
             Filling::OrderEntry(maker) => {
                 let scratch = &mut self.scratch;
-                maker.row(row, self.seed, &mut self.cursor, rng, scratch, &mut take);
+                maker.row(row, &mut self.cursor, rng, scratch, &mut take);
             }
         }
     }

@@ -9,7 +9,7 @@ use weir_model::{
 
 use crate::measure::disk_arms::disks;
 use crate::measure::facts::Facts;
-use crate::measure::fast_start::{credit, first_drop, slc_cache};
+use crate::measure::fast_start::{Credit, credit, first_drop, slc_cache};
 use crate::measure::figure::Figure;
 use crate::measure::job::Work;
 use crate::measure::latencies::percentile;
@@ -49,6 +49,13 @@ pub fn learn(samples: &Samples, facts: &Facts) -> Option<Learned> {
         figures: learner.figures,
         unknown: learner.unknown,
     })
+}
+
+/// Limits of a provider: operations, and 10^6 bytes a second.
+#[derive(Clone, Copy)]
+struct Limits {
+    iops: f64,
+    mb_per_s: f64,
 }
 
 struct Learner<'a> {
@@ -296,6 +303,33 @@ impl Learner<'_> {
                 .insert("throttle.mb_per_s.base", why.to_owned());
             found.most_mb_per_s
         };
+        let limits = Limits { iops, mb_per_s };
+        self.hide_behind(limits, &credit, read, write);
+        self.note_credit(&credit);
+        let rate = |base: f64, burst_credit: f64| ThrottleRate {
+            base,
+            per_gib: 0.0,
+            max: None,
+            burst_credit,
+        };
+        let throttle = Throttle {
+            iops: rate(iops, credit.operations),
+            mb_per_s: rate(mb_per_s, credit.megabytes),
+        };
+        self.figures.push(found.iops);
+        self.figures.extend(found.mb_per_s);
+        Some(throttle)
+    }
+
+    /// Gives the figures that limits hide a value that lets the limits alone count.
+    fn hide_behind(
+        &mut self,
+        limits: Limits,
+        credit: &Credit,
+        read: &mut ReadTiming,
+        write: &mut WriteTiming,
+    ) {
+        let Limits { iops, mb_per_s } = limits;
         let of_one_read = bandwidth_of_one_read(self.samples);
         // Until the credit was spent, the drive showed more of itself.
         for (key, figure, limit, seen) in [
@@ -327,6 +361,10 @@ impl Learner<'_> {
                 self.unknown.insert(key, why.to_owned());
             }
         }
+    }
+
+    /// How the credit was found that a volume had saved, or why it was not.
+    fn note_credit(&mut self, credit: &Credit) {
         for (key, spent, unit, go) in [
             (
                 "throttle.iops.burst_credit",
@@ -350,19 +388,6 @@ impl Learner<'_> {
             };
             self.unknown.insert(key, why);
         }
-        let rate = |base: f64, burst_credit: f64| ThrottleRate {
-            base,
-            per_gib: 0.0,
-            max: None,
-            burst_credit,
-        };
-        let throttle = Throttle {
-            iops: rate(iops, credit.operations),
-            mb_per_s: rate(mb_per_s, credit.megabytes),
-        };
-        self.figures.push(found.iops);
-        self.figures.extend(found.mb_per_s);
-        Some(throttle)
     }
 
     /// A figure that the limit does not let out.

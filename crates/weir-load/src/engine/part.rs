@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use weir_mysql::Gate;
 
 use super::moment::wait_until;
-use super::{Beginning, Connected, Progress, load, reporters, setup, tell};
+use super::{Beginning, Connected, ProcessRun, Progress, load, reporters, setup, tell};
 use crate::LoadError;
 use crate::conclusion::conclude;
 use crate::meter::IntervalFrame;
@@ -136,23 +136,21 @@ fn run_part_work(
         warnings,
     };
     let start = start(ready).ok_or(LoadError::Interrupted("waiting for the start"))?;
-    let beginning = Beginning {
-        origin: start.at,
-        reporters_before: start.reporters_before,
+    let process_run = ProcessRun {
+        plan,
+        work,
+        beginning: Beginning {
+            origin: start.at,
+            reporters_before: start.reporters_before,
+        },
+        stop,
     };
     let mut began = Instant::now();
-    let idle_connections = load(
-        plan,
-        connected,
-        work,
-        beginning,
-        stop,
-        &mut |frames, returns| {
-            wait_until(start.at);
-            began = Instant::now();
-            give(frames.iter(), returns, &found, on_frame);
-        },
-    )?;
+    let idle_connections = load(process_run, connected, &mut |frames, returns| {
+        wait_until(start.at);
+        began = Instant::now();
+        give(frames.iter(), returns, &found, on_frame);
+    })?;
     Ok(PartEnd {
         idle_connections,
         began_late: began.saturating_duration_since(start.at),

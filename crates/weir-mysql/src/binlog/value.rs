@@ -92,47 +92,38 @@ pub fn decode(
         BIT => Ok(LogValue::Bits(bytes.uint_big_endian(value.len())?)),
         ENUM | SET => member(column.column_type, &mut bytes, value.len()),
         STRING if matches!(low, ENUM | SET) => member(low, &mut bytes, value.len()),
-        STRING => {
-            let width = if string_bytes_max(low, high) < 256 {
-                1
-            } else {
-                2
-            };
-            Ok(LogValue::Bytes(
-                value.get(width..).unwrap_or_default().to_vec(),
-            ))
-        }
+        STRING => Ok(bytes_after(
+            value,
+            length_width(string_bytes_max(low, high)),
+        )),
         VARCHAR | VAR_STRING => {
-            let width = if u16::from_le_bytes([low, high]) < 256 {
-                1
-            } else {
-                2
-            };
-            Ok(LogValue::Bytes(
-                value.get(width..).unwrap_or_default().to_vec(),
-            ))
+            let width = length_width(u16::from_le_bytes([low, high]));
+            Ok(bytes_after(value, width))
         }
         TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | BLOB | GEOMETRY | VECTOR => {
-            let width = usize::from(low);
-            Ok(LogValue::Bytes(
-                value.get(width..).unwrap_or_default().to_vec(),
-            ))
+            Ok(bytes_after(value, usize::from(low)))
         }
         MARIADB_BLOB_COMPRESSED => {
             compressed(value.get(usize::from(low)..).unwrap_or_default()).map(LogValue::Bytes)
         }
         MARIADB_VARCHAR_COMPRESSED => {
-            let width = if u16::from_le_bytes([low, high]) < 256 {
-                1
-            } else {
-                2
-            };
+            let width = length_width(u16::from_le_bytes([low, high]));
             compressed(value.get(width..).unwrap_or_default()).map(LogValue::Bytes)
         }
         // An empty document is what MySQL stores for NULL of a column that became NOT NULL.
         JSON if value.len() <= usize::from(low) => Ok(LogValue::Json("null".to_owned())),
         _ => by_library(column, value),
     }
+}
+
+/// Bytes of the length before a string whose column has at most so many bytes.
+fn length_width(bytes_max: u16) -> usize {
+    if bytes_max < 256 { 1 } else { 2 }
+}
+
+/// The bytes of a string, which follow `width` bytes with its length.
+fn bytes_after(value: &[u8], width: usize) -> LogValue {
+    LogValue::Bytes(value.get(width..).unwrap_or_default().to_vec())
 }
 
 /// What a compressed column of `MariaDB` holds: a byte that says how, the length, then the compressed bytes.

@@ -9,7 +9,7 @@ use weir_capture::{Literals, LogFormat, import_log};
 use weir_load::{LoadPlan, reactors_for};
 use weir_model::{Endpoint, WorkloadName};
 use weir_mysql::Gate;
-use weir_replay::{ReplayOptions, ReplayOutcome, Survey, replay};
+use weir_replay::{CapturePart, ReplayOptions, ReplayOutcome, Survey, replay};
 
 /// The null server's schema.
 const SCHEMA: &str = "sbtest";
@@ -69,9 +69,11 @@ pub(crate) fn send(endpoint: Endpoint, path: &Path, options: &ReplayOptions) -> 
     let (gate, stop) = (Gate::own(), AtomicBool::new(false));
     let outcome = replay(
         &plan,
-        path,
-        &survey,
-        options,
+        CapturePart {
+            path,
+            survey: &survey,
+            options,
+        },
         (&gate, true),
         &stop,
         &mut |_| {},

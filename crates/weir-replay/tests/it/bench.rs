@@ -11,7 +11,7 @@ use weir_load::{LoadPlan, PreparePlan, TableOptions, Workload, prepare};
 use weir_model::{Address, Endpoint, Flavor, LoadSpec, ReplayPace, Secret};
 use weir_mysql::{Connection, Gate, Permissions};
 
-use weir_replay::{ReplayOptions, ReplayOutcome, Survey, replay};
+use weir_replay::{CapturePart, ReplayOptions, ReplayOutcome, Survey, replay};
 use weir_testing::PrivateServer;
 
 const USER: &str = "shop";
@@ -120,9 +120,11 @@ impl Shop {
         let plan = LoadPlan::new(self.endpoint(self.port), self.workload.clone());
         replay(
             &plan,
-            path,
-            &survey,
-            options,
+            CapturePart {
+                path,
+                survey: &survey,
+                options,
+            },
             (&gate, allows_writes),
             stop,
             &mut |_| {},

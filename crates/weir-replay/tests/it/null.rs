@@ -10,7 +10,7 @@ use weir_capture::{CaptureReader, Happening, Literals, LogFormat, Losses, import
 use weir_load::{Fault, LoadError, LoadPlan, NullServer, NullServerBehavior};
 use weir_model::{Endpoint, Flavor, LoadSpec, ReplayPace, WorkloadName};
 use weir_mysql::Gate;
-use weir_replay::{ReplayError, ReplayOptions, ReplayOutcome, Survey, replay};
+use weir_replay::{CapturePart, ReplayError, ReplayOptions, ReplayOutcome, Survey, replay};
 
 use crate::bench::Proxy;
 
@@ -79,9 +79,11 @@ fn send_to(
     let stop = AtomicBool::new(false);
     replay(
         &plan,
-        path,
-        &survey,
-        options,
+        CapturePart {
+            path,
+            survey: &survey,
+            options,
+        },
         (&Gate::own(), true),
         &stop,
         &mut |_| {},

@@ -204,9 +204,7 @@ impl Progress {
                 label,
                 record,
             } => {
-                self.runs_done = position;
-                self.runs_total = total;
-                self.run = None;
+                self.end_run(position, total);
                 keep_latest(&mut self.finished, FINISHED_MAX);
                 self.finished.push(FinishedRun {
                     position,
@@ -219,11 +217,7 @@ impl Progress {
             }
             Event::RunFailed {
                 position, total, ..
-            } => {
-                self.runs_done = position;
-                self.runs_total = total;
-                self.run = None;
-            }
+            } => self.end_run(position, total),
         }
         if let Some((began, left_s)) = self.estimated {
             self.time_left_s = left_s.saturating_sub(began.elapsed().as_secs());
@@ -233,6 +227,13 @@ impl Progress {
     /// The latest second of the run in progress.
     pub fn last_second(&self) -> Option<&Second> {
         self.run.as_ref()?.seconds.last()
+    }
+
+    /// The run at `position` of `total` has ended.
+    fn end_run(&mut self, position: usize, total: usize) {
+        self.runs_done = position;
+        self.runs_total = total;
+        self.run = None;
     }
 
     fn interval(&mut self, interval: &IntervalRecord) {

@@ -43,9 +43,12 @@ pub struct Maker {
     lines_before: Arc<[u64]>,
 }
 
-/// What rows of the same district share.
-#[derive(Debug, Default)]
-pub(crate) struct Cursor(Option<District>);
+/// What rows of the same district share, for one seed.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    seed: u64,
+    district: Option<District>,
+}
 
 /// A district's orders.
 #[derive(Debug)]
@@ -91,10 +94,17 @@ impl District {
 }
 
 impl Cursor {
-    fn district(&mut self, number: u64, sizes: &Sizes, seed: u64) -> &mut District {
-        let kept = self.0.take().filter(|kept| kept.number == number);
-        self.0
-            .insert(kept.unwrap_or_else(|| District::new(number, sizes, seed)))
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            district: None,
+        }
+    }
+
+    fn district(&mut self, number: u64, sizes: &Sizes) -> &mut District {
+        let kept = self.district.take().filter(|kept| kept.number == number);
+        self.district
+            .insert(kept.unwrap_or_else(|| District::new(number, sizes, self.seed)))
     }
 }
 
@@ -140,7 +150,6 @@ impl Maker {
     pub(crate) fn row(
         &self,
         row: u64,
-        seed: u64,
         cursor: &mut Cursor,
         rng: Rng,
         scratch: &mut Vec<u8>,
@@ -173,7 +182,7 @@ impl Maker {
             }
             Relation::Orders => {
                 let (number, order) = of_district(sizes.customers);
-                let district = cursor.district(number, sizes, seed);
+                let district = cursor.district(number, sizes);
                 let (customer, lines) = (
                     district.customers[order as usize],
                     district.lines[order as usize],
@@ -189,7 +198,7 @@ impl Maker {
                 let after = self.lines_before.partition_point(|before| *before <= index);
                 let number = after as u64 - 1;
                 let line = index - self.lines_before[after - 1];
-                let (order, line) = cursor.district(number, sizes, seed).order_of(line);
+                let (order, line) = cursor.district(number, sizes).order_of(line);
                 order_line(number, (order as u32 + 1, line + 1), sizes, &mut out);
             }
         }

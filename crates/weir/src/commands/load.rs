@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use weir_load::{BinaryLog, HdrLog, LoadError, LoadOutcome, Progress};
+use weir_model::IntervalRecord;
 use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
 use weir_sysbench::{Command, Form, Invocation};
 
@@ -158,14 +159,7 @@ fn measure(
     words: &Words,
     has_begun: &mut bool,
 ) -> anyhow::Result<()> {
-    let is_json = invocation.form == Form::Json;
-    let report = |text: String| {
-        if invocation.verbosity < NOTICE || is_json {
-            return Ok(());
-        }
-        output::text(text)
-    };
-    report(words.header.clone())?;
+    report(invocation, words.header.clone())?;
     let mut hdr_log = invocation
         .hdr_log
         .as_deref()
@@ -178,7 +172,7 @@ fn measure(
         if std::mem::replace(has_begun, true) {
             return Ok(());
         }
-        report(weir_sysbench::THREADS_STARTED.to_owned())
+        report(invocation, weir_sysbench::THREADS_STARTED.to_owned())
     };
     let server_host = server_host::Watched::begin(invocation)?;
     let outcome = agents::run(invocation, gate, stop, &mut |progress| {
@@ -190,39 +184,74 @@ fn measure(
             Progress::Warning(warning) if words.tells_all => eprintln!("WARNING: {warning}"),
             Progress::Began(_) | Progress::Warning(_) => {}
             Progress::Interval(interval) => {
-                if is_json {
+                if is_json(invocation) {
                     intervals.push(interval.record);
                 }
                 // sysbench is silent while it warms up.
                 if invocation.report_interval_s > 0 && interval.record.time_s > 0.0 {
-                    let _ = report(weir_sysbench::interval_line(invocation, interval));
+                    let line = weir_sysbench::interval_line(invocation, interval);
+                    let _ = report(invocation, line);
                 }
                 if let (Some(log), Ok(())) = (&mut hdr_log, &logged) {
                     logged = log.write(interval);
                 }
             }
             Progress::Checkpoint(totals) => {
-                let _ = report(weir_sysbench::checkpoint_report(invocation, totals));
+                let text = weir_sysbench::checkpoint_report(invocation, totals);
+                let _ = report(invocation, text);
             }
         }
     })?;
     start()?;
-    report(weir_sysbench::final_report(invocation, &outcome))?;
-    report(if words.tells_all {
-        weir_sysbench::additions(invocation, &outcome)
-    } else {
-        weir_sysbench::asked_additions(invocation, &outcome)
-    })?;
-    if is_json {
-        output::line(document::text(invocation, &outcome, &intervals)?)?;
-    }
-    if words.tells_all {
-        note(&outcome);
-    }
+    report_outcome(invocation, words, &outcome, &intervals)?;
     if let Some(server_host) = server_host {
         server_host.tell(&outcome);
     }
     logged.context("while writing the log of latencies")?;
+    check_unfinished(invocation, words, &outcome)
+}
+
+fn is_json(invocation: &Invocation) -> bool {
+    invocation.form == Form::Json
+}
+
+/// Prints a part of sysbench's report, which is text and a notice.
+fn report(invocation: &Invocation, text: String) -> anyhow::Result<()> {
+    if invocation.verbosity < NOTICE || is_json(invocation) {
+        return Ok(());
+    }
+    output::text(text)
+}
+
+/// Prints the results of the whole run.
+fn report_outcome(
+    invocation: &Invocation,
+    words: &Words,
+    outcome: &LoadOutcome,
+    intervals: &[IntervalRecord],
+) -> anyhow::Result<()> {
+    report(invocation, weir_sysbench::final_report(invocation, outcome))?;
+    let additions = if words.tells_all {
+        weir_sysbench::additions(invocation, outcome)
+    } else {
+        weir_sysbench::asked_additions(invocation, outcome)
+    };
+    report(invocation, additions)?;
+    if is_json(invocation) {
+        output::line(document::text(invocation, outcome, intervals)?)?;
+    }
+    if words.tells_all {
+        note(outcome);
+    }
+    Ok(())
+}
+
+/// Transactions that did not end in time are an error only for who asked for a forced shutdown.
+fn check_unfinished(
+    invocation: &Invocation,
+    words: &Words,
+    outcome: &LoadOutcome,
+) -> anyhow::Result<()> {
     if outcome.unfinished > 0 {
         let unfinished = LoadError::Unfinished(outcome.unfinished);
         if invocation.forced_shutdown {

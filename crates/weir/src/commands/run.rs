@@ -31,32 +31,14 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         Some(out) => out.clone(),
         None => default_folder(&study),
     };
-    // A resumed study keeps its seed, so that the runs that are left are those that were planned.
-    let stored = if arguments.resume {
-        weir_judge::read_evidence(&out).ok()
-    } else {
-        None
-    };
-    let seed = stored.map_or_else(study_file::clock_seed, |result| result.plan.seed);
     let overrides = Overrides {
         server: arguments.server.clone(),
-        seed,
+        seed: seed(arguments, &out),
     };
     let text = study_file::read(&study, arguments.reduced)?;
     let plan = study_file::resolve(&study, &text, &overrides)?;
-    let options = RunOptions {
-        out: out.clone(),
-        resume: arguments.resume,
-        work: arguments.work.clone(),
-        weir: std::env::current_exe().context("cannot find the weir program itself")?,
-        below_floor: arguments.below_floor,
-        allowed: Allowed {
-            config: arguments.allow_config,
-            replica: arguments.allow_replica,
-        },
-        client: external_server::client_config(arguments.ask_password)?,
-        provenance: provenance(text),
-    };
+    let options = options(arguments, out, text)?;
+    let out = &options.out;
     if arguments.dry_run {
         for line in weir_run::rehearse(&plan, &options)? {
             output::line(line)?;
@@ -73,28 +55,61 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
             eprintln!("{error}");
             return Ok(Outcome::Stopped);
         }
-        outcome => outcome.map_err(|error| kept(error, &out))?,
+        outcome => outcome.map_err(|error| kept(error, out))?,
     };
     for remark in &outcome.remarks {
         eprintln!("note: {remark}");
     }
-    write_and_print(&outcome, &out, arguments.json)?;
+    write_and_print(&outcome, out, arguments.json)?;
+    Ok(conclude(&outcome, out, stop.load(Ordering::SeqCst)))
+}
+
+/// The seed of the study's order of runs.
+fn seed(arguments: &RunArguments, out: &Path) -> u64 {
+    // A resumed study keeps its seed, so that the runs that are left are those that were planned.
+    let stored = if arguments.resume {
+        weir_judge::read_evidence(out).ok()
+    } else {
+        None
+    };
+    stored.map_or_else(study_file::clock_seed, |result| result.plan.seed)
+}
+
+/// How the study of the file `text` is run, with its results in `out`.
+fn options(arguments: &RunArguments, out: PathBuf, text: String) -> anyhow::Result<RunOptions> {
+    Ok(RunOptions {
+        out,
+        resume: arguments.resume,
+        work: arguments.work.clone(),
+        weir: std::env::current_exe().context("cannot find the weir program itself")?,
+        below_floor: arguments.below_floor,
+        allowed: Allowed {
+            config: arguments.allow_config,
+            replica: arguments.allow_replica,
+        },
+        client: external_server::client_config(arguments.ask_password)?,
+        provenance: provenance(text),
+    })
+}
+
+/// What the command ends with; says first which runs are missing, and how they are made.
+fn conclude(outcome: &RunOutcome, out: &Path, is_stopped: bool) -> Outcome {
     if let Some(first) = outcome.failed.first() {
         eprintln!(
             "{} runs failed and are not in the result ({first}); to make them again, {}",
             outcome.failed.len(),
-            go_on(&out)
+            go_on(out)
         );
     }
-    if outcome.stopped || stop.load(Ordering::SeqCst) {
+    if outcome.stopped || is_stopped {
         let done = outcome.result.evidence.runs.len();
-        eprintln!("stopped: {done} complete runs are kept, {}", go_on(&out));
-        return Ok(Outcome::Stopped);
+        eprintln!("stopped: {done} complete runs are kept, {}", go_on(out));
+        return Outcome::Stopped;
     }
     if !outcome.failed.is_empty() {
-        return Ok(Outcome::Failed);
+        return Outcome::Failed;
     }
-    Ok(of_verdicts(&outcome.result))
+    of_verdicts(&outcome.result)
 }
 
 /// Runs `plan`, with its progress on the terminal and in the file beside the result.

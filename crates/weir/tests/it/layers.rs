@@ -1,5 +1,7 @@
 //! Dependencies between crates point down; ARCHITECTURE.md lists the same layers. Inside a crate, files use no circles.
+//! Functions are short and take few arguments.
 
+mod function_size;
 mod module_graph;
 
 use std::fs;
@@ -8,6 +10,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use self::function_size::FunctionSizes;
 use self::module_graph::ModuleGraph;
 
 /// Layer of each crate. A crate may use crates of lower layers only.
@@ -128,6 +131,48 @@ fn no_files_of_a_crate_use_each_other_in_a_circle() {
         "these use each other; a file of plain types below them, or one above them, ends that:\n{}",
         circles.join("\n")
     );
+}
+
+#[test]
+fn functions_are_short_and_take_few_arguments() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for (name, _) in LAYERS {
+        sources(&crates.join(name).join("src"), &mut files);
+    }
+    let (mut functions, mut too_large) = (0, Vec::new());
+    for file in files {
+        let sizes = FunctionSizes::read(&fs::read_to_string(&file).unwrap());
+        functions += sizes.count;
+        let name = file.strip_prefix(crates).unwrap().display();
+        let found = sizes.too_large.iter();
+        too_large.extend(found.map(|found| format!("{name}:{found}")));
+    }
+    assert!(functions > 5_000, "the sources were not found: {functions}");
+    assert!(
+        too_large.is_empty(),
+        "take parts of one idea out, and make arguments that travel together a struct:\n{}",
+        too_large.join("\n")
+    );
+}
+
+#[test]
+fn functions_that_are_too_large_are_found() {
+    let long = |lines: usize| format!("pub(crate) fn f() {{\n{}}}", "g();\n".repeat(lines - 2));
+    let found = |text: &str| FunctionSizes::read(text).too_large;
+    assert!(found(&long(70)).is_empty());
+    assert_eq!(found(&long(71)), ["1: `f` has 71 lines, at most 70"]);
+    assert!(found(&format!("#[cfg(test)]\nmod tests {{ {} }}", long(71))).is_empty());
+    let method = |of, arguments| {
+        found(&format!(
+            "impl {of} {{ fn f(&self, {arguments}: u8) {{}} }}"
+        ))
+    };
+    assert!(method("T", "a: u8, b: u8, c: u8, d: u8, e").is_empty());
+    let seven = "a: u8, b: u8, c: u8, d: u8, e: u8, f";
+    assert_eq!(method("T", seven), ["1: `f` has 7 arguments, at most 6"]);
+    assert_eq!(method("Own for T", seven).len(), 1);
+    assert!(method("fuser::Filesystem for T", seven).is_empty());
 }
 
 /// A crate of these files: their paths, and what they say.

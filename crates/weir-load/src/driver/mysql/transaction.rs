@@ -23,6 +23,16 @@ pub(super) enum Call<'a> {
     Finish,
 }
 
+/// How a session goes on.
+#[derive(Debug, Clone, Copy)]
+struct Decision {
+    step: Step,
+    /// What the request of the step is answered with.
+    expected: Expected,
+    /// It has waited within its turn.
+    has_waited: bool,
+}
+
 impl MysqlDriver {
     /// Turns to the next transaction: begins it or waits until it is due.
     pub(super) fn next(
@@ -148,6 +158,27 @@ impl MysqlDriver {
         shared: &mut Shared,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
+        let decision = self.decide(call, shared, meter)?;
+        let goes_on = matches!(
+            decision.step,
+            Step::Request { .. } | Step::Sleep { .. } | Step::Await(_)
+        );
+        // A session that does its last things may still ask and wait. All else would begin something new.
+        if self.is_finishing && !goes_on {
+            return Ok(self.quit(shared));
+        }
+        self.follow(call, decision, shared, meter)
+    }
+
+    /// Lets the session act; the meter gets what it did beside its step.
+    #[inline]
+    fn decide(
+        &mut self,
+        call: Call<'_>,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Decision, LoadError> {
+        // The next request makes the parser forget what it kept of the last reply: the session gets it before.
         if let (Call::Replied(_) | Call::Refused(_), true) = (call, self.parser.has_results()) {
             self.session.results(self.parser.take_results());
         }
@@ -176,33 +207,39 @@ impl MysqlDriver {
         if let Some(refusal) = turn.refusal.take() {
             return Err(refusal);
         }
-        let (expected, counted, has_waited) = (turn.expected, turn.counted, turn.has_waited);
-        let beside = (
-            std::mem::take(&mut turn.completed),
-            std::mem::take(&mut turn.failed),
-        );
-        for (kind, asked_ns) in beside.0 {
+        let decision = Decision {
+            step,
+            expected: turn.expected,
+            has_waited: turn.has_waited,
+        };
+        // The turn borrows the meter, so it ends before the meter gets what was counted. Empty lists own no memory.
+        let counted = turn.counted;
+        let completed = std::mem::take(&mut turn.completed);
+        let failed = std::mem::take(&mut turn.failed);
+        for (kind, asked_ns) in completed {
             meter.completed(Kind::Statement(kind), asked_ns);
         }
-        for error in &beside.1 {
+        for error in &failed {
             meter.failed_try(error);
         }
         if counted != Counts::default() {
             meter.add(&counted);
         }
-        let goes_on = matches!(
-            step,
-            Step::Request { .. } | Step::Sleep { .. } | Step::Await(_)
-        );
-        if self.is_finishing && !goes_on {
-            return Ok(self.quit(shared));
-        }
-        match step {
+        Ok(decision)
+    }
+
+    /// Does what the session has decided.
+    #[inline]
+    fn follow(
+        &mut self,
+        call: Call<'_>,
+        decision: Decision,
+        shared: &mut Shared,
+        meter: &mut Meter<'_>,
+    ) -> Result<Next, LoadError> {
+        match decision.step {
             Step::Request { kind } => {
-                self.parser.digest_rows(self.session.digests_rows());
-                let skips = expected != Expected::Statement && !self.session.needs_rows();
-                self.parser
-                    .expect(if skips { Expected::Outcome } else { expected });
+                self.expect_reply(decision.expected);
                 self.kind = kind;
                 self.doing = Doing::Session;
                 Ok(self.send(shared, meter))
@@ -219,7 +256,9 @@ impl MysqlDriver {
             Step::Done { transactions, kind } => {
                 let has_asked = matches!(call, Call::Replied(_) | Call::Refused(_) | Call::Ready);
                 self.asks_nothing = !has_asked;
-                if self.asks_nothing || has_waited {
+                // The transaction ends now: the reply that the meter knows came before the session waited, or is of
+                // another transaction.
+                if self.asks_nothing || decision.has_waited {
                     meter.reply_received_at(u64::MAX);
                 }
                 self.done(transactions, kind, shared, meter)
@@ -232,6 +271,17 @@ impl MysqlDriver {
                 self.finish(shared, meter)
             }
         }
+    }
+
+    /// Prepares the parser for the reply to the request that the session has made.
+    #[inline]
+    fn expect_reply(&mut self, expected: Expected) {
+        self.parser.digest_rows(self.session.digests_rows());
+        // Rows that the session does not look at are skipped, which is what makes reading them cheap. The reply to a
+        // prepare has a form of its own and is always read.
+        let skips = expected != Expected::Statement && !self.session.needs_rows();
+        self.parser
+            .expect(if skips { Expected::Outcome } else { expected });
     }
 
     /// Lets the session do its last things before the connection is closed.

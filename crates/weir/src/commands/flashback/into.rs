@@ -1,7 +1,7 @@
 //! A table as it was, as a new table on the user's server.
 
 use anyhow::bail;
-use weir_flashback::{State, Stop, TableName, find_like, into};
+use weir_flashback::{State, Stop, TableName, TableRows, find_like, into};
 use weir_server::ExternalServer;
 
 use super::{clause, one_table, prepare, tell};
@@ -38,8 +38,10 @@ pub(super) fn execute(
     tell(&prepared, &made.told);
     let rows = into(
         &made.private,
-        table,
-        &clause,
+        TableRows {
+            table,
+            clause: &clause,
+        },
         &target,
         &server.endpoint,
         server.gate(),

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use weir_flashback::{Chosen, Diff, State, Stop, Undo, find_like, keys_where, rehearse};
+use weir_flashback::{Chosen, Diff, Script, State, Stop, Undo, find_like, keys_where, rehearse};
 use weir_process::create_private_file;
 use weir_server::ExternalServer;
 
@@ -47,13 +47,7 @@ pub(super) fn undo(
     file: &Path,
     stop: Stop,
 ) -> anyhow::Result<()> {
-    let gtids = arguments.gtid.iter().map(|text| text.parse());
-    let gtids: Result<Vec<_>, String> = gtids.collect();
-    let chosen = Chosen {
-        gtids: gtids.map_err(|why| anyhow!("flashback: {why}"))?,
-        connection: arguments.connection,
-        statement: arguments.statement.clone(),
-    };
+    let chosen = chosen(arguments)?;
     let prepared = prepare(server, arguments, stop)?;
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let mut undo = Undo::of(chosen);
@@ -73,15 +67,7 @@ pub(super) fn undo(
     }
     let moment = prepared.moment.to_string();
     let script = undo.script(&prepared.tables, &server.url.to_string(), &moment, &told);
-    // Values of the tables stand in it: it is for its owner alone.
-    let written =
-        create_private_file(file).and_then(|mut out| out.write_all(script.text.as_bytes()));
-    written.with_context(|| {
-        format!(
-            "flashback: {} is not written; name a new file",
-            file.display()
-        )
-    })?;
+    write_script(file, &script)?;
     tell(&prepared, &told);
     for conflict in &script.conflicts {
         eprintln!("conflict: {conflict}");
@@ -95,6 +81,39 @@ pub(super) fn undo(
         eprintln!("does not apply any more: {statement}");
     }
     let applied = script.statements.len() - missed.len();
+    print_script(arguments, file, &script, applied)
+}
+
+/// Which changes are taken back.
+fn chosen(arguments: &FlashbackArguments) -> anyhow::Result<Chosen> {
+    let gtids = arguments.gtid.iter().map(|text| text.parse());
+    let gtids: Result<Vec<_>, String> = gtids.collect();
+    Ok(Chosen {
+        gtids: gtids.map_err(|why| anyhow!("flashback: {why}"))?,
+        connection: arguments.connection,
+        statement: arguments.statement.clone(),
+    })
+}
+
+fn write_script(file: &Path, script: &Script) -> anyhow::Result<()> {
+    // Values of the tables stand in it: it is for its owner alone.
+    let written =
+        create_private_file(file).and_then(|mut out| out.write_all(script.text.as_bytes()));
+    written.with_context(|| {
+        format!(
+            "flashback: {} is not written; name a new file",
+            file.display()
+        )
+    })
+}
+
+/// Says what the script does; `applied`: statements that apply on a copy of the tables as they are.
+fn print_script(
+    arguments: &FlashbackArguments,
+    file: &Path,
+    script: &Script,
+    applied: usize,
+) -> anyhow::Result<()> {
     if arguments.common.json {
         return output::line(serde_json::json!({
             "file": file,

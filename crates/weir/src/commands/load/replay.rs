@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use weir_load::{LoadError, Progress};
 use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
-use weir_replay::{ReplayError, Survey, replay};
+use weir_replay::{CapturePart, ReplayError, Survey, replay};
 
 use crate::commands::external_server;
 use crate::{Outcome, interrupt, output};
@@ -55,9 +55,11 @@ pub(super) fn execute(arguments: &[String], config: &ClientConfig) -> anyhow::Re
     };
     let outcome = replay(
         &line.plan,
-        &line.capture,
-        &survey,
-        &line.options,
+        CapturePart {
+            path: &line.capture,
+            survey: &survey,
+            options: &line.options,
+        },
         (&gate, line.allow_write),
         stop,
         &mut warn,

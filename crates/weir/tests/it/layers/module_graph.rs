@@ -181,7 +181,7 @@ impl<'ast> Visit<'ast> for Source {
 }
 
 /// Whether something is compiled for tests only.
-fn is_of_tests(attributes: &[Attribute]) -> bool {
+pub(super) fn is_of_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => {
             let tokens = list.tokens.clone().into_iter();

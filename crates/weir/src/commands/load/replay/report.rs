@@ -44,6 +44,85 @@ pub(super) fn text(line: &ReplayLine, survey: &Survey, outcome: &ReplayOutcome) 
     text
 }
 
+fn write(
+    text: &mut String,
+    line: &ReplayLine,
+    survey: &Survey,
+    outcome: &ReplayOutcome,
+) -> std::fmt::Result {
+    let options = &line.options;
+    writeln!(
+        text,
+        "replay of {} ({}), pace {}, speed {}",
+        line.capture.display(),
+        survey.head.source.name(),
+        options.pace,
+        options.speed
+    )?;
+    write_fidelity(text, line, outcome)?;
+    write_speed(text, outcome)
+}
+
+fn write_fidelity(
+    text: &mut String,
+    line: &ReplayLine,
+    outcome: &ReplayOutcome,
+) -> std::fmt::Result {
+    let told = &outcome.record.fidelity;
+    writeln!(text, "\nfidelity")?;
+    write_sessions(text, told)?;
+    write_statements(text, told)?;
+    let late = told.late_us;
+    writeln!(
+        text,
+        "  lateness    p50 {} us, p99 {} us, max {} us; {} were due while their session still waited",
+        late.p50, late.p99, late.max, told.busy
+    )?;
+    write_differences(text, outcome)?;
+    if told.lock_errors_new > 0 {
+        writeln!(
+            text,
+            "  locks       {} lock errors that the capture does not have",
+            told.lock_errors_new
+        )?;
+    }
+    if line.options.order == ReplayOrder::Commit {
+        writeln!(
+            text,
+            "  order       {} statements waited for transactions of other sessions, {} of them in vain",
+            told.order_waits, told.order_given_up
+        )?;
+    }
+    Ok(())
+}
+
+/// How many sessions connected, and what became of the others.
+fn write_sessions(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result {
+    writeln!(
+        text,
+        "  sessions    {} of {} connected",
+        told.sessions_joined, told.sessions
+    )?;
+    if let Some(why) = &told.not_joined_why {
+        writeln!(text, "              the first that was not: {why}")?;
+    }
+    if told.sessions_missing > 0 {
+        writeln!(
+            text,
+            "              {} are missing in the capture, whole or in part",
+            told.sessions_missing
+        )?;
+    }
+    if told.connections_lost > 0 {
+        writeln!(
+            text,
+            "              {} connections were lost and made again",
+            told.connections_lost
+        )?;
+    }
+    Ok(())
+}
+
 /// How many were sent, and what became of the others.
 fn write_statements(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result {
     writeln!(
@@ -67,52 +146,9 @@ fn write_statements(text: &mut String, told: &ReplayFidelity) -> std::fmt::Resul
     Ok(())
 }
 
-fn write(
-    text: &mut String,
-    line: &ReplayLine,
-    survey: &Survey,
-    outcome: &ReplayOutcome,
-) -> std::fmt::Result {
+/// Where the answers were others than in the capture.
+fn write_differences(text: &mut String, outcome: &ReplayOutcome) -> std::fmt::Result {
     let told = &outcome.record.fidelity;
-    let options = &line.options;
-    writeln!(
-        text,
-        "replay of {} ({}), pace {}, speed {}",
-        line.capture.display(),
-        survey.head.source.name(),
-        options.pace,
-        options.speed
-    )?;
-    writeln!(text, "\nfidelity")?;
-    writeln!(
-        text,
-        "  sessions    {} of {} connected",
-        told.sessions_joined, told.sessions
-    )?;
-    if let Some(why) = &told.not_joined_why {
-        writeln!(text, "              the first that was not: {why}")?;
-    }
-    if told.sessions_missing > 0 {
-        writeln!(
-            text,
-            "              {} are missing in the capture, whole or in part",
-            told.sessions_missing
-        )?;
-    }
-    if told.connections_lost > 0 {
-        writeln!(
-            text,
-            "              {} connections were lost and made again",
-            told.connections_lost
-        )?;
-    }
-    write_statements(text, told)?;
-    let late = told.late_us;
-    writeln!(
-        text,
-        "  lateness    p50 {} us, p99 {} us, max {} us; {} were due while their session still waited",
-        late.p50, late.p99, late.max, told.busy
-    )?;
     writeln!(
         text,
         "  errors      {} in the capture, {} in the replay; {} of {} differ",
@@ -136,20 +172,11 @@ fn write(
         "  affected    {} of {} differ",
         told.affected_differ, told.affected_compared
     )?;
-    if told.lock_errors_new > 0 {
-        writeln!(
-            text,
-            "  locks       {} lock errors that the capture does not have",
-            told.lock_errors_new
-        )?;
-    }
-    if options.order == ReplayOrder::Commit {
-        writeln!(
-            text,
-            "  order       {} statements waited for transactions of other sessions, {} of them in vain",
-            told.order_waits, told.order_given_up
-        )?;
-    }
+    Ok(())
+}
+
+/// How fast it was, in all and by kind of statement.
+fn write_speed(text: &mut String, outcome: &ReplayOutcome) -> std::fmt::Result {
     let load = &outcome.load;
     writeln!(
         text,
