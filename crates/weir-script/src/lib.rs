@@ -2,7 +2,7 @@
 //! own and waits by blocking (`run`), or all are coroutines in the load engine's reactors (`reactor`).
 //!
 //! [`execute`] is the whole: it finds the script, reads its options, and does the command. Interpreters are
-//! `weir_lua`'s, connections `weir_mysql`'s; what threads count goes to the meters of `weir_load`, so that a
+//! the module `lua`'s, connections `weir_mysql`'s; what threads count goes to the meters of `weir_load`, so that a
 //! script's report is that of a native workload. Nothing here prints: text goes to the caller.
 
 mod connect;

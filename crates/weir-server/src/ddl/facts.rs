@@ -227,7 +227,7 @@ mod tests {
         let kept = std::fs::read_to_string(DOCUMENT).unwrap_or_default();
         assert!(
             kept == page,
-            "docs/ddl-facts.md is out of date; run `WEIR_UPDATE_FIXTURES=1 cargo nextest run -p weir-ddl the_document`"
+            "docs/ddl-facts.md is out of date; run `WEIR_UPDATE_FIXTURES=1 cargo nextest run -p weir-server the_document`"
         );
     }
 

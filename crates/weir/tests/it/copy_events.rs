@@ -1,5 +1,5 @@
 //! Events of a study that copy a table while the load goes on: by the log, and by a tool that fails. Copies by triggers
-//! and the real tool are tested in `weir-ddl`: at the swap of the former the load may meet error 1146.
+//! and the real tool are tested in `weir-server`: at the swap of the former the load may meet error 1146.
 
 use serde_json::Value;
 

@@ -5,10 +5,10 @@
 //! |---|---|
 //! | file, module, `#!`, nothing found, no command | `commands::commands_and_options_are_those_of_sysbench`, beside |
 //! | the body runs in every state; `sysbench.opt` is filled later | `runs::functions_are_called_in_sysbenchs_order`, beside |
-//! | places of modules, the script's folder last | `commands::a_module_*`, `weir-lua state::modules` |
+//! | places of modules, the script's folder last | `commands::a_module_*`, `weir-script lua::state::modules` |
 //! | commands, parallel ones, `prepare`, `help`, what is lacking | `commands::*`, beside |
 //! | exit code of a failed parallel command | `commands::a_parallel_command_fails_when_a_thread_does_and_says_which`; differs on purpose |
-//! | options: kinds, defaults, values, list in the help | `commands::commands_and_options_*`, `weir-lua tests::declared_options_*`, beside |
+//! | options: kinds, defaults, values, list in the help | `commands::commands_and_options_*`, `weir-script lua::tests::declared_options_*`, beside |
 //! | `ARG_FILE` | `commands::options_come_from_the_file_of_an_option`, beside |
 //! | modules in C, `LUA_CPATH` | `c_modules::*`, beside |
 //! | a list of hosts | `hosts::*` |
@@ -16,17 +16,17 @@
 //! | `init`, `thread_init`, `event`, `thread_done`, `done`, `thread_run` | `runs::functions_are_called_in_sysbenchs_order`, beside |
 //! | the loop: restart, end by a value, errors | `runs::an_event_is_tried_again_*`, `commands::a_script_that_fails_*`, beside |
 //! | `sb_more_events`, own `thread_run`, `--rate` | `runs::a_rate_is_kept`, `reactors::a_script_that_cannot_be_a_coroutine_*` |
-//! | fields of `sysbench`, `version`, `cmdline` | `weir-lua tests::beside::what_a_script_finds_is_alike`, beside |
+//! | fields of `sysbench`, `version`, `cmdline` | `weir-script lua::tests::beside::what_a_script_finds_is_alike`, beside |
 //! | hooks, `stat`, `report_csv`, `report_json` | `runs::hooks_replace_the_report`, beside |
 //! | random numbers | `contract::random_numbers_have_their_ranges`, beside; the numbers themselves differ |
 //! | drivers, connections, statements, parameters | `database::*`, beside |
 //! | results, null results, freed ones | `database::results_*`, `contract::misuse_is_logged_alike`, beside |
 //! | several results | `database::several_results_*`; 1.0.20 has none |
-//! | bulk inserts | `database::a_bulk_insert_fills_a_table`, `weir-lua tests::a_bulk_insert_is_sent_*`, beside |
+//! | bulk inserts | `database::a_bulk_insert_fills_a_table`, `weir-script lua::tests::a_bulk_insert_is_sent_*`, beside |
 //! | errors: text, restart, hook, reconnect | `database::errors_*`, `losses::*`, beside |
 //! | counting of reads, writes, others | `modules::installed_tests_count_as_under_sysbench_*`, beside |
 //! | histogram | `runs::a_histogram_is_printed_as_sysbench_does`, beside |
-//! | C surface `sb_*` | `weir-lua tests::the_c_surface_is_found_by_its_names`, `runs::an_own_count_of_errors_*`, beside |
+//! | C surface `sb_*` | `weir-script lua::tests::the_c_surface_is_found_by_its_names`, `runs::an_own_count_of_errors_*`, beside |
 //! | C surface `db_*` | `contract::the_database_is_reached_by_ffi`, `c_surface::*`, beside |
 //! | C surface `sb_histogram_*`, `sb_print_test_options` | `c_surface::prepared_statements_are_used_by_ffi_*`, beside |
 //! | several connections of a thread | `own_sockets::*`, `suites::*` |

@@ -7,7 +7,7 @@ use serde::Serialize;
 use weir_load::{LoadPlan, Workload, run};
 use weir_model::{Endpoint, ReplayPace, WorkloadName};
 use weir_mysql::Gate;
-use weir_replay::{ReplayOptions, Survey, replay};
+use weir_replay::{CapturePart, ReplayOptions, Survey, replay};
 use weir_server::PrivateServer;
 
 use crate::production::{Captured, plan, start};
@@ -105,8 +105,12 @@ impl<'a> Arm<'a> {
                 };
                 let survey = Survey::read(path, &options).unwrap();
                 let plan = LoadPlan::new(endpoint, WorkloadName::OltpPointSelect);
-                let allowed = (&gate, true);
-                let sent = replay(&plan, path, &survey, &options, allowed, &stop, &mut |_| {});
+                let part = CapturePart {
+                    path,
+                    survey: &survey,
+                    options: &options,
+                };
+                let sent = replay(&plan, part, (&gate, true), &stop, &mut |_| {});
                 sent.unwrap().load
             }
         };

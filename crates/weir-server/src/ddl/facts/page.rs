@@ -16,7 +16,7 @@ const HEAD: &str = "\
 # What each ALTER TABLE does
 
 The fastest `ALGORITHM`, the weakest `LOCK`, and the work of InnoDB, by `weir facts ddl` on empty tables. Tests run each
-row on both servers. Generated from [`statements.toml`](../crates/weir-ddl/src/facts/statements.toml), which also has
+row on both servers. Generated from [`statements.toml`](../crates/weir-server/src/ddl/facts/statements.toml), which also has
 the table that each statement alters.
 
 - `metadata`: only the definition changes.
