@@ -82,3 +82,9 @@ impl FlashbackError {
         }
     }
 }
+
+impl From<weir_server::Stopped> for FlashbackError {
+    fn from(_: weir_server::Stopped) -> Self {
+        Self::Stopped
+    }
+}

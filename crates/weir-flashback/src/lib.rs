@@ -23,7 +23,6 @@ mod side_table;
 mod source;
 mod spool;
 mod statement;
-mod stop;
 mod table;
 mod undo;
 
@@ -38,6 +37,6 @@ pub use private::{Private, find_like, usual_parent};
 pub use scan::{Change, Told, Transaction, read_log};
 pub use side_table::{TableRows, into, rehearse};
 pub use source::Source;
-pub use stop::Stop;
 pub use table::{Column, Table, TableName};
 pub use undo::{Chosen, Script, Undo, keys_where};
+pub use weir_server::Stop;

@@ -2,15 +2,12 @@
 //! directory, which goes when this value does.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use weir_model::Flavor;
-use weir_mysql::{
-    ClientError, Connection, Connector, Gate, Patience, identifier, write_client_options,
-};
+use weir_mysql::{ClientError, Connection, Gate, identifier, write_client_options};
 use weir_process::{PathError, WorkDirectory};
-use weir_server::{PrivateServer, ServerBinary, StartOptions, make_empty_data};
+use weir_server::{ScratchServer, ServerBinary};
 
 use crate::source::Variables;
 use crate::{FlashbackError, Source, Stop};
@@ -19,12 +16,18 @@ use crate::{FlashbackError, Source, Stop};
 pub(crate) const TAKES_ALL: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', \
      foreign_key_checks = 0, unique_checks = 0, time_zone = '+00:00'";
 
-/// A private server with its directory.
+/// Beside what every scratch server has: rows as large as the user's.
+const SETTINGS: [(&str, &str); 4] = [
+    ("innodb_buffer_pool_size", "268435456"),
+    ("innodb_redo_log_capacity", "67108864"),
+    ("max_allowed_packet", "1073741824"),
+    ("innodb_strict_mode", "OFF"),
+];
+
+/// A private server for tables as they were.
 #[derive(Debug)]
 pub struct Private {
-    server: PrivateServer,
-    directory: WorkDirectory,
-    flavor: Flavor,
+    server: ScratchServer,
 }
 
 /// Finds the server to start: `path`, or the one of this machine that is the user's in flavour and version.
@@ -53,32 +56,15 @@ impl Private {
         directory: WorkDirectory,
         stop: Stop,
     ) -> Result<Self, FlashbackError> {
-        let data = directory.path().join("data");
         let lower_case = variables.get("lower_case_table_names");
         let shaping: BTreeMap<String, String> = match lower_case {
             "" | "0" => BTreeMap::new(),
             other => [("lower_case_table_names".to_owned(), other.to_owned())].into(),
         };
-        make_empty_data(binary, &data, &shaping)?;
+        let server = ScratchServer::start(binary, directory, &shaping, &SETTINGS, stop);
         stop.check()?;
-        let mut options = StartOptions::new(data, directory.path().join("run"));
-        options.variables = own_variables(binary.flavor);
-        options.variables.extend(shaping);
-        let server = PrivateServer::start_watched(binary, &options, &mut |_| {
-            if stop.is_asked() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
-        stop.check()?;
-        let server = server?;
-        let private = Self {
-            server,
-            directory,
-            flavor: binary.flavor,
-        };
-        if private.flavor == Flavor::Mariadb {
+        let private = Self { server: server? };
+        if private.flavor() == Flavor::Mariadb {
             private
                 .connect(None)?
                 .run("SET GLOBAL slave_exec_mode = 'IDEMPOTENT'")?;
@@ -105,13 +91,7 @@ impl Private {
     }
 
     fn connect_by(&self, schema: Option<&str>, gate: Gate) -> Result<Connection, FlashbackError> {
-        let mut endpoint = self.server.endpoint();
-        if let Some(schema) = schema {
-            schema.clone_into(&mut endpoint.database);
-        }
-        let connector = Connector::new(endpoint, None, gate)?;
-        let connection = Connection::connect(&connector, schema.is_some(), Patience::Endless);
-        Ok(connection?)
+        Ok(self.server.connect(gate, schema)?)
     }
 
     /// Ends what one of these connections waits for. It may be over already.
@@ -127,7 +107,7 @@ impl Private {
         connection.run(TAKES_ALL)?;
         // Texts come as the bytes that they are stored as.
         connection.run("SET NAMES binary")?;
-        if self.flavor == Flavor::Mysql {
+        if self.flavor() == Flavor::Mysql {
             connection.run("SET SESSION rbr_exec_mode = 'IDEMPOTENT'")?;
         }
         Ok(connection)
@@ -140,7 +120,7 @@ impl Private {
         is_strict: bool,
     ) -> Result<(), FlashbackError> {
         let mode = if is_strict { "STRICT" } else { "IDEMPOTENT" };
-        let set = match self.flavor {
+        let set = match self.flavor() {
             Flavor::Mysql => format!("SET SESSION rbr_exec_mode = '{mode}'"),
             Flavor::Mariadb => format!("SET GLOBAL slave_exec_mode = '{mode}'"),
         };
@@ -161,7 +141,7 @@ impl Private {
     ///
     /// A file that cannot be written.
     pub fn option_file(&self) -> Result<PathBuf, FlashbackError> {
-        let path = self.directory.path().join("client.cnf");
+        let path = self.server.directory().join("client.cnf");
         let endpoint = self.server.endpoint();
         write_client_options(&path, &endpoint).map_err(PathError::on("write", &path))?;
         Ok(path)
@@ -174,43 +154,17 @@ impl Private {
 
     /// Its branch of the family.
     pub(crate) fn flavor(&self) -> Flavor {
-        self.flavor
+        self.server.flavor
     }
 
     /// For `map_err`: what this server refused.
     pub(crate) fn refused(&self) -> impl Fn(ClientError) -> FlashbackError {
-        let path = self.directory.path().display().to_string();
+        let path = self.server.directory().display().to_string();
         move |error| FlashbackError::Private {
             words: error.words(),
             path: path.clone(),
         }
     }
-}
-
-/// Nothing of it has to outlive it, so nothing is written twice or waited for.
-fn own_variables(flavor: Flavor) -> BTreeMap<String, String> {
-    let both = [
-        ("innodb_flush_log_at_trx_commit", "0"),
-        ("innodb_buffer_pool_size", "268435456"),
-        ("innodb_redo_log_capacity", "67108864"),
-        ("max_allowed_packet", "1073741824"),
-        ("innodb_strict_mode", "OFF"),
-    ];
-    let own: &[(&str, &str)] = match flavor {
-        Flavor::Mysql => &[
-            ("skip_log_bin", "1"),
-            // Its events belong to no transaction.
-            ("gtid_mode", "OFF"),
-            ("enforce_gtid_consistency", "OFF"),
-            ("performance_schema", "OFF"),
-            ("innodb_doublewrite", "OFF"),
-        ],
-        Flavor::Mariadb => &[("innodb_doublewrite", "0")],
-    };
-    both.iter()
-        .chain(own)
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect()
 }
 
 /// Where data are put if nothing else is asked for.

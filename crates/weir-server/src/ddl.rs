@@ -24,4 +24,4 @@ pub use facts::{Checked, Expected, Facts, Operation};
 pub use own_tool::{OwnTool, ToolRun};
 pub use schema_objects::Leftover;
 pub use trial::{EmptyTable, EmptyTables, RefusedTry, Trial, Way};
-pub use trial_server::{Stop, TrialServer};
+pub use trial_server::TrialServer;

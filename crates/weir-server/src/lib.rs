@@ -31,10 +31,12 @@ mod option_file;
 pub mod pool_pages;
 mod private_server;
 mod replication;
+mod scratch_server;
 mod server_process;
 mod session;
 mod snapshot;
 mod state;
+mod stop;
 mod variables;
 
 pub use backup::{Backup, BackupOrigin};
@@ -65,6 +67,7 @@ pub use replication::{
     Promotion, Role, attach, attach_at, gtid_place, promote, replication_variables,
     wait_until_caught_up,
 };
+pub use scratch_server::ScratchServer;
 pub use server_process::{FoundServer, ServerIdentity};
 pub use session::Session;
 pub use snapshot::{
@@ -72,4 +75,5 @@ pub use snapshot::{
     copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::state_directory;
+pub use stop::{Stop, Stopped};
 pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

@@ -103,8 +103,8 @@ pub fn shown_names(flavor: Flavor, version: ServerVersion, name: &str) -> BTreeS
     names
 }
 
-/// The value of the setting `name`, which options of any version may name, as a server of `version` says it in
-/// `variables`: in one spelling for all that mean the same.
+/// What `variables`, said by a server of `version`, have for the setting `name`: in one spelling for all that mean
+/// the same. Options of any version may name it.
 pub fn meaning(
     variables: &ServerVariables<'_>,
     version: ServerVersion,

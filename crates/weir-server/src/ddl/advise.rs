@@ -22,8 +22,9 @@ use weir_mysql::{Connection, Gate, text_literal};
 
 use self::table::TableCopy;
 use self::user_server::UserServer;
+use crate::Stop;
 use crate::ddl::{
-    Algorithm, AlterStatement, DdlError, EmptyTables, Lock, Stop, Trial, TrialServer, Work,
+    Algorithm, AlterStatement, DdlError, EmptyTables, Lock, Trial, TrialServer, Work,
 };
 
 pub use obstacle::{Obstacle, Severity};

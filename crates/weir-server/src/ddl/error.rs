@@ -88,3 +88,9 @@ pub enum DdlError {
     #[error(transparent)]
     Process(#[from] ProcessError),
 }
+
+impl From<crate::Stopped> for DdlError {
+    fn from(_: crate::Stopped) -> Self {
+        Self::Stopped
+    }
+}

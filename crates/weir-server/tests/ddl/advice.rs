@@ -7,9 +7,9 @@ use std::time::Duration;
 use weir_model::Flavor;
 use weir_mysql::{Connection, Gate};
 use weir_server::PrivateServer;
+use weir_server::Stop;
 use weir_server::ddl::{
-    Advice, AdviceOptions, Advisor, Algorithm, DdlError, Facts, Lock, Severity, Stop, TrialServer,
-    Work,
+    Advice, AdviceOptions, Advisor, Algorithm, DdlError, Facts, Lock, Severity, TrialServer, Work,
 };
 use weir_testing::{binary, connect, start};
 

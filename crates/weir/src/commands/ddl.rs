@@ -5,7 +5,8 @@ mod words;
 use std::env::temp_dir;
 
 use weir_model::ServerUrl;
-use weir_server::ddl::{AdviceOptions, Advisor, AlterStatement, DdlError, Stop};
+use weir_server::Stop;
+use weir_server::ddl::{AdviceOptions, Advisor, AlterStatement, DdlError};
 
 use crate::cli::{DdlAdviseArguments, DdlCommand};
 use crate::commands::external_server;

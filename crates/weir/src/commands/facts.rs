@@ -7,7 +7,8 @@ use std::fs;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use weir_report::table;
-use weir_server::ddl::{Algorithm, Checked, DdlError, Facts, Lock, Stop, TrialServer};
+use weir_server::Stop;
+use weir_server::ddl::{Algorithm, Checked, DdlError, Facts, Lock, TrialServer};
 use weir_server::{ServerBinary, ServerError, find};
 
 use crate::cli::{FactsCommand, FactsDdlArguments};

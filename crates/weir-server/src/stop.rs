@@ -4,12 +4,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::FlashbackError;
+use thiserror::Error;
 
 /// Between two looks at the flag.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Whether the user wants the answer no more.
+/// The user wants the answer no more.
+#[derive(Debug, Error)]
+#[error("stopped before the end")]
+pub struct Stopped;
+
+/// A flag that asks to stop: the user wants the answer no more.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stop(Option<&'static AtomicBool>);
 
@@ -25,9 +30,13 @@ impl Stop {
     }
 
     /// An error if so.
-    pub(crate) fn check(self) -> Result<(), FlashbackError> {
+    ///
+    /// # Errors
+    ///
+    /// Stopping is asked for.
+    pub fn check(self) -> Result<(), Stopped> {
         if self.is_asked() {
-            return Err(FlashbackError::Stopped);
+            return Err(Stopped);
         }
         Ok(())
     }
@@ -92,6 +101,6 @@ mod tests {
         let (sender, ends) = channel();
         STOP.store(true, Ordering::Relaxed);
         stop.during(move || sender.send(()).unwrap(), || ends.recv().unwrap());
-        assert!(matches!(stop.check(), Err(FlashbackError::Stopped)));
+        assert!(matches!(stop.check(), Err(Stopped)));
     }
 }
