@@ -72,7 +72,12 @@ pub(crate) fn run(
 }
 
 /// Says how far the threads are.
-fn tell(world: &Arc<World>, report: &dyn Report, reporters: &Reporters, progress: &ThreadProgress<'_>) {
+fn tell(
+    world: &Arc<World>,
+    report: &dyn Report,
+    reporters: &Reporters,
+    progress: &ThreadProgress<'_>,
+) {
     match progress {
         ThreadProgress::Started => world.log.report(&report.started()),
         ThreadProgress::Load(progress) => reporters.tell(world, report, progress),
