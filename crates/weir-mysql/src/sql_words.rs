@@ -1,6 +1,6 @@
 //! The words of a statement with where they stand, for a search of a clause in it.
 
-use crate::gate::{Quoting, Token, next_token};
+use crate::gate::{Quoting, Token, placed_tokens};
 
 /// A word, a name, a string, or a sign of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,18 +53,13 @@ impl<'a> SqlWord<'a> {
 
 /// The words of `sql`, as a server with the usual `sql_mode` reads them, without comments.
 pub fn sql_words(sql: &str) -> Vec<SqlWord<'_>> {
-    let mut words = Vec::new();
-    let mut at = 0;
-    while let Some(first) = sql[at..].chars().next() {
-        let (token, length) = next_token(&sql[at..], first, Quoting::USUAL);
-        words.extend(token.map(|token| SqlWord {
+    placed_tokens(sql, Quoting::USUAL)
+        .map(|(token, place)| SqlWord {
             token,
-            start: at,
-            end: at + length,
-        }));
-        at += length;
-    }
-    words
+            start: place.start,
+            end: place.end,
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -74,12 +74,9 @@ fn word(tokens: &[Token<'_>], at: usize) -> String {
     }
 }
 
-/// A word is a number, and no name after a dot: `1.5`, but not `shop.1`.
+/// A word is a number, and no name behind a point: `1.5`, but not `shop.1`.
 fn is_number(tokens: &[Token<'_>], at: usize) -> bool {
-    let is_name = matches!(
-        tokens[..at],
-        [.., before, Token::Sign('.')] if !before.is_number()
-    );
+    let is_name = matches!(tokens[..at], [.., Token::Sign('.')]);
     tokens[at].is_number() && !is_name
 }
 

@@ -96,6 +96,9 @@ fn with_parts(effect: Effect, words: &[Token<'_>], calls: Calls) -> Effect {
     let counts = has("VALUE", &["FOR"]) || words.iter().any(|word| word.is("NEXTVAL"));
     let locks = has("FOR", &["UPDATE", "SHARE"]) || has("LOCK", &["IN"]) || reads_with_locks(words);
     match effect {
+        Effect::Write(named) if locks => {
+            Effect::Write(union(union(named, schemas(words)), calls.schemas))
+        }
         Effect::Write(named) => Effect::Write(union(named, calls.schemas)),
         Effect::None if counts || locks => Effect::Write(union(schemas(words), calls.schemas)),
         // What a stored function does, it does not say here.

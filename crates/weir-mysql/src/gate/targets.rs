@@ -213,9 +213,7 @@ impl<'t, 'a> Scan<'t, 'a> {
             taken += 2;
         }
         let is_call = self.token(at + taken) == Some(Token::Sign('('));
-        if first.is_number() && names.len() > 1 {
-            // `1.5`
-        } else if self.expects_table {
+        if self.expects_table {
             self.expects_table = false;
             self.named.extend((names.len() > 1).then(|| names[0]));
             self.tables.extend(names.last());

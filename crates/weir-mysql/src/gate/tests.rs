@@ -198,8 +198,25 @@ fn rows_are_locked_only_where_tables_may_be_changed() {
     let sql = "SELECT a FROM t FOR UPDATE";
     assert!(refusal(&Gate::reading(), sql).contains("only reads"));
     assert!(allowing("shop", &[]).admit(&address(), sql).is_ok());
-    let other = "SELECT a FROM hr.t LOCK IN SHARE MODE";
-    assert!(refusal(&allowing("shop", &[]), other).contains("`hr`"));
+    for other in [
+        "SELECT a FROM hr.t LOCK IN SHARE MODE",
+        // A plan locks the table as what it is the plan of.
+        "EXPLAIN SELECT a FROM hr.t FOR UPDATE",
+        "WITH c AS (SELECT a FROM hr.t FOR UPDATE) UPDATE t SET a = 1",
+    ] {
+        assert!(refusal(&allowing("shop", &[]), other).contains("`hr`"));
+    }
+}
+
+#[test]
+fn a_number_hides_no_word_behind_it() {
+    for number in ["1e3", "1.5", ".5", "1.", "1.5e-3", "(1).5"] {
+        let sql = format!("SELECT {number}INTO OUTFILE '/tmp/x'");
+        assert!(
+            refusal(&Gate::reading(), &sql).contains("writes a file"),
+            "{sql}"
+        );
+    }
 }
 
 #[test]

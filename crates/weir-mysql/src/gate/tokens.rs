@@ -4,6 +4,8 @@
 //! Literals"). A comment that the server executes cannot be passed over; it is marked. Where a string ends depends on
 //! `sql_mode`.
 
+use std::ops::Range;
+
 /// A word, a quoted name or a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
@@ -42,9 +44,9 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// Whether it is a number or the first part of one.
+    /// Whether it is a number, if it is no name behind a point.
     pub(crate) fn is_number(self) -> bool {
-        matches!(self, Self::Word(word) if word.bytes().all(|byte| byte.is_ascii_digit()))
+        matches!(self, Self::Word(word) if number_length(word, Before::Other) == word.len())
     }
 }
 
@@ -93,14 +95,46 @@ pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
 
 /// All tokens of a statement.
 pub(crate) fn tokens_in(sql: &str, quoting: Quoting) -> Vec<Token<'_>> {
-    let mut rest = sql;
-    let mut tokens = Vec::new();
-    while let Some(first) = rest.chars().next() {
-        let (token, length) = next(rest, first, quoting);
-        tokens.extend(token);
-        rest = &rest[length..];
-    }
-    tokens
+    placed_tokens(sql, quoting)
+        .map(|(token, _)| token)
+        .collect()
+}
+
+/// All tokens of a statement, each with the bytes that it takes.
+pub(crate) fn placed_tokens(
+    sql: &str,
+    quoting: Quoting,
+) -> impl Iterator<Item = (Token<'_>, Range<usize>)> {
+    let (mut at, mut before) = (0, Before::Other);
+    std::iter::from_fn(move || {
+        loop {
+            let first = sql[at..].chars().next()?;
+            let (token, length) = next(&sql[at..], first, before, quoting);
+            let place = at..at + length;
+            before = match token {
+                Some(word @ Token::Word(_)) if before == Before::Separator || !word.is_number() => {
+                    Before::Name
+                }
+                Some(Token::Sign('.')) if before == Before::Name => Before::Separator,
+                _ => Before::Other,
+            };
+            at = place.end;
+            if let Some(token) = token {
+                return Some((token, place));
+            }
+        }
+    })
+}
+
+/// What stands right before a token, which decides whether digits begin a name or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// A name without quotes: a point behind it separates names.
+    Name,
+    /// That point: what follows is a name, whatever it begins with.
+    Separator,
+    /// Anything else, or a blank.
+    Other,
 }
 
 /// The tokens of a statement in each way that a server may read it.
@@ -116,8 +150,13 @@ pub(super) fn readings(sql: &str) -> Vec<Vec<Token<'_>>> {
     readings
 }
 
-/// The token at the start of `rest`, which begins with `first`, if that is one, and its length in bytes.
-pub(crate) fn next(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'_>>, usize) {
+/// The token at the start of `rest`, which begins with `first`, if that is one, and its length in bytes; for those who
+/// look for signs and quotes, to whom numbers are words.
+pub(crate) fn next_token(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'_>>, usize) {
+    next(rest, first, Before::Separator, quoting)
+}
+
+fn next(rest: &str, first: char, before: Before, quoting: Quoting) -> (Option<Token<'_>>, usize) {
     let line_end = || rest.find('\n').unwrap_or(rest.len());
     match first {
         c if is_space(c) => (None, 1),
@@ -128,12 +167,42 @@ pub(crate) fn next(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'
             (is_read(&rest[..end]).then_some(Token::Executed), end)
         }
         '\'' | '"' | '`' => quoted(rest, first, quoting),
+        '0'..='9' | '.' if before != Before::Separator && number_length(rest, before) > 0 => {
+            let (number, _) = rest.split_at(number_length(rest, before));
+            (Some(Token::Word(number)), number.len())
+        }
         c if is_word(c) => {
             let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             (Some(Token::Word(&rest[..end])), end)
         }
         c => (Some(Token::Sign(c)), c.len_utf8()),
     }
+}
+
+/// Bytes of the number at the start of `text`; 0 if it begins with none. Digits with letters behind them are a name,
+/// but not behind a point or an exponent: `1e3INTO` is a number and a word, `1INTO` is one name
+/// (observed on both servers).
+fn number_length(text: &str, before: Before) -> usize {
+    let digits = |from: usize| {
+        let rest = text.as_bytes().get(from..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let at = |at: usize| text.as_bytes().get(at).copied().unwrap_or(b' ');
+    let whole = digits(0);
+    if at(whole) == b'.' && (whole > 0 || before != Before::Name && digits(1) > 0) {
+        let end = whole + 1 + digits(whole + 1);
+        let sign = usize::from(matches!(at(end + 1), b'+' | b'-'));
+        let exponent = digits(end + 1 + sign);
+        return match at(end) {
+            b'e' | b'E' if exponent > 0 => end + 1 + sign + exponent,
+            _ => end,
+        };
+    }
+    if whole > 0 && matches!(at(whole), b'e' | b'E') && digits(whole + 1) > 0 {
+        return whole + 1 + digits(whole + 1);
+    }
+    let is_name = text[whole..].starts_with(is_word);
+    if is_name { 0 } else { whole }
 }
 
 /// The server reads what stands in a comment: it executes it, or it is a hint with a quote in which the
@@ -238,6 +307,33 @@ mod tests {
             tokens_in(r"'it\'s'", plain),
             [Text(r"it\"), Word("s"), Unfinished]
         );
+    }
+
+    #[test]
+    fn a_number_ends_where_the_server_ends_it() {
+        for (sql, words) in [
+            ("1e3INTO", &["1e3", "INTO"][..]),
+            ("1E3INTO", &["1E3", "INTO"]),
+            ("1INTO", &["1INTO"]),
+            ("1eINTO", &["1eINTO"]),
+            ("0x41INTO", &["0x41INTO"]),
+            ("1.5INTO", &["1.5", "INTO"]),
+            ("1.INTO", &["1.", "INTO"]),
+            ("1.e3INTO", &["1.e3", "INTO"]),
+            ("1.5e-3INTO", &["1.5e-3", "INTO"]),
+            (".5INTO", &[".5", "INTO"]),
+            ("1.5.5INTO", &["1.5", ".5", "INTO"]),
+        ] {
+            let words: Vec<_> = words.iter().map(|word| Word(word)).collect();
+            assert_eq!(tokens(sql), words, "{sql}");
+        }
+        // Behind a point that separates names, everything is a name.
+        assert_eq!(tokens("t.1e3INTO"), [Word("t"), Sign('.'), Word("1e3INTO")]);
+        assert_eq!(tokens("t.5"), [Word("t"), Sign('.'), Word("5")]);
+        // That is so right behind a name without quotes only.
+        assert_eq!(tokens("t .5x"), [Word("t"), Word(".5"), Word("x")]);
+        assert_eq!(tokens("`t`.5x"), [Quoted("t"), Word(".5"), Word("x")]);
+        assert_eq!(tokens("1-2"), [Word("1"), Sign('-'), Word("2")]);
     }
 
     #[test]
