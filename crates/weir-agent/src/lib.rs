@@ -1,4 +1,5 @@
-//! Agents: load hosts that take a share of a run, and the conductor that leads them.
+//! Agents on other hosts take a share of a run or start its server; a conductor leads them over a bus.
+//! Change here: messages: `messages.rs`; an agent's work: `agent/`; a conductor's: `conductor/`; keys and nats-server: `bus/`.
 //!
 //! An *agent* ([`serve`]) is a process on a load host. A *crew* is the agents of one bus; a [`Crew`] is what a conductor
 //! (`weir load`, `weir run`) leads them by. In a run each agent makes its connections and says that it is ready. The

@@ -1,4 +1,5 @@
 //! The crash lab: may the doublewrite buffer be off on this storage?
+//! Change here: which states a cut may leave: `choose_cuts.rs` and `write_outcome.rs`; what counts as damage: `judge.rs`; words: `verdict.rs`.
 //!
 //! One recording of a server at work ([`record`]) gives many crash states: a place in it, all that was
 //! surely on the media by then, and of what was not, a part that the device's rules allow

@@ -1,4 +1,5 @@
-//! The emulated drive: device model, deadline scheduler and FUSE front end.
+//! The emulated drive: device model, deadline scheduler and FUSE front end; and how a real drive's profile is learned.
+//! Change here: how a device behaves: `model/`; files and flushes: `fuse/`; when an answer leaves: `scheduler/`; measuring a real drive: `measure/`.
 
 mod adoption;
 mod calibration;

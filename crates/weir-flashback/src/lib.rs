@@ -1,5 +1,7 @@
-//! Tables of a stock server as they were: from the tables as they are and the binary log, without a lock and without a
-//! backup ([`Prepared::make`] has the algorithm and why it is right).
+//! Tables of a stock server as they were, what changed since, and the script that takes it back; from the tables and the binary log.
+//! Change here: a new event in the log: `scan.rs`; a table's rows: `table.rs`; what the user's server is asked: `source.rs`; the script: `undo.rs`.
+//!
+//! It needs neither a lock nor a backup: [`Prepared::make`] has the algorithm and why it is right.
 //!
 //! The user's server is only read: its tables in one consistent snapshot, its log as a replica reads it. Images of rows
 //! reach the private server as row events, so that a server of the same kind reads the values that one wrote.

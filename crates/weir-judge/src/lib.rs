@@ -1,5 +1,7 @@
-//! What runs say: a stored result becomes comparisons, verdicts, findings and analysis, each time it is
-//! read, so that better statistics also judge old results. Also what remains to be run, which follows from
+//! What runs say: comparisons, verdicts, findings and analysis, and which runs are left to do.
+//! Change here: a rule: `rules/`, one file each; an interval of a comparison: `estimate_ratio.rs`; the order of runs: `schedule/`.
+//!
+//! A stored result is judged each time it is read, so that better statistics also judge old results. What is left to do follows from
 //! the plan and the runs that there are. Nothing here touches a server or a drive.
 //!
 //! Downwards: `evaluate` and `two_results` -> `analysis` -> `claims` -> `rules` -> `claim_contrasts`, `schedule` ->

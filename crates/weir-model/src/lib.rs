@@ -1,4 +1,5 @@
-//! The words of Weir as types: units, drive profiles, plans and results.
+//! The words of Weir as types: units, drive profiles, specs, plans and results; no I/O and no clock.
+//! Change here: an option of the load: `spec/load_options.rs`; a drive's parameter: `drive/`; a field of a result: `result.rs`; a metric's name: `metric/`.
 //!
 //! Every other crate speaks in these types, so that none of them needs to know another.
 //! Nothing here does I/O, starts a process or reads a clock.

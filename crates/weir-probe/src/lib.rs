@@ -1,4 +1,5 @@
 //! Samplers of server, host, process and drive metrics: one file per source.
+//! Change here: a metric: `catalogue.rs`; where it is read: `server/`, `host/`, `process.rs`, `drive.rs`.
 //!
 //! A [`Probe`] reads one source. The [`Sampler`] asks each probe at the same instants from a thread
 //! of its own, so that a server that stalls costs its own samples and no others. What could

@@ -1,5 +1,8 @@
-//! Runs users' sysbench scripts: their commands, and runs in two ways. Each connection has a thread of its
-//! own and waits by blocking (`run`), or all are coroutines in the load engine's reactors (`reactor`).
+//! Runs users' sysbench scripts: commands, options, threads or coroutines, and the Lua interpreter.
+//! Change here: what a script finds in Lua: `lua/`; its commands: `execute.rs`; a thread for each connection: `run.rs`; coroutines: `reactor.rs`.
+//!
+//! Each connection has a thread of its own and waits by blocking (`run`), or all are coroutines in the load engine's reactors
+//! (`reactor`).
 //!
 //! [`execute`] is the whole: it finds the script, reads its options, and does the command. Interpreters are
 //! the module `lua`'s, connections `weir_mysql`'s; what threads count goes to the meters of `weir_load`, so that a

@@ -1,4 +1,5 @@
 //! Results and running studies in a browser: history, comparison, live view, start and stop.
+//! Change here: an address of the API: `api/`; what is listed: `library.rs`; start and stop: `study_runner.rs`; the page itself: `web/src/serve`.
 //!
 //! In: a folder of results, of which those that are being made tell their progress in a file
 //! ([`weir_store::progress::ProgressFile`]), and a folder of studies. Out: HTTP on one thread, with every read

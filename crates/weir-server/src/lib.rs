@@ -1,5 +1,5 @@
-//! Private mysqld and mariadbd servers: found, initialised, started, asked, stopped, and their
-//! data kept as snapshots.
+//! Servers of both flavours: found, initialised, started, asked, changed and stopped; their data as snapshots.
+//! Change here: how a private server starts: `private_server/`; snapshots: `snapshot/`; settings of a user's server: `config_changes/`; ALTER TABLE: `ddl/`; pages of a pool: `pool_pages/`.
 //!
 //! A private server has its own data directory, listens on a Unix socket in a 0700 directory only,
 //! and ends with the thread that started it ([`weir_process::spawn_tied`]). Its one account,

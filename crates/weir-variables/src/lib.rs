@@ -1,4 +1,5 @@
 //! Names and values of server variables, as each flavour and version has them: the one place that translates.
+//! Change here: a variable that was renamed or removed: `history.rs`; names that mean one variable: `synonyms.rs`; the redo log's size: `redo_log.rs`.
 //!
 //! A study says `innodb_redo_log_capacity`, MySQL's word since 8.0.30 (MySQL manual,
 //! "InnoDB Startup Options and System Variables"); MariaDB's for the same bytes is

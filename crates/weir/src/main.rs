@@ -1,4 +1,5 @@
-//! Weir: the command line. Wiring only: parse, call, print, exit.
+//! The command line: wiring only. It parses, calls, prints and exits.
+//! Change here: an option: `cli/`, one file for each command; what a command does: `commands/`; words of an error: `error_line.rs`.
 #![allow(
     clippy::print_stderr,
     reason = "progress and errors of a program go to standard error"
