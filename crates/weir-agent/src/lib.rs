@@ -1,5 +1,5 @@
 //! Agents on other hosts take a share of a run or start its server; a conductor leads them over a bus.
-//! Change here: messages: `messages.rs`; an agent's work: `agent/`; a conductor's: `conductor/`; keys and nats-server: `bus/`.
+//! Change here: messages: `messages.rs`; an agent's work: `agent/`; a conductor's: `conductor/`; when an agent is lost: `conductor/liveness.rs`; steps of a server: `server_role.rs`; keys and nats-server: `bus/`.
 //!
 //! An *agent* ([`serve`]) is a process on a load host. A *crew* is the agents of one bus; a [`Crew`] is what a conductor
 //! (`weir load`, `weir run`) leads them by. In a run each agent makes its connections and says that it is ready. The

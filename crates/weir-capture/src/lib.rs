@@ -1,5 +1,5 @@
 //! A user's own load as a file: its format, and the proxy and the logs that it is made from.
-//! Change here: another kind of log: `import/`; the proxy: `proxy/`; fingerprints of statements: `sql/`; the format: `record.rs`.
+//! Change here: another kind of log: `import/`; the proxy: `proxy/`; fingerprints of statements: `sql/`; what becomes of values: `literals.rs`; the format: `record.rs`, `block.rs`.
 //!
 //! A capture (`name.weircap`) has what sessions asked a server, when, and what came of it. [`CaptureWriter`] makes one,
 //! [`CaptureReader`] reads it, also while it is written. What becomes of the statements' values is decided before

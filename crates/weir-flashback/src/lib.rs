@@ -1,5 +1,5 @@
 //! Tables of a stock server as they were, what changed since, and the script that takes it back; from the tables and the binary log.
-//! Change here: a new event in the log: `scan.rs`; a table's rows: `table.rs`; what the user's server is asked: `source.rs`; the script: `undo.rs`.
+//! Change here: what an event of the log means: `scan.rs`; which tables can be told: `table.rs`; the algorithm: `flashback.rs`; how values are written: `render.rs`; the script: `undo.rs`.
 //!
 //! It needs neither a lock nor a backup: [`Prepared::make`] has the algorithm and why it is right.
 //!

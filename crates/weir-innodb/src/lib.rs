@@ -1,5 +1,5 @@
 //! InnoDB's pages on disk: how a tablespace is laid out, and whether each of its pages is whole.
-//! Change here: a page's format: `layout.rs`; checksums: `checksum.rs`; keys of B-trees: `btree/`.
+//! Change here: a page and its damage: `page.rs`; page size and format by a file's flags: `layout.rs`; checksums: `checksum.rs`; records of a B-tree: `index_page.rs`; keys: `btree.rs`, `key.rs`.
 //!
 //! Written from the servers' documentation of the page format (MySQL Internals, "InnoDB Page
 //! Structure"; `MariaDB` Knowledge Base, "`innodb_checksum_algorithm`") and checked against files that

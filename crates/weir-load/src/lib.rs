@@ -1,5 +1,5 @@
 //! The load engine: drives a MySQL server with many connections from few threads and measures it.
-//! Change here: a request and its answer: `driver/`; the event loop: `reactor/`; what is counted: `meter/`; why a load ended: `conclusion.rs`; tables: `prepare.rs`.
+//! Change here: a request and its answer: `driver/`; what a connection does next: `session.rs`; the event loop: `reactor/`; what is counted: `meter/`; why a load ended: `conclusion.rs`; tables: `prepare.rs`.
 //!
 //! [`prepare`] makes the tables, [`run`] loads them, [`cleanup`] drops them; [`check_order_entry`] looks
 //! whether those of order entry hold together. Each connection has

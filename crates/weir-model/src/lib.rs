@@ -1,5 +1,5 @@
 //! The words of Weir as types: units, drive profiles, specs, plans and results; no I/O and no clock.
-//! Change here: an option of the load: `spec/load_options.rs`; a drive's parameter: `drive/`; a field of a result: `result.rs`; a metric's name: `metric/`.
+//! Change here: an option of the load: `spec/load_options.rs`; a kind of event: `spec/timeline.rs`; a drive's parameter: `drive/`, its limits: `drive/checks.rs`; a field of a result: `result.rs`; a metric's name: `metric/names.rs`; a rule's: `rule_id.rs`.
 //!
 //! Every other crate speaks in these types, so that none of them needs to know another.
 //! Nothing here does I/O, starts a process or reads a clock.

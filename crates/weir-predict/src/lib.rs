@@ -1,5 +1,5 @@
 //! Predictions of what did not run: misses, throughput and latency of pools, drives and numbers of connections.
-//! Change here: which pages a pool keeps: `residency/`; queues: `network.rs`; tables of `weir predict`: `from_result/`.
+//! Change here: which pages a pool keeps: `residency.rs`, `pool_use.rs`; what a transaction waits for: `queues.rs`, `network.rs`; prices, growth and tables of `weir predict`: `from_result/`.
 //!
 //! Pure functions of a workload, a drive's model and what a run has measured. From the data up:
 //! `popularity` (how often each page is asked for) -> `pool_use` (what a server does with frames), `residency` and

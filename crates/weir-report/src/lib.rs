@@ -1,5 +1,5 @@
 //! A result as HTML, JSON, Markdown, CSV and text for a terminal; all words for a reader.
-//! Change here: a column of the runs' table: `run_table.rs`; a figure: `timeline/`, `sweeps.rs`; the first sentence: `answers.rs`; the page itself: `web/`.
+//! Change here: the first sentence: `advice.rs`; a comparison's: `answers.rs`; names of things: `words.rs`; a column of CSV: `run_table.rs`; what the page gets: `page.rs`; the page itself: `web/src/sections`.
 //!
 //! In: a [`weir_model::JudgedResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate

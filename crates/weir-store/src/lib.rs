@@ -1,5 +1,5 @@
 //! The folder of a result: one SQLite file, whose schema only this crate knows, and where a running study is.
-//! Change here: a column: `write.rs` and `read.rs`, with a new schema; results of earlier versions: `schema-*.sql`; progress: `progress/`.
+//! Change here: a column: `schema.sql`, `write.rs`, `read.rs`, and how the version before is read: a new `schema-*.sql`; progress of a running study: `progress/`.
 //!
 //! A run is written in one transaction when it is complete, so that a kill at any moment leaves
 //! whole runs only. Comparisons and verdicts are not stored: they follow from the runs.

@@ -1,5 +1,5 @@
 //! Study file to plan, and what installed servers and drives say of it; starts nothing.
-//! Change here: a key of the file: `file/`; its meaning: `resolve/`; levels of a factor: `levels.rs`; what servers would make of it: `settings_preview.rs`.
+//! Change here: a key of the file: `file.rs`, `file/`; its default and meaning: `resolve/`; levels of a factor: `levels.rs`; what servers would make of it: `settings_preview.rs`.
 //!
 //! [`StudyFile`] is what the user wrote; [`resolve`] turns it into a [`weir_model::Plan`] with
 //! nothing left to decide; [`preview_settings`] asks installed servers what they would make of it. Nothing here starts a

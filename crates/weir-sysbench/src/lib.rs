@@ -1,5 +1,5 @@
 //! sysbench's command line and report: the grammar, options, defaults and formats of 1.0.20 and of 1.1.
-//! Change here: an option: `options.rs`; from options to a load: `invocation.rs`; the report: `report/`; a spec as a command: `written.rs`.
+//! Change here: an option of sysbench: `options.rs`; of Weir alone: `own_options.rs`; from options to a load: `invocation.rs`; the report: `report.rs`, what Weir adds to it: `additions.rs`; a spec as a command: `written.rs`.
 //!
 //! `WORKLOAD [--name=value ...] prepare|run|cleanup|help`. Written from sysbench's documented
 //! behaviour and the output of the program, not from its sources.

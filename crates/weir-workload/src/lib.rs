@@ -1,5 +1,5 @@
 //! Workloads: which statements a transaction has, in which order, with which parameters, and the tables that they work on.
-//! Change here: a key of the workload file: `file/`; a distribution: `distribution/`; sysbench's workloads: `oltp/`; order entry: `order_entry/`.
+//! Change here: a key of the workload file: `file/`; a distribution: `distribution.rs` and its name in `weir-model/src/spec/workload`; sysbench's workloads: `oltp.rs`; order entry: `order_entry/`.
 //!
 //! A [`Workload`] is a workload's description that holds together. It becomes a [`Script`]: kinds of
 //! transactions with weights, each a list of steps over shared [`Statement`]s, whose parameters come

@@ -1,5 +1,5 @@
 //! The command line: wiring only. It parses, calls, prints and exits.
-//! Change here: an option: `cli/`, one file for each command; what a command does: `commands/`; words of an error: `error_line.rs`.
+//! Change here: an option: `cli.rs`, `cli/`; of `weir load`: `weir-sysbench`; what a command does: `commands/`, one file each; words of an error: the crate's `error.rs`, put together in `error_line.rs`.
 #![allow(
     clippy::print_stderr,
     reason = "progress and errors of a program go to standard error"
