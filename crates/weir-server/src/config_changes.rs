@@ -26,11 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The log of all changes of servers of the user's: only ever appended to.
-pub fn change_log() -> PathBuf {
-    crate::state_directory().join("changes.log")
-}
-
 /// The statements that make `native` settings, as a user can send them.
 pub fn set_statements(native: &BTreeMap<String, String>) -> Vec<String> {
     let set = |(name, value): (&String, &String)| statement(name, &literal(value));

@@ -42,8 +42,8 @@ mod variables;
 pub use backup::{Backup, BackupOrigin};
 pub use buffer_pool::PoolState;
 pub use config_changes::{
-    ConfigChanges, LeftChanged, change_log, forget_left_changed, left_changed, literal,
-    native_config, permit_config, put_back_left, set_statements,
+    ConfigChanges, LeftChanged, forget_left_changed, left_changed, literal, native_config,
+    permit_config, put_back_left, set_statements,
 };
 pub use data_directory::{DATABASE, forget_identity, random_password};
 pub use data_files::data_elsewhere;
@@ -74,6 +74,6 @@ pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,
     copy_directory, make_cold, space_available, space_occupied,
 };
-pub use state::state_directory;
+pub use state::{change_log, state_directory};
 pub use stop::{Stop, Stopped};
 pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

@@ -12,3 +12,8 @@ pub fn state_directory() -> PathBuf {
         .unwrap_or_else(std::env::temp_dir);
     state.join("weir")
 }
+
+/// The log of all changes of servers of the user's: only ever appended to.
+pub fn change_log() -> PathBuf {
+    state_directory().join("changes.log")
+}

@@ -56,7 +56,7 @@ fn expression_at(sql: &str, words: &[SqlWord<'_>]) -> Option<(Expression, usize)
     if is(0, '?') {
         return Some((Expression::Parameter, 1));
     }
-    if let Some(literal) = literal_at(text(0), is(1, '.')) {
+    if let Some(literal) = literal_at(text(0)) {
         return Some(literal);
     }
     if !is(0, '(') {
@@ -93,17 +93,16 @@ fn expression_at(sql: &str, words: &[SqlWord<'_>]) -> Option<(Expression, usize)
     None
 }
 
-/// A number or a string that stands in the text; `has_fraction`: a point follows the word.
-fn literal_at(word: &str, has_fraction: bool) -> Option<(Expression, usize)> {
-    if word.starts_with(['\'', '"']) {
-        return Some((Expression::Fixed, 1));
+/// A number or a string that stands in the text, and of how many words it is.
+fn literal_at(word: &str) -> Option<(Expression, usize)> {
+    let constant = word.parse::<u64>().ok();
+    let constant = constant.and_then(|number| i64::try_from(number).ok());
+    if let Some(number) = constant {
+        return Some((Expression::Constant(number), 1));
     }
-    let number = word.parse::<u64>().ok()?;
-    Some(match i64::try_from(number) {
-        _ if has_fraction => (Expression::Fixed, 3),
-        Ok(number) => (Expression::Constant(number), 1),
-        Err(_) => (Expression::Fixed, 1),
-    })
+    let is_number =
+        word.starts_with(|c: char| c.is_ascii_digit() || c == '.') && word.parse::<f64>().is_ok();
+    (is_number || word.starts_with(['\'', '"'])).then_some((Expression::Fixed, 1))
 }
 
 #[cfg(test)]
