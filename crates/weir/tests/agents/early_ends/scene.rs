@@ -340,6 +340,6 @@ impl Scene {
 
     pub(super) fn wait_for_rows(&self) {
         let before = self.rows_made();
-        wait_until("rows", Duration::from_mins(1), || self.rows_made() > before);
+        wait_until("rows", Duration::from_mins(2), || self.rows_made() > before);
     }
 }
