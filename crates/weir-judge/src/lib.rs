@@ -1,4 +1,4 @@
-//! What runs say: comparisons, verdicts, findings and analysis, and which runs are left to do.
+//! Judges runs: comparisons, verdicts, findings and analysis, and which runs are left to do.
 //! Change here: a rule: `rules/`, one file each, and its name in `weir-model/src/rule_id.rs`; an interval of a comparison: `estimate_ratio.rs`; which run comes next: `schedule.rs`; a published claim: `claims.rs`.
 //!
 //! A stored result is judged each time it is read, so that better statistics also judge old results. What is left to do follows from

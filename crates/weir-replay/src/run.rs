@@ -34,7 +34,7 @@ const NAME_MAX: usize = 160;
 pub struct CapturePart<'a> {
     /// The capture's file.
     pub path: &'a Path,
-    /// What it has, read with the same options.
+    /// Its content, read with the same options.
     pub survey: &'a Survey,
     /// Which part, and how it is sent.
     pub options: &'a ReplayOptions,

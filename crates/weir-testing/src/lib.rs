@@ -1,4 +1,4 @@
-//! What tests of several crates need: real servers, what stands between client and server, and tests left out.
+//! Tools for tests of several crates: real servers, what stands between client and server, and tests left out.
 //! Change here: how a test gets a server: `servers.rs`; faults of a network: `relay.rs`; what a machine makes a test leave out: `skipped.rs`.
 
 mod followed;

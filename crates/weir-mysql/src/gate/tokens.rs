@@ -44,7 +44,7 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// Whether it is a number, if it is no name behind a point.
+    /// True of a number, if it is no name behind a point.
     pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::Word(word) if number_length(word, Before::Other) == word.len())
     }
@@ -126,7 +126,7 @@ pub(crate) fn placed_tokens(
     })
 }
 
-/// What stands right before a token, which decides whether digits begin a name or a number.
+/// The kind of text right before a token, which decides whether digits begin a name or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A name without quotes: a point behind it separates names.

@@ -196,7 +196,7 @@ impl Run {
         }
     }
 
-    /// What these statements change on a new connection that was not allowed.
+    /// Changes that these statements make on a new connection, and that were not allowed.
     fn changes(&mut self, role: Role, start: &Start, batch: &[Statement]) -> Vec<String> {
         let mut subject = self.begin(start);
         let before = self.world.state(role, &mut subject);
