@@ -1,4 +1,4 @@
-//! A private server on new, empty data, for work that nobody keeps. It goes with its data when the value does.
+//! A private server on new, empty data, for work that is thrown away. It goes with its data when the value does.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

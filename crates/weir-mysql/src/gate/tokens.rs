@@ -158,7 +158,12 @@ pub(crate) fn next_token(rest: &str, first: char, quoting: Quoting) -> (Option<T
 
 fn next(rest: &str, first: char, before: Before, quoting: Quoting) -> (Option<Token<'_>>, usize) {
     let line_end = || rest.find('\n').unwrap_or(rest.len());
+    let number = match before {
+        Before::Separator => 0,
+        Before::Name | Before::Other => number_length(rest, before),
+    };
     match first {
+        _ if number > 0 => (Some(Token::Word(&rest[..number])), number),
         c if is_space(c) => (None, 1),
         '#' => (None, line_end()),
         '-' if is_dash_comment(rest) => (None, line_end()),
@@ -167,10 +172,6 @@ fn next(rest: &str, first: char, before: Before, quoting: Quoting) -> (Option<To
             (is_read(&rest[..end]).then_some(Token::Executed), end)
         }
         '\'' | '"' | '`' => quoted(rest, first, quoting),
-        '0'..='9' | '.' if before != Before::Separator && number_length(rest, before) > 0 => {
-            let (number, _) = rest.split_at(number_length(rest, before));
-            (Some(Token::Word(number)), number.len())
-        }
         c if is_word(c) => {
             let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             (Some(Token::Word(&rest[..end])), end)
