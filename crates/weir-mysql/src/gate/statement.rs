@@ -93,7 +93,12 @@ fn with_parts(effect: Effect, words: &[Token<'_>], calls: Calls) -> Effect {
     if has("INTO", &["OUTFILE", "DUMPFILE"]) {
         return forbidden("it writes a file on the server's host");
     }
-    let counts = has("VALUE", &["FOR"]) || words.iter().any(|word| word.is("NEXTVAL"));
+    // In Oracle's mode `s.nextval` is no function, and stands in quotes, too.
+    let is_nextval = |word: &Token<'_>| {
+        word.name()
+            .is_some_and(|name| name.eq_ignore_ascii_case("NEXTVAL"))
+    };
+    let counts = has("VALUE", &["FOR"]) || words.iter().any(is_nextval);
     let locks = has("FOR", &["UPDATE", "SHARE"]) || has("LOCK", &["IN"]) || reads_with_locks(words);
     match effect {
         Effect::Write(named) if locks => {
@@ -464,6 +469,7 @@ mod tests {
             ("SELECT * FROM hr.t LOCK IN SHARE MODE", vec!["hr"]),
             ("SELECT NEXT VALUE FOR hr.s", vec!["hr"]),
             ("SELECT NEXTVAL(hr.s)", vec!["hr"]),
+            ("SELECT hr.s.`nextval`", vec!["hr"]),
             (
                 "CREATE TABLE t (connection INT, CHECK (data > 1)) ENGINE = InnoDB",
                 vec![],

@@ -272,7 +272,7 @@ fn tables_are_made_whole_or_the_command_fails() {
         for (signal, seconds) in [("STOP", 3), ("KILL", 0)] {
             let words = rows(&[shared, &["prepare"]].concat());
             let mut prepare = scene.start(&words);
-            scene.wait_for_rows();
+            scene.wait_for_rows(&mut prepare);
             prepare.signal(signal);
             std::thread::sleep(Duration::from_secs(seconds));
             prepare.signal("CONT");
@@ -290,14 +290,14 @@ fn tables_are_made_whole_or_the_command_fails() {
         }
     }
     let mut lost = scene.start(&rows(&["--agents=2", "prepare"]));
-    scene.wait_for_rows();
+    scene.wait_for_rows(&mut lost);
     agents[1].signal("KILL");
     assert!(!lost.ends(PATIENCE), "{}", lost.text());
     assert!(lost.text().contains("agent agent-2"), "{}", lost.text());
     let mut cleanup = scene.start(&rows(&["cleanup"]));
     assert!(cleanup.ends(PATIENCE), "{}", cleanup.text());
     let mut gone = scene.start(&rows(&["prepare"]));
-    scene.wait_for_rows();
+    scene.wait_for_rows(&mut gone);
     signal_process(scene.server.as_ref().unwrap().pid(), "KILL");
     assert!(!gone.ends(PATIENCE), "{}", gone.text());
 }

@@ -99,6 +99,15 @@ impl Process {
         status.code()
     }
 
+    /// Returns true after its end, when all that it wrote is read.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let has_ended = self.child.try_wait().unwrap().is_some();
+        if has_ended {
+            self.read_to_the_end();
+        }
+        has_ended
+    }
+
     /// Reads the last lines of a process that has ended. A child of its own may still hold the pipes.
     fn read_to_the_end(&self) {
         let deadline = Instant::now() + Duration::from_secs(5);

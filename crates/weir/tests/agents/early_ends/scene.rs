@@ -338,8 +338,13 @@ impl Scene {
             .sum()
     }
 
-    pub(super) fn wait_for_rows(&self) {
+    /// Waits until `prepare` has made rows.
+    pub(super) fn wait_for_rows(&self, prepare: &mut Process) {
         let before = self.rows_made();
-        wait_until("rows", Duration::from_mins(2), || self.rows_made() > before);
+        let words = format!("rows beside {before}");
+        wait_until(&words, Duration::from_mins(1), || {
+            assert!(!prepare.has_ended(), "{before} rows: {}", prepare.text());
+            self.rows_made() > before
+        });
     }
 }
