@@ -42,11 +42,12 @@ test: setup-tests check
 test-whole: PROFILE := whole
 test-whole: test
 
-# Further versions of the servers, as far as the registries have them: fetched into target/versions, started, loaded,
-# and measured in a study. Not part of `make test`; some minutes and 2 GB of disk.
+# Each feature on further versions of the servers, as far as the registries have them, and the page of what came of it.
+# Not part of `make test`; half an hour and 3 GB of disk.
 test-versions: setup $(WEB)
 	cargo build --workspace --bin weir
-	scripts/test-versions.sh target/debug/weir $(CURDIR)/target/versions
+	scripts/fetch-versions.sh target/versions
+	node scripts/test-versions.mjs target/debug/weir target/versions docs/versions.md
 
 # Fifty kills of each flavour's studies and commands in place of four.
 test-kills: $(WEB)

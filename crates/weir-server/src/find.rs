@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,6 +42,19 @@ pub struct ServerBinary {
 }
 
 impl ServerBinary {
+    /// A command of this program that reads the options of `defaults`, no others, and the files of its own folder.
+    pub(crate) fn command(&self, defaults: &Defaults<'_>) -> Command {
+        let mut command = Command::new(&self.path);
+        command.arg(match defaults {
+            Defaults::None => OsString::from("--no-defaults"),
+            Defaults::File(path) => named("--defaults-file=", path),
+        });
+        if let Some(folder) = own_folder(&self.path) {
+            command.arg(named("--basedir=", folder));
+        }
+        command
+    }
+
     /// Asks the program at `path` what it is.
     ///
     /// # Errors
@@ -68,6 +82,28 @@ impl ServerBinary {
             version,
         })
     }
+}
+
+/// Where a server takes its options from.
+pub(crate) enum Defaults<'a> {
+    /// From its command line alone.
+    None,
+    /// From this file.
+    File(&'a Path),
+}
+
+fn named(option: &str, path: &Path) -> OsString {
+    let mut argument = OsString::from(option);
+    argument.push(path);
+    argument
+}
+
+/// The folder that an archive of the vendor was unpacked to. Such a server looks for its messages and plugins where it
+/// was built for, unless it is told.
+fn own_folder(program: &Path) -> Option<&Path> {
+    let folder = program.parent()?.parent()?;
+    let messages = folder.join("share/english/errmsg.sys");
+    messages.is_file().then_some(folder)
 }
 
 /// Reads `mysqld  Ver 9.7.4-2 for Linux on x86_64` and

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use weir_model::Flavor;
 use weir_process::{WorkDirectory, create_private_directory, runtime_directory, write_private};
 
 use crate::data_directory::{DATABASE, DataNote, USER, is_free};
+use crate::find::Defaults;
 use crate::helper_process::run_within;
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError, error_log, translate};
@@ -71,8 +71,7 @@ fn make(
     let text = option_text(server, data_dir, &log, variables)?;
     write_private(&options, &text)?;
 
-    let mut command = Command::new(&server.path);
-    command.arg(format!("--defaults-file={}", options.display()));
+    let mut command = server.command(&Defaults::File(&options));
     command.current_dir(work.path());
     let stderr = File::options()
         .append(true)

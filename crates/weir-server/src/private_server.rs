@@ -21,6 +21,7 @@ use weir_process::{
 };
 
 use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
+use crate::find::Defaults;
 use crate::session::Session;
 use crate::{ServerBinary, ServerError, error_log, translate};
 use weir_process::PathError;
@@ -117,9 +118,8 @@ impl PrivateServer {
         // A new log for each start, so that its words are this start's. What the server prints
         // before it opens its log goes to the same file.
         let log = File::create(&error_log).map_err(PathError::on("create", &error_log))?;
-        let mut command = Command::new(&binary.path);
+        let mut command = binary.command(&Defaults::File(&option_path));
         command
-            .arg(format!("--defaults-file={}", option_path.display()))
             .current_dir(&run_dir)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

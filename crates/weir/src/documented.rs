@@ -73,11 +73,8 @@ fn check_load(arguments: &[String]) -> Result<(), String> {
     {
         return null_server::check(rest).map_err(|error| error.to_string());
     }
-    if arguments
-        .first()
-        .is_some_and(|first| replay::is_meant(first))
-    {
-        return replay::check(arguments).map_err(|error| error.to_string());
+    if let Some(words) = replay::capture_first(arguments) {
+        return replay::check(&words).map_err(|error| error.to_string());
     }
     // A workload's file is named as seen from the repository; one of the reader's own is like the shop's.
     let file = |word: &String| match root().join(word) {
@@ -193,6 +190,30 @@ fn every_target_of_make_exists() {
             assert!(makefile.contains(&rule), "{}: {text}", page.name());
         }
     }
+}
+
+/// Files of the repository that running text names, such as `crates/weir-model/src/lib.rs`.
+#[test]
+fn every_file_that_is_named_exists() {
+    let folders = [
+        "crates/", "docs/", "lab/", "scripts/", "studies/", "web/src/",
+    ];
+    let is_plain = |text: &str| !text.contains([' ', '*', '<', '{', ':', '$']);
+    let mut named = 0;
+    for page in pages() {
+        let files = page.code_in_text().into_iter();
+        for file in files
+            .filter(|file| folders.iter().any(|folder| file.starts_with(folder)) && is_plain(file))
+        {
+            named += 1;
+            assert!(
+                root().join(&file).exists(),
+                "{}: no file `{file}`",
+                page.name()
+            );
+        }
+    }
+    assert!(named > 20, "{named} files");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use weir_model::option_variable;
@@ -15,6 +15,7 @@ use weir_process::{PathError, WorkDirectory, runtime_directory, write_private};
 
 use super::known::parse_help;
 use super::translate;
+use crate::find::Defaults;
 use crate::helper_process::run_within;
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError};
@@ -62,9 +63,8 @@ pub fn ask(
     file.set_all(&variables)?;
     write_private(&options, file.text())?;
     let stderr = File::create(&errors).map_err(PathError::on("create", &errors))?;
-    let mut command = Command::new(&server.path);
+    let mut command = server.command(&Defaults::File(&options));
     command
-        .arg(format!("--defaults-file={}", options.display()))
         .args(["--verbose", "--help"])
         .current_dir(home.path())
         .stderr(Stdio::from(stderr));

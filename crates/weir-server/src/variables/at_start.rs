@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, PAGE_SIZE};
 use weir_model::{Bytes, Flavor};
 use weir_process::{PathError, create_private_directory};
 
+use crate::find::Defaults;
 use crate::helper_process::run_within;
 use crate::option_file::OptionFile;
 use crate::{ServerBinary, ServerError, error_log};
@@ -64,8 +64,7 @@ pub(super) fn refused_pool(
     }
     let options = home.join("start.cnf");
     fs::write(&options, file.text()).map_err(PathError::on("write", &options))?;
-    let mut command = Command::new(&server.path);
-    command.arg(format!("--defaults-file={}", options.display()));
+    let mut command = server.command(&Defaults::File(&options));
     let errors = File::create(&log).map_err(PathError::on("create", &log))?;
     command.arg("--bootstrap").stderr(errors);
     let started = run_within(&mut command, Vec::new(), TRIAL);

@@ -1,11 +1,12 @@
 //! Which variables a server has.
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use weir_model::{nearest, option_spelling};
 
+use crate::find::Defaults;
 use crate::helper_process::run_within;
 use crate::{ServerBinary, ServerError};
 
@@ -52,8 +53,8 @@ pub fn known_variables(server: &ServerBinary) -> Result<BTreeMap<String, String>
         path: server.path.clone(),
         why,
     };
-    let mut command = Command::new(&server.path);
-    command.args(["--no-defaults", "--verbose", "--help"]);
+    let mut command = server.command(&Defaults::None);
+    command.args(["--verbose", "--help"]);
     if rustix::process::geteuid().is_root() {
         command.arg("--user=root");
     }

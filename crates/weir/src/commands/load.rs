@@ -41,10 +41,8 @@ pub(crate) fn execute(arguments: &LoadArguments) -> anyhow::Result<Outcome> {
         return script::serve();
     }
     let mut config = external_server::client_config(false)?;
-    if let Some(first) = arguments.arguments.first()
-        && replay::is_meant(first)
-    {
-        return replay::execute(&arguments.arguments, &config);
+    if let Some(words) = replay::capture_first(&arguments.arguments) {
+        return replay::execute(&words, &config);
     }
     if arguments.is_drop_in {
         // sysbench reads no files: its scripts must log in as they do there.

@@ -261,7 +261,7 @@ fn tables_are_made_whole_or_the_command_fails() {
         let tables = [
             "--mysql-db=many",
             "--tables=2",
-            "--table-size=400000",
+            "--table-size=150000",
             "--threads=2",
         ];
         scene.load("oltp_point_select", &[&tables, words].concat())
@@ -284,7 +284,7 @@ fn tables_are_made_whole_or_the_command_fails() {
             );
             let mut again = scene.start(&words);
             assert!(again.ends(PATIENCE), "{}", again.text());
-            assert_eq!(scene.rows_made(), 800_000);
+            assert_eq!(scene.rows_made(), 300_000);
             let mut cleanup = scene.start(&rows(&["cleanup"]));
             assert!(cleanup.ends(PATIENCE), "{}", cleanup.text());
         }

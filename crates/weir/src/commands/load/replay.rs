@@ -14,11 +14,17 @@ use crate::commands::external_server;
 use crate::{Outcome, interrupt, output};
 use line::ReplayLine;
 
-/// Whether a command line's first word is a capture.
-pub(crate) fn is_meant(word: &str) -> bool {
-    Path::new(word)
-        .extension()
-        .is_some_and(|extension| extension == "weircap")
+/// The words of a command line with its capture in front, if it has one. Options may stand before it, as before the name
+/// of a workload.
+pub(crate) fn capture_first(words: &[String]) -> Option<Vec<String>> {
+    let is_capture = |word: &String| {
+        let extension = Path::new(word).extension();
+        !word.starts_with('-') && extension.is_some_and(|extension| extension == "weircap")
+    };
+    let at = words.iter().position(is_capture)?;
+    let mut words = words.to_vec();
+    words[..=at].rotate_right(1);
+    Some(words)
 }
 
 #[cfg(test)]
@@ -95,4 +101,23 @@ fn gate(line: &ReplayLine) -> Gate {
         writes_replicas: line.allow_replica,
         ..Permissions::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_may_stand_before_the_capture() {
+        let words = |line: &str| shlex::split(line).unwrap();
+        let found = capture_first(&words("--threads=2 tuesday.weircap --allow-write run"));
+        assert_eq!(
+            found,
+            Some(words("tuesday.weircap --threads=2 --allow-write run"))
+        );
+        assert_eq!(
+            capture_first(&words("oltp_read_only --log=a.weircap run")),
+            None
+        );
+    }
 }
