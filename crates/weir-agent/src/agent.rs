@@ -25,8 +25,8 @@ use weir_process::monotonic_ns;
 
 use self::job::{Event, Job, StartOrder};
 use self::lease::Lease;
-use self::preparing::Preparing;
-use self::serving::Serving;
+use self::preparing::PrepareJob;
+use self::serving::HostedSession;
 use self::watch::Watch;
 use crate::allowance::Allowance;
 use crate::error::AgentError;
@@ -78,8 +78,8 @@ pub fn serve(
     })
 }
 
-/// What an agent hears.
-struct Listening {
+/// Subscriptions of an agent.
+struct Subscriptions {
     orders: Subscriber,
     clock: Subscriber,
     all: Subscriber,
@@ -96,21 +96,21 @@ struct Agent<'a> {
     process: String,
     events: UnboundedSender<Event>,
     job: Option<Job>,
-    preparing: Option<Preparing>,
+    preparing: Option<PrepareJob>,
     /// Of servers that others run; the latest last.
     watches: Vec<Watch>,
-    serving: Option<Serving>,
+    serving: Option<HostedSession>,
     lease: Option<Lease>,
     /// The way of the reports of the latest job to the bus.
     delivery: Option<JoinHandle<()>>,
-    goes_home: bool,
+    is_shutting_down: bool,
 }
 
 impl<'a> Agent<'a> {
     async fn new(
         options: &'a AgentOptions,
         client: Client,
-    ) -> Result<(Self, Listening), AgentError> {
+    ) -> Result<(Self, Subscriptions), AgentError> {
         let subjects = options.join.subjects();
         let name = &options.join.name;
         let subscribe = async |subject: String| {
@@ -121,7 +121,7 @@ impl<'a> Agent<'a> {
             })
         };
         let (events, event_receiver) = unbounded_channel();
-        let listening = Listening {
+        let listening = Subscriptions {
             orders: subscribe(subjects.orders(name)).await?,
             clock: subscribe(subjects.clock(name)).await?,
             all: subscribe(subjects.all()).await?,
@@ -142,14 +142,14 @@ impl<'a> Agent<'a> {
             serving: None,
             lease: None,
             delivery: None,
-            goes_home: false,
+            is_shutting_down: false,
         };
         Ok((agent, listening))
     }
 
     async fn serve(
         &mut self,
-        mut listening: Listening,
+        mut listening: Subscriptions,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&str),
     ) {
@@ -157,7 +157,7 @@ impl<'a> Agent<'a> {
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut ending = None;
         loop {
-            if ending.is_none() && (self.goes_home || stop.load(Ordering::Relaxed)) {
+            if ending.is_none() && (self.is_shutting_down || stop.load(Ordering::Relaxed)) {
                 ending = Some(Instant::now());
                 self.give_up("the agent was ended on its host");
             }
@@ -261,7 +261,7 @@ impl<'a> Agent<'a> {
             },
             Ok(Order::Down) => {
                 on_event("the conductor ends this agent");
-                self.goes_home = true;
+                self.is_shutting_down = true;
                 Answer::Done
             }
             Err(error) => refused(format!("the order is not understood ({error})")),

@@ -10,12 +10,12 @@
 //! [`ServerRole`] that the agent was given does them.
 
 mod agent;
+mod agent_pool;
 mod allowance;
 mod authority_message;
 pub mod bus;
 mod clock;
 mod conductor;
-mod crew;
 mod error;
 mod lead;
 mod line;
@@ -31,10 +31,10 @@ mod server_session;
 mod shared_prepare;
 
 pub use agent::{AgentOptions, serve};
+pub use agent_pool::{AgentPool, Member};
 pub use allowance::{Allowance, Network, Permission};
 pub use authority_message::AuthorityFile;
-pub use conductor::Conducted;
-pub use crew::{Crew, Member};
+pub use conductor::AgentsOutcome;
 pub use error::AgentError;
 pub use messages::{Facts, ProcessId};
 pub use server_host::{RemoteHost, RemoteHostProbe};
@@ -42,7 +42,7 @@ pub use server_role::{
     BegunServer, RowsMade, ServerOutcome, ServerReply, ServerRole, ServerStep, ServerWork,
 };
 pub use server_session::{RemoteProbe, ServerSession};
-pub use shared_prepare::Wanted;
+pub use shared_prepare::AgentRequirement;
 
 /// What runs the tasks of an agent or a conductor: this thread.
 fn runtime() -> Result<tokio::runtime::Runtime, AgentError> {

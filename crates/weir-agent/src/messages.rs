@@ -122,7 +122,7 @@ pub(crate) struct ServeOrder {
     /// The process that loads the server, which is of the run if it is on the same host.
     pub(crate) client: ProcessId,
     /// Of the load's account, where the step makes one.
-    pub(crate) password: Option<Sealed>,
+    pub(crate) password: Option<SealedPassword>,
 }
 
 /// A share of a run, or a part of the tables.
@@ -134,13 +134,13 @@ pub(crate) struct Assignment<P> {
     pub(crate) plan: P,
     /// Whether to write also to a server that is a replica or read-only.
     pub(crate) writes_replicas: bool,
-    pub(crate) password: Sealed,
+    pub(crate) password: SealedPassword,
     pub(crate) authority: AuthorityMessage,
 }
 
 /// A password, sealed for one agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedPassword {
     pub(crate) bytes: Vec<u8>,
     /// The key that it was sealed with.
     pub(crate) sealed_by: String,
@@ -158,7 +158,7 @@ pub(crate) struct WatchOrder {
 
 /// A watch that has begun.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Watched {
+pub(crate) struct ActiveWatch {
     pub(crate) watch: String,
     /// The block device below the data.
     pub(crate) device: Option<String>,
@@ -192,7 +192,7 @@ pub(crate) enum Answer {
         has_ended: bool,
         failed: Option<String>,
     },
-    Watching(Watched),
+    Watching(ActiveWatch),
     Sample(Sample),
     /// A step of a study's server is done.
     Served(ServerReply),

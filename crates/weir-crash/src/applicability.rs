@@ -139,8 +139,8 @@ mod tests {
     use weir_model::Atomicity;
 
     use super::*;
-    use crate::cache::{CacheRule, DeviceRules};
     use crate::crash_test::{FORMAT, Setting};
+    use crate::device_rules::{CacheRule, DeviceRules};
     use crate::storage::{BlockDevice, Storage};
     use crate::test_settings::variables;
     use crate::verdict::Tally;
@@ -182,7 +182,7 @@ mod tests {
                 own_complaints: Vec::new(),
             },
             control_setting: None,
-            tally: Tally::of(&[]),
+            tally: Tally::count(&[]),
             control: None,
             verdict: Verdict::Held {
                 states: 300,

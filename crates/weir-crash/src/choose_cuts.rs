@@ -8,8 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_drive::{Event, Names, Operation, Recording};
 use weir_model::FileKind;
 
-use crate::cache::{Cache, DeviceRules};
 use crate::cut::{Choice, Cut, Moment};
+use crate::device_rules::{Cache, DeviceRules};
 use crate::error::CrashError;
 use crate::explore_options::ExploreOptions;
 use crate::write_kind::kind_of_write;

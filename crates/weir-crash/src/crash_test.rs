@@ -12,13 +12,13 @@ use weir_model::{Atomicity, Bytes, Doublewrite, DriveProfile, Flavor};
 use weir_process::PathError;
 use weir_server::ServerBinary;
 
-use crate::cache::DeviceRules;
 use crate::content::Shape;
 use crate::cut::Cut;
+use crate::device_rules::DeviceRules;
 use crate::error::CrashError;
 use crate::explore::{explore, judge_changed, judge_uncut, replay};
 use crate::explore_options::ExploreOptions;
-use crate::record::{RecordOptions, Recorded, record};
+use crate::record::{RecordOptions, TestRecording, record};
 use crate::test_settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
 use crate::verdict::{StateResult, Tally, Verdict};
 
@@ -71,7 +71,7 @@ pub struct TestOptions {
 impl TestOptions {
     /// Whether the folder has a recording that the same test can go on from.
     pub fn has_recording(&self) -> bool {
-        Recorded::is_in(&self.out.join(RECORDING)) && !file(&self.out).exists()
+        TestRecording::is_in(&self.out.join(RECORDING)) && !file(&self.out).exists()
     }
 }
 
@@ -145,7 +145,7 @@ pub enum Progress<'a> {
     /// The clients write for so long.
     Recording(Duration),
     /// A recording is done, or was there already.
-    Recorded(&'a Recorded),
+    Recorded(&'a TestRecording),
     /// The control begins.
     Control,
     /// A state was judged: its result, and how many there are to be.
@@ -177,13 +177,13 @@ pub fn test(
     })?;
     let judging_s = began.elapsed().as_secs_f64();
     let (control_setting, control_states) = control(options, &setting, &recorded, stop, watch)?;
-    let tally = Tally::of(&states);
+    let tally = Tally::count(&states);
     let control = control_setting
         .is_some()
-        .then(|| Tally::of(&control_states));
+        .then(|| Tally::count(&control_states));
     let test = CrashTest {
         format: FORMAT,
-        verdict: Verdict::of(&states, control.as_ref(), lost_is_failure),
+        verdict: Verdict::new(&states, control.as_ref(), lost_is_failure),
         commits: recorded.ledger.acknowledged() as u64,
         order_entry_transactions: recorded.ledger.order_entry_transactions,
         events: recorded.recording.event_count(),
@@ -206,7 +206,7 @@ pub fn test(
 fn control(
     options: &TestOptions,
     setting: &Setting,
-    recorded: &Recorded,
+    recorded: &TestRecording,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Option<Setting>, Vec<StateResult>), CrashError> {
@@ -247,7 +247,7 @@ fn control(
 fn own_complaints(
     options: &TestOptions,
     setting: &Setting,
-    recorded: &Recorded,
+    recorded: &TestRecording,
     stop: &AtomicBool,
 ) -> Result<Vec<String>, CrashError> {
     let explore_options = explore_options(setting, options.server.clone(), &options.work);
@@ -304,8 +304,8 @@ fn open(
     folder: &Path,
     setting: &Setting,
     work: &Path,
-) -> Result<(Recorded, ExploreOptions), CrashError> {
-    let recorded = Recorded::open(&folder.join(&setting.recording))?;
+) -> Result<(TestRecording, ExploreOptions), CrashError> {
+    let recorded = TestRecording::open(&folder.join(&setting.recording))?;
     let server = weir_server::find(Some(&setting.server))?;
     let server = weir_server::choose(&server, setting.flavor)?.clone();
     Ok((recorded, explore_options(setting, server, work)))
@@ -313,7 +313,7 @@ fn open(
 
 /// A test's mark.
 #[derive(Deserialize)]
-struct Marked {
+struct TestMark {
     #[serde(default)]
     format: u32,
     #[serde(rename = "setting")]
@@ -340,9 +340,9 @@ impl CrashTest {
     /// A file that cannot be read, or that is no test of this format.
     pub fn read_verdict(path: &Path) -> Result<Self, CrashError> {
         let text = fs::read(path).map_err(PathError::on("read", path))?;
-        let marked: Result<Marked, _> = serde_json::from_slice(&text);
+        let marked: Result<TestMark, _> = serde_json::from_slice(&text);
         match marked {
-            Ok(Marked { format, .. }) if format != FORMAT => Err(CrashError::OtherFormat {
+            Ok(TestMark { format, .. }) if format != FORMAT => Err(CrashError::OtherFormat {
                 path: path.to_owned(),
                 found: format,
                 known: FORMAT,
@@ -420,7 +420,7 @@ fn make_recording(
     setting: &Setting,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Progress<'_>),
-) -> Result<Recorded, CrashError> {
+) -> Result<TestRecording, CrashError> {
     let record_options = RecordOptions {
         server: options.server.clone(),
         variables: setting.variables.clone(),
@@ -433,7 +433,7 @@ fn make_recording(
         work: options.work.clone(),
         weir: options.weir.clone(),
     };
-    let recorded = if let Some(kept) = Recorded::kept(&record_options)? {
+    let recorded = if let Some(kept) = TestRecording::kept(&record_options)? {
         kept
     } else {
         watch(Progress::Recording(options.duration));
@@ -446,7 +446,7 @@ fn make_recording(
 fn judge_all(
     options: &TestOptions,
     setting: &Setting,
-    recorded: &Recorded,
+    recorded: &TestRecording,
     stop: &AtomicBool,
     on_result: &mut dyn FnMut(&StateResult) -> bool,
 ) -> Result<Vec<StateResult>, CrashError> {

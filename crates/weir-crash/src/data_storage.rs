@@ -6,7 +6,7 @@ use serde::Serialize;
 use weir_model::Bytes;
 use weir_process::Mount;
 
-use crate::cache::DeviceRules;
+use crate::device_rules::DeviceRules;
 use crate::error::CrashError;
 use crate::kept_rules::KeptRules;
 use crate::storage::Storage;
@@ -48,10 +48,10 @@ impl DataStorage {
 
     /// A drive that does not answer is unknown storage.
     fn emulated(path: &Path) -> Option<Self> {
-        let mount = Mount::of(path).filter(Mount::is_drive)?;
+        let mount = Mount::for_path(path).filter(Mount::is_drive)?;
         let profile = weir_drive::profile(&mount.mountpoint).ok()?;
         Some(Self::Emulated {
-            rules: DeviceRules::of(&profile),
+            rules: DeviceRules::for_profile(&profile),
             drive: profile.name,
             mountpoint: mount.mountpoint,
         })

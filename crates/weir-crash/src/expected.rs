@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use weir_mysql::Connection;
 
 use crate::content::{self, Content, RowId, Shape};
-use crate::ledger::{Allowed, Ledger};
+use crate::ledger::{Ledger, TransactionBounds};
 
 /// Differences of one kind that are listed one by one; further ones are counted.
 const LISTED: usize = 5;
 
 /// The loaded content of all rows, so that it is made once and not for each state.
 #[derive(Debug)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedRows {
     seed: u64,
     shape: Shape,
     /// Table by table, row by row: digests of what was loaded.
@@ -80,7 +80,7 @@ impl LedgerReport {
     }
 }
 
-impl Expected {
+impl ExpectedRows {
     pub(crate) fn new(seed: u64, shape: Shape) -> Self {
         let places = (1..=shape.tables)
             .flat_map(|table| (1..=shape.rows).map(move |id| RowId { table, id }));
@@ -269,8 +269,8 @@ fn has_sum(
     }
 }
 
-fn judge_count(report: &mut LedgerReport, client: u32, number: u32, allowed: Allowed) {
-    let Allowed { acknowledged, sent } = allowed;
+fn judge_count(report: &mut LedgerReport, client: u32, number: u32, allowed: TransactionBounds) {
+    let TransactionBounds { acknowledged, sent } = allowed;
     if number < acknowledged {
         report.commits_lost += acknowledged - number;
     }
@@ -303,7 +303,7 @@ mod tests {
         let endpoint = server.endpoint();
         workload::load(&endpoint, flavor, SHAPE, &AtomicBool::new(false)).unwrap();
         let mut connection = connection::connect(&endpoint).unwrap();
-        let expected = Expected::new(7, SHAPE);
+        let expected = ExpectedRows::new(7, SHAPE);
 
         let loaded = (40, expected.sums(&expected.last_numbers(&[0, 0]))[0]);
         assert!(has_sum(&mut connection, 1, loaded).unwrap());

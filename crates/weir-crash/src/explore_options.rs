@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use weir_server::ServerBinary;
 
-use crate::cache::DeviceRules;
 use crate::cut::Cut;
+use crate::device_rules::DeviceRules;
 use crate::test_settings;
 
 /// How states are made and judged.

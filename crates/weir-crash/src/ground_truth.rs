@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::torn::TornPage;
+use crate::torn_page::TornPage;
 
 /// The drive's ground truth of one state: what the cut did to the writes that were not yet safe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use weir_process::{ProcessIdentity, Signal};
 use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
 use crate::error::CrashError;
-use crate::expected::{Expected, LedgerReport};
+use crate::expected::{ExpectedRows, LedgerReport};
 use crate::ledger::Ledger;
 use crate::server_clock::{ServerClock, WAIT_MAX};
 use crate::{connection, order_entry, workload};
@@ -118,7 +118,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) binary: &'a ServerBinary,
     /// Settings of the recovery.
     pub(crate) variables: BTreeMap<String, String>,
-    pub(crate) expected: &'a Expected,
+    pub(crate) expected: &'a ExpectedRows,
     pub(crate) ledger: &'a Ledger,
     /// Complaints of `CHECK TABLE` that have nothing to do with a cut.
     pub(crate) own_complaints: &'a [String],
@@ -186,11 +186,11 @@ impl Judge<'_> {
 
     /// Does `work` with the server `pid`, which is killed when that takes too long (true) or Ctrl-C comes.
     fn guarded<T>(&self, pid: u32, work: impl FnOnce() -> T) -> (T, bool) {
-        let process = ProcessIdentity::of(pid);
+        let process = ProcessIdentity::for_pid(pid);
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             let guard = scope.spawn(|| {
-                let mut clock = ServerClock::of(pid);
+                let mut clock = ServerClock::start(pid);
                 while !is_over.load(Ordering::Acquire) {
                     let hung = clock.is_past(ANSWER_PATIENCE);
                     if hung || self.stop.load(Ordering::Relaxed) {
@@ -244,7 +244,7 @@ impl Judge<'_> {
         judgement: &mut Judgement,
     ) -> Result<(), weir_mysql::ClientError> {
         let mut connection = connection::connect(&server.endpoint())?;
-        let mut clock = ServerClock::of(server.pid());
+        let mut clock = ServerClock::start(server.pid());
         let shape = self.ledger.shape;
         let tables = workload::all_tables(shape);
         self.check_tables(&mut connection, tables, &mut clock, judgement)?;
@@ -337,7 +337,7 @@ struct Patience<'a> {
 impl<'a> Patience<'a> {
     fn new(server: &PrivateServer, words: &'a mut String) -> Self {
         Self {
-            clock: ServerClock::of(server.pid()),
+            clock: ServerClock::start(server.pid()),
             error_log: server.error_log().to_owned(),
             words,
             heard: None,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use weir_model::{Atomicity, Bytes};
 
-use crate::cache::{CacheRule, DeviceRules};
+use crate::device_rules::{CacheRule, DeviceRules};
 
 /// What a storage keeps in a power cut, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

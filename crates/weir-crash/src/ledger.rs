@@ -32,7 +32,7 @@ pub struct Commit {
 
 /// How many transactions of a client may be in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allowed {
+pub(crate) struct TransactionBounds {
     /// All that were acknowledged must be there.
     pub(crate) acknowledged: u32,
     /// None that was not asked for can be.
@@ -40,8 +40,8 @@ pub(crate) struct Allowed {
 }
 
 impl Ledger {
-    /// What a cut at `at_ns` allows of `client`.
-    pub(crate) fn at(&self, client: usize, at_ns: u64) -> Allowed {
+    /// Returns the bounds for `client` after a cut at `at_ns`.
+    pub(crate) fn at(&self, client: usize, at_ns: u64) -> TransactionBounds {
         let commits = &self.clients[client];
         let acknowledged = commits.partition_point(|commit| {
             commit
@@ -49,7 +49,7 @@ impl Ledger {
                 .is_some_and(|acknowledged_ns| acknowledged_ns < at_ns)
         });
         let sent = commits.partition_point(|commit| commit.sent_ns < at_ns);
-        Allowed {
+        TransactionBounds {
             acknowledged: acknowledged as u32,
             sent: sent as u32,
         }

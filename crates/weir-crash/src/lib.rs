@@ -8,7 +8,6 @@
 //! page's checksum, and by the ledger of acknowledged commits.
 
 mod applicability;
-mod cache;
 mod choose_cuts;
 mod connection;
 mod content;
@@ -17,6 +16,7 @@ mod cut;
 mod data_storage;
 mod ddl_workload;
 mod decisive_settings;
+mod device_rules;
 mod disk_space;
 mod durable_image;
 mod error;
@@ -34,14 +34,13 @@ mod server_clock;
 mod sparse_files;
 mod storage;
 mod test_settings;
-mod torn;
+mod torn_page;
 mod verdict;
 mod workload;
 mod write_kind;
 mod write_outcome;
 
 pub use applicability::{Objections, ServerInQuestion};
-pub use cache::{CacheRule, DeviceRules};
 pub use content::Shape;
 pub use crash_test::{
     CrashTest, FORMAT, Progress, Setting, TestOptions, judge_changed_state, replay_state, test,
@@ -49,6 +48,7 @@ pub use crash_test::{
 pub use cut::{Cut, Moment};
 pub use data_storage::DataStorage;
 pub use decisive_settings::{DECISIVE_SETTINGS, SettingDifference};
+pub use device_rules::{CacheRule, DeviceRules};
 pub use error::CrashError;
 pub use expected::LedgerReport;
 pub use explore::{explore, judge_changed, judge_uncut, replay};
@@ -58,7 +58,7 @@ pub use judge::{Judgement, Recovery};
 pub use kept_rules::KeptRules;
 pub use ledger::{Commit, Ledger};
 pub use power_cut::survivors;
-pub use record::{RecordOptions, Recorded, record};
+pub use record::{RecordOptions, TestRecording, record};
 pub use storage::{BlockDevice, Nvme, NvmeIdentity, Storage};
-pub use torn::TornPage;
+pub use torn_page::TornPage;
 pub use verdict::{Rate, StateResult, Tally, Verdict};

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use weir_drive::{DriveProcess, Ended, MountOptions, Recording, RecordingOptions};
+use weir_drive::{DriveProcess, MountOptions, Recording, RecordingEnd, RecordingOptions};
 use weir_process::{PathError, WorkDirectory, monotonic_ns};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
@@ -54,7 +54,7 @@ pub struct RecordOptions {
 
 /// A recording with all that its states need.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct TestRecording {
     folder: PathBuf,
     /// What every state is made from.
     pub recording: Recording,
@@ -69,7 +69,7 @@ pub struct Recorded {
 /// Written last: where it is, the recording is whole.
 #[derive(Serialize, Deserialize)]
 struct Note {
-    making: Making,
+    making: RecordingInputs,
     began_ns: u64,
     ledger: Ledger,
     #[serde(default)]
@@ -78,7 +78,7 @@ struct Note {
 
 /// What a recording was made by: a test of the same may go on from it.
 #[derive(PartialEq, Serialize, Deserialize)]
-struct Making {
+struct RecordingInputs {
     server: PathBuf,
     version: String,
     drive: String,
@@ -89,8 +89,8 @@ struct Making {
     limit: weir_model::Bytes,
 }
 
-impl Making {
-    fn of(options: &RecordOptions) -> Self {
+impl RecordingInputs {
+    fn new(options: &RecordOptions) -> Self {
         Self {
             server: options.server.path.clone(),
             version: options.server.version.to_string(),
@@ -104,7 +104,7 @@ impl Making {
     }
 }
 
-impl Recorded {
+impl TestRecording {
     /// Opens what [`record`] left in `folder`.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Recorded {
             return Ok(None);
         }
         let note = read_note(&options.out)?;
-        if note.making != Making::of(options) {
+        if note.making != RecordingInputs::new(options) {
             return Err(CrashError::OtherRecording {
                 folder: options.out.clone(),
             });
@@ -135,7 +135,7 @@ impl Recorded {
 
     fn from_note(folder: &Path, note: Note) -> Result<Self, CrashError> {
         let recording = Recording::open(&folder.join("recording"))?;
-        if recording.ended() == Ended::CutShort {
+        if recording.ended() == RecordingEnd::CutShort {
             return Err(CrashError::CutShort {
                 folder: folder.to_owned(),
                 why: format!("it has {} whole events and no end", recording.event_count()),
@@ -170,7 +170,7 @@ fn read_note(folder: &Path) -> Result<Note, CrashError> {
 /// # Errors
 ///
 /// A server, a drive or a load that fails, or `stop`.
-pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, CrashError> {
+pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<TestRecording, CrashError> {
     let home = WorkDirectory::create(&options.work, "crash")?;
     let (backing, mountpoint) = (home.path().join("backing"), home.path().join("drive"));
     let base = options.out.join("base");
@@ -202,7 +202,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     server.kill();
     drive.unmount()?;
     let note = Note {
-        making: Making::of(options),
+        making: RecordingInputs::new(options),
         began_ns,
         ledger: written?,
         said: decisive(said),
@@ -210,7 +210,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     let path = options.out.join(NOTE);
     let text = serde_json::to_vec(&note).expect("invariant: a ledger has no maps");
     fs::write(&path, text).map_err(PathError::on("write", &path))?;
-    Recorded::open(&options.out)
+    TestRecording::open(&options.out)
 }
 
 /// Servers round, cap and override: a test of what was not asked for would be taken for another.

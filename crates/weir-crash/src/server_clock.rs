@@ -28,7 +28,7 @@ pub(crate) struct ServerClock {
 
 impl ServerClock {
     /// Begins now, with the server `pid`.
-    pub(crate) fn of(pid: u32) -> Self {
+    pub(crate) fn start(pid: u32) -> Self {
         let now = Instant::now();
         let mut clock = Self {
             pid,
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn who_sleeps_is_timed_and_who_waits_for_a_processor_is_not() {
         let asleep = Children(vec![Command::new("sleep").arg("60").spawn().unwrap()]);
-        let mut clock = ServerClock::of(asleep.0[0].id());
+        let mut clock = ServerClock::start(asleep.0[0].id());
         thread::sleep(2 * READ_EVERY);
         let slept = clock.elapsed();
         assert!(slept >= READ_EVERY, "{slept:?}");
@@ -118,7 +118,7 @@ mod tests {
         let mut busy = Children(vec![spinning("10")]);
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         busy.0.extend((0..2 * processors).map(|_| spinning("0")));
-        let mut clock = ServerClock::of(busy.0[0].id());
+        let mut clock = ServerClock::start(busy.0[0].id());
         let began = Instant::now();
         while began.elapsed() < 3 * READ_EVERY {
             thread::sleep(READ_EVERY);

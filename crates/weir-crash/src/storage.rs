@@ -16,7 +16,7 @@ use weir_model::{Atomicity, Bytes};
 use weir_process::{Mount, PathError};
 use weir_server::Proof;
 
-use crate::cache::CacheRule;
+use crate::device_rules::CacheRule;
 use crate::error::CrashError;
 use crate::kept_rules::KeptRules;
 
@@ -113,7 +113,7 @@ impl Storage {
             (EXT4, promised @ 1..) => promised,
             _ => u32::try_from(kind.f_bsize).unwrap_or(0),
         };
-        let (mount, device) = (Mount::of(path), BlockDevice::of(folder.dev()));
+        let (mount, device) = (Mount::for_path(path), BlockDevice::by_number(folder.dev()));
         Ok(Self {
             path: path.to_owned(),
             in_memory: mount.as_ref().is_some_and(Mount::is_in_memory)
@@ -275,7 +275,7 @@ fn direct() -> OpenOptions {
 
 impl BlockDevice {
     /// The device with this number, or the disk of which it is a partition.
-    fn of(device: u64) -> Option<Self> {
+    fn by_number(device: u64) -> Option<Self> {
         let link = format!("/sys/dev/block/{}:{}", major(device), minor(device));
         let path = fs::canonicalize(link).ok()?;
         let disk = if path.join("partition").exists() {
@@ -288,7 +288,7 @@ impl BlockDevice {
         let number = |name: &str| text(name)?.trim().parse().ok();
         let name = disk.file_name()?.to_string_lossy().into_owned();
         Some(Self {
-            nvme: Nvme::of(&Path::new("/dev").join(&name), &disk),
+            nvme: Nvme::for_node(&Path::new("/dev").join(&name), &disk),
             name,
             logical_block: number("logical_block_size"),
             physical_block: number("physical_block_size"),

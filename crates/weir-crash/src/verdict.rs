@@ -59,7 +59,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn of(
+    pub(crate) fn new(
         states: &[StateResult],
         control: Option<&Tally>,
         lost_is_failure: bool,
@@ -119,7 +119,7 @@ pub struct Tally {
 
 impl Tally {
     /// Counts `results`.
-    pub fn of(results: &[StateResult]) -> Self {
+    pub fn count(results: &[StateResult]) -> Self {
         let count = |which: fn(&StateResult) -> bool| {
             results.iter().filter(|result| which(result)).count() as u32
         };

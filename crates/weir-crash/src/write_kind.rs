@@ -18,7 +18,7 @@ pub(crate) fn kind_of_write(path: &Path, offset: u64, page_bytes: u64) -> FileKi
     if is_system && doublewrite_area(page_bytes).contains(&offset) {
         return FileKind::Doublewrite;
     }
-    FileKind::of(&path.to_string_lossy())
+    FileKind::from_path(&path.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::faults::{Injector, Verdict};
 use crate::model::Model;
 use crate::page_cache::PageCache;
 use crate::placement::Placement;
-use crate::recording::Opened;
+use crate::recording::OpenMode;
 use crate::scheduler::{Buffers, Reply, Scheduler};
 use crate::statistics::Counters;
 use crate::store::Space;
@@ -69,7 +69,7 @@ pub(crate) struct Extent {
 pub(crate) struct Write<'a> {
     pub(crate) extent: Extent,
     pub(crate) data: &'a [u8],
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenMode,
 }
 
 impl Engine {

@@ -48,7 +48,7 @@ pub(crate) struct Verdict {
 
 impl Injector {
     pub(crate) fn new() -> Self {
-        let state = State::of(Faults::default(), false).expect("invariant: `*` is a pattern");
+        let state = State::new(Faults::default(), false).expect("invariant: `*` is a pattern");
         Self {
             active: AtomicBool::new(false),
             state: Mutex::new(state),
@@ -81,7 +81,7 @@ impl Injector {
             full: false,
             ..faults.clone()
         };
-        let next = State::of(faults, true)?;
+        let next = State::new(faults, true)?;
         *self.lock() = next;
         self.active
             .store(!of_operations.are_none(), Ordering::Relaxed);
@@ -110,7 +110,7 @@ impl Injector {
 }
 
 impl State {
-    fn of(faults: Faults, was_set: bool) -> Result<Self, FaultError> {
+    fn new(faults: Faults, was_set: bool) -> Result<Self, FaultError> {
         Ok(Self {
             error_files: FileNames::parse("error_files", &faults.error_files)?,
             rot_files: FileNames::parse("rot_files", &faults.rot_files)?,

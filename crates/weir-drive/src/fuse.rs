@@ -33,7 +33,7 @@ use weir_process::FLUSH;
 
 use crate::calibration;
 use crate::engine::{Engine, Extent, Write};
-use crate::recording::{Node, Opened, Operation, Place, Recorder};
+use crate::recording::{Node, OpenMode, Operation, Place, Recorder};
 use crate::request::REQUEST_BYTES_MAX;
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
@@ -359,7 +359,7 @@ impl Filesystem for DriveFileSystem {
         });
         match written {
             Ok((file, longer_by)) => {
-                let opened = Opened::of_flags(flags.0);
+                let opened = OpenMode::of_flags(flags.0);
                 let write = Write {
                     extent: Self::extent(&file, offset, data.len() as u64),
                     data,

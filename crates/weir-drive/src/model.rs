@@ -99,8 +99,8 @@ impl Model {
         let cache = profile.cache.as_ref();
         Self {
             device: Device::new(profile, scale, capacity_bytes),
-            tier: cache.and_then(|cache| Tier::of(cache, scale, data_share)),
-            space: PhysicalSpace::of(profile, capacity_bytes),
+            tier: cache.and_then(|cache| Tier::new(cache, scale, data_share)),
+            space: PhysicalSpace::new(profile, capacity_bytes),
         }
     }
 

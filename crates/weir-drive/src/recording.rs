@@ -21,9 +21,9 @@ use weir_model::Bytes;
 
 pub use self::data::Data;
 pub use self::names::Names;
-pub use self::operation::{Event, Node, Opened, Operation, Place};
-pub use self::reader::{Ended, Events, Recording};
-pub(crate) use self::recorder::{Recorded, Recorder};
+pub use self::operation::{Event, Node, OpenMode, Operation, Place};
+pub use self::reader::{Events, Recording, RecordingEnd};
+pub(crate) use self::recorder::{PendingRecord, Recorder};
 pub use self::replayer::Replayer;
 
 /// Small: times, files, lengths and names.

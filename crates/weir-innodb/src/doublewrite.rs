@@ -199,7 +199,7 @@ fn identity(tablespace: &Path) -> Result<Option<(Layout, u32)>, InnodbError> {
     if start.iter().all(|&byte| byte == 0) {
         return Ok(None);
     }
-    let layout = Layout::of(&start).map_err(|flags| InnodbError::Flags {
+    let layout = Layout::parse(&start).map_err(|flags| InnodbError::Flags {
         path: tablespace.to_owned(),
         flags,
     })?;

@@ -44,7 +44,7 @@ impl Layout {
     ///
     /// # Panics
     /// When `first_page` is shorter than [`Layout::PREFIX`].
-    pub fn of(first_page: &[u8]) -> Result<Layout, u32> {
+    pub fn parse(first_page: &[u8]) -> Result<Layout, u32> {
         let bytes = first_page[FLAGS_OFFSET..Self::PREFIX]
             .try_into()
             .expect("invariant: four bytes");
@@ -93,7 +93,7 @@ mod tests {
     fn layout(flags: u32) -> Result<Layout, u32> {
         let mut page = [0; Layout::PREFIX];
         page[FLAGS_OFFSET..].copy_from_slice(&flags.to_be_bytes());
-        Layout::of(&page)
+        Layout::parse(&page)
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     if read < Layout::PREFIX {
         return Err(failed(ErrorKind::UnexpectedEof.into()));
     }
-    let layout = Layout::of(&page).map_err(|flags| InnodbError::Flags {
+    let layout = Layout::parse(&page).map_err(|flags| InnodbError::Flags {
         path: path.to_owned(),
         flags,
     })?;
@@ -82,7 +82,7 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     page.resize(layout.page_size, 0);
     let mut filled =
         Layout::PREFIX + read_full(&mut file, &mut page[Layout::PREFIX..]).map_err(failed)?;
-    let mut known = Known::default();
+    let mut known = ScanContext::default();
     while filled == layout.page_size {
         report.judge(Page::new(&page, layout), &mut known);
         filled = read_full(&mut file, &mut page).map_err(failed)?;
@@ -93,13 +93,13 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
 
 /// What pages of a file say of those that follow.
 #[derive(Debug, Default)]
-struct Known {
+struct ScanContext {
     /// Pages of the doublewrite buffer hold copies of others on purpose.
     doublewrite: Option<Area>,
     extents: Option<Extents>,
 }
 
-impl Known {
+impl ScanContext {
     fn learn(&mut self, page: Page<'_>, number: u32, report: &FileReport) {
         let layout = report.layout;
         let is_system = report
@@ -123,7 +123,7 @@ impl Known {
 }
 
 impl FileReport {
-    fn judge(&mut self, page: Page<'_>, known: &mut Known) {
+    fn judge(&mut self, page: Page<'_>, known: &mut ScanContext) {
         let number = self.pages;
         self.pages += 1;
         known.learn(page, number, self);

@@ -62,7 +62,7 @@ fn by_host(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize]) -> Vec<Vec<f64>>
     let mut hosts: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
     for &cell in cells {
         let node = plan.cells[cell].spec.primary();
-        for run in runs.of(cell) {
+        for run in runs.runs(cell) {
             let queries_per_s = run.record.queries_per_s;
             if queries_per_s > 0.0 {
                 let host = node.agent_of(run.record.repetition);

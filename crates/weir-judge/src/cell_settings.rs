@@ -22,13 +22,13 @@ impl CellSettings {
         Self { of, cells }
     }
 
-    pub(crate) fn of(&self, cell: usize) -> &Settings {
+    pub(crate) fn settings(&self, cell: usize) -> &Settings {
         &self.of[cell]
     }
 
     /// Names of the settings that differ between two cells.
     pub(crate) fn differing(&self, first: usize, second: usize) -> BTreeSet<String> {
-        differing(self.of(first), self.of(second))
+        differing(self.settings(first), self.settings(second))
     }
 
     /// Whether a cell has these settings and no others.

@@ -70,7 +70,7 @@ fn verdict(
 fn why_without_ratio(evidence: &Evidence<'_>, contrast: &Contrast, metric: &str) -> String {
     let cells = [contrast.level_cell, contrast.baseline_cell];
     let was_measured = |cell: usize| {
-        let mut runs = evidence.runs.of(cell).iter();
+        let mut runs = evidence.runs.runs(cell).iter();
         runs.any(|run| value(run, metric).is_some())
     };
     if cells.into_iter().all(was_measured) {

@@ -16,7 +16,7 @@ use weir_model::{
 };
 use weir_stats::benjamini_hochberg;
 
-use crate::estimate_ratio::{Estimated, Pairing, paired, unpaired};
+use crate::estimate_ratio::{Pairing, RatioAnalysis, paired, unpaired};
 use crate::measured::RunsByCell;
 
 /// Share of false ones among the kinds that differ by the verdict.
@@ -35,15 +35,17 @@ pub(crate) fn compare(
     pairing: Pairing,
     seed: u64,
 ) -> Option<ReplayComparison> {
-    let arms = [baseline, level].map(|cell| of_runs(runs.of(cell)));
+    let arms = [baseline, level].map(|cell| of_runs(runs.runs(cell)));
     if arms.iter().any(Vec::is_empty) {
         return None;
     }
-    let both = [baseline, level].into_iter().flat_map(|cell| runs.of(cell));
+    let both = [baseline, level]
+        .into_iter()
+        .flat_map(|cell| runs.runs(cell));
     let pause_us = longest_pause_us(both.filter_map(|run| run.replay.as_ref()));
     Some(ReplayComparison {
         fidelity: [baseline, level]
-            .map(|cell| fidelity_words(runs.of(cell)))
+            .map(|cell| fidelity_words(runs.runs(cell)))
             .into(),
         fingerprints: of_kinds(&arms, pause_us, pairing, seed),
     })
@@ -202,7 +204,7 @@ fn ratio(
     read: fn(&FingerprintRecord) -> Option<f64>,
     pairing: Pairing,
     seed: u64,
-) -> Option<Estimated> {
+) -> Option<RatioAnalysis> {
     let values = |arm: &[(u32, FingerprintRecord)]| -> BTreeMap<u32, f64> {
         let read = arm
             .iter()

@@ -75,13 +75,13 @@ impl<'a> RunsByCell<'a> {
         Self(cells)
     }
 
-    pub(crate) fn of(&self, cell: usize) -> &[&'a RunResult] {
+    pub(crate) fn runs(&self, cell: usize) -> &[&'a RunResult] {
         &self.0[cell]
     }
 
     /// `metric` of the runs of `cell`; what is not above 0 has no ratio and is left out.
     pub(crate) fn values(&self, cell: usize, metric: &str) -> Vec<f64> {
-        let values = self.of(cell).iter();
+        let values = self.runs(cell).iter();
         values
             .filter_map(|run| value(run, metric))
             .filter(|value| *value > 0.0)
@@ -101,8 +101,8 @@ impl<'a> RunsByCell<'a> {
         baseline: usize,
         metric: &str,
     ) -> impl Iterator<Item = (u32, (f64, f64))> {
-        let baselines = self.of(baseline);
-        self.of(level).iter().filter_map(move |run| {
+        let baselines = self.runs(baseline);
+        self.runs(level).iter().filter_map(move |run| {
             let repetition = run.record.repetition;
             let same = |other: &&&RunResult| other.record.repetition == repetition;
             let baseline = baselines.iter().find(same)?;

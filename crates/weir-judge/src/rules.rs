@@ -126,7 +126,7 @@ impl Rule {
     };
 
     /// The rule that is called `id`.
-    pub fn of(id: RuleId) -> &'static Self {
+    pub fn by_id(id: RuleId) -> &'static Self {
         let found = RULES.into_iter().find(|rule| rule.id == id);
         found.expect("invariant: each rule stands in the table")
     }

@@ -36,8 +36,8 @@ impl SettingsPreview {
         Self { cells, notes }
     }
 
-    /// What the server of the cell `index` would say; `None`: it was not asked.
-    pub fn of(&self, index: usize) -> Option<&CellPreview> {
+    /// Returns the preview of the cell `index`; `None`: it was not asked.
+    pub fn cell(&self, index: usize) -> Option<&CellPreview> {
         self.cells.get(index)?.as_deref()
     }
 }

@@ -229,7 +229,7 @@ fn of_two_hosts(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
 fn ratio_of_ratios(
     first: &Comparison,
     second: &Comparison,
-    estimate: &crate::estimate_ratio::Estimated,
+    estimate: &crate::estimate_ratio::RatioAnalysis,
 ) -> Comparison {
     let forbids = |finding: &&Finding| finding.severity == Severity::Error;
     let errors = first

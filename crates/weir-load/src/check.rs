@@ -22,18 +22,18 @@ const NO_SUCH_TABLE: u16 = 1146;
 
 /// A condition that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// Its number in the specification, from 1.
+pub struct ConditionCheck {
+    /// Number in the specification, from 1.
     pub number: usize,
     /// What it says.
     pub says: &'static str,
-    /// Where it does not hold, for the first place that was found.
-    pub broken: Option<Broken>,
+    /// First place where it does not hold.
+    pub broken: Option<Violation>,
 }
 
 /// Where a condition does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct Violation {
     /// The rows that do not fit, and their values.
     pub place: String,
 }
@@ -49,7 +49,7 @@ pub fn check_order_entry(
     plan: &PreparePlan,
     gate: &Gate,
     stop: &AtomicBool,
-    on_checked: &mut dyn FnMut(&Checked),
+    on_checked: &mut dyn FnMut(&ConditionCheck),
 ) -> Result<(), LoadError> {
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let mut control = Connection::connect(&connector, true, Patience::Endless)?;
@@ -83,14 +83,14 @@ pub fn check_order_entry(
 /// A table that is missing, a server that refuses or dies.
 pub fn check_conditions(
     connection: &mut Connection,
-    on_checked: &mut dyn FnMut(&Checked) -> ControlFlow<()>,
+    on_checked: &mut dyn FnMut(&ConditionCheck) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, ClientError> {
     for (number, Condition { says, query }) in (1..).zip(&conditions::ALL) {
         let place = connection.first::<String>(*query)?;
-        let checked = Checked {
+        let checked = ConditionCheck {
             number,
             says,
-            broken: place.map(|place| Broken { place }),
+            broken: place.map(|place| Violation { place }),
         };
         if on_checked(&checked).is_break() {
             return Ok(ControlFlow::Break(()));

@@ -18,11 +18,11 @@ use crate::meter::{ConnectionCounters, Meter};
 use crate::own_socket::OwnSocket;
 use crate::stamp::Stamp;
 
-pub(crate) use mysql::{MysqlDriver, Shared};
+pub(crate) use mysql::{MysqlDriver, ReactorResources};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
 pub(crate) use reconnect::{Fresh, Reconnector, Renewal, reconnecting};
-pub(crate) use transport::{Driven, NonBlocking, Transport};
+pub(crate) use transport::{NonBlocking, ReactorStream, Transport};
 
 /// Why a driver is called.
 #[derive(Debug)]
@@ -61,8 +61,8 @@ pub(crate) enum Next {
 
 /// What a reactor drives.
 pub(crate) trait Driver {
-    /// What the drivers of one reactor share: buffers and request templates.
-    type Shared;
+    /// Resources that the drivers of one reactor share: buffers and request templates.
+    type Resources;
 
     /// Its connection, to be taken at the start and whenever it says [`Next::Renewed`]; a driver
     /// may have none.
@@ -78,12 +78,13 @@ pub(crate) trait Driver {
     fn advance(
         &mut self,
         cause: Cause<'_>,
-        shared: &mut Self::Shared,
+        shared: &mut Self::Resources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError>;
 
-    /// What the driver that was last called wants sent. The reactor empties it after each call.
-    fn outgoing(shared: &mut Self::Shared) -> &mut Vec<u8>;
+    /// Returns the bytes that the driver that was last called wants sent. The reactor empties it
+    /// after each call.
+    fn outgoing(shared: &mut Self::Resources) -> &mut Vec<u8>;
 
     /// Transactions and time of this driver within the measurement.
     fn counters(&self) -> ConnectionCounters;

@@ -32,7 +32,7 @@ impl IdleConnections {
                 return Err(LoadError::Interrupted("connecting"));
             }
             connections.push(Connection::connect(
-                servers.of(number),
+                servers.for_connection(number),
                 true,
                 Patience::Each(ANSWER_LIMIT),
             )?);

@@ -49,15 +49,15 @@ const FAREWELLS: [u16; 4] = [1053, 1077, 1927, 4031];
 
 /// Errors that are counted and tried again instead of ending the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tolerated {
+pub enum ToleratedErrors {
     /// These codes.
     Codes(Vec<u16>),
     /// Every code.
     All,
 }
 
-impl Tolerated {
-    /// Whether it contains `code`.
+impl ToleratedErrors {
+    /// Returns true if it contains `code`.
     pub fn contains(&self, code: u16) -> bool {
         match self {
             Self::Codes(codes) => codes.contains(&code),
@@ -77,7 +77,7 @@ impl Tolerated {
     }
 }
 
-impl Default for Tolerated {
+impl Default for ToleratedErrors {
     /// Deadlock, a record that changed since it was read, and lock timeout: sysbench's default.
     fn default() -> Self {
         Self::Codes(vec![1213, 1020, 1205])
@@ -120,7 +120,7 @@ pub struct LoadPlan {
     /// The tables choose the keys of new rows themselves.
     pub auto_increment: bool,
     /// Errors that don't end the run.
-    pub tolerated: Tolerated,
+    pub tolerated: ToleratedErrors,
     /// Prepare statements; otherwise they are sent as text, with their values as literals.
     pub prepared_statements: bool,
     /// Make lost connections again and go on, instead of ending the run. A transaction under way is
@@ -160,7 +160,7 @@ impl LoadPlan {
             max_events: None,
             seed: 1,
             auto_increment: true,
-            tolerated: Tolerated::default(),
+            tolerated: ToleratedErrors::default(),
             prepared_statements: true,
             reconnect: false,
             reconnect_every: None,

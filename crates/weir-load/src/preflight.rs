@@ -39,7 +39,7 @@ const ROWS_SHARE_MIN: f64 = 0.9;
 
 /// What was found of the servers before a run.
 #[derive(Debug, Default)]
-pub(crate) struct Checked {
+pub(crate) struct PreflightResult {
     /// To the farthest one and back.
     pub(crate) round_trip: Duration,
     /// What a run can do with and its user should know, a sentence each.
@@ -52,11 +52,11 @@ pub(crate) fn check(
     servers: &Servers,
     work: &Work<'_>,
     deadline: Deadline,
-) -> Result<Checked, LoadError> {
+) -> Result<PreflightResult, LoadError> {
     let share = plan.share();
     let all = share.connections.len() + share.idle.len();
     raise_file_limit(all as u64 + OTHER_FILES)?;
-    let mut checked = Checked::default();
+    let mut checked = PreflightResult::default();
     let mut controls = Vec::new();
     let idle = servers.shares(&share.idle);
     for ((server, connections), (_, idle)) in servers.shares(&share.connections).zip(idle) {

@@ -97,7 +97,7 @@ pub fn prepare_observed(
     }
     let rows_total = tables.iter().map(|table| table.rows).sum();
     let names = tables.iter().map(|table| table.name.clone()).collect();
-    let parts = Parts::of(tables);
+    let parts = Parts::new(tables);
     let threads = (plan.threads as usize).min(parts.count());
     let job = Job {
         plan,

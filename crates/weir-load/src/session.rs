@@ -26,7 +26,7 @@ use crate::plan::LoadPlan;
 pub(crate) use compiled::{CompiledSession, Templates};
 pub use found::FoundStatements;
 pub(crate) use order_entry::{OrderEntry, OrderEntrySession};
-pub(crate) use statements::{Statements, Wanted};
+pub(crate) use statements::{StatementToPrepare, Statements};
 pub use turn::Turn;
 
 /// What one connection does.

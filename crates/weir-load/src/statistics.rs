@@ -21,7 +21,7 @@ mod totals;
 use crate::completion::{Completion, LoadEnd};
 use crate::reactor_kind::ReactorKind;
 pub(crate) use kinds::KindNames;
-pub(crate) use merger::{Closed, Merger};
+pub(crate) use merger::{ClosedPeriod, Merger};
 pub use open_loop::OpenLoop;
 use open_loop::OpenLoopSum;
 pub use sample::outcome_of;

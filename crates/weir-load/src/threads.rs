@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use meter::ThreadMeter;
-use meter::{Shard, Shared};
+use meter::{MeterState, Shard};
 pub use start::Start;
 
 use crate::LoadError;
@@ -166,7 +166,7 @@ pub fn run_threads_part(
 
 /// What measures threads that are all ready, until the last has ended; `None`: they are not to begin.
 type Measure<'a, T> =
-    &'a mut dyn FnMut(&Arc<Shared>, &mut dyn FnMut(ThreadProgress<'_>)) -> Option<T>;
+    &'a mut dyn FnMut(&Arc<MeterState>, &mut dyn FnMut(ThreadProgress<'_>)) -> Option<T>;
 
 /// Starts the threads and measures them.
 fn run_all<T>(
@@ -178,7 +178,7 @@ fn run_all<T>(
 ) -> Result<ThreadsOutcome<T>, LoadError> {
     plan.check()?;
     let numbers = plan.share().connections;
-    let shared = Arc::new(Shared::new(numbers.len() as u32));
+    let shared = Arc::new(MeterState::new(numbers.len() as u32));
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (index, number) in (0..).zip(numbers) {
@@ -220,7 +220,7 @@ fn run_all<T>(
 fn measure(
     plan: &LoadPlan,
     kinds: SessionKinds,
-    shared: &Arc<Shared>,
+    shared: &Arc<MeterState>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(ThreadProgress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
@@ -230,7 +230,7 @@ fn measure(
         reporters_before: 0,
     };
     let measured_from = beginning.origin + Duration::from_nanos(timeline.measure_ns);
-    let mut merger = Merger::new(timeline, KindNames::of(kinds), shards(plan) as usize);
+    let mut merger = Merger::new(timeline, KindNames::new(kinds), shards(plan) as usize);
     drive(
         (plan, shared),
         beginning,
@@ -265,7 +265,7 @@ type Consume<'a> = &'a mut dyn FnMut(
 
 /// Lets the threads begin, and hands over what they count until all have ended.
 fn drive(
-    (plan, shared): (&LoadPlan, &Arc<Shared>),
+    (plan, shared): (&LoadPlan, &Arc<MeterState>),
     beginning: Beginning,
     stop: &AtomicBool,
     consume: Consume<'_>,

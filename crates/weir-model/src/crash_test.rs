@@ -93,7 +93,7 @@ impl CrashTest {
                 .map_or("unknown size".to_owned(), |page| page.to_string());
             return Some(format!("it was of pages of {tested}, these are {page}"));
         }
-        let method = |value: &str| FlushMethod::of(value);
+        let method = |value: &str| FlushMethod::parse(value);
         let tested = self.flush_method.as_deref();
         match to.variables.flush_method() {
             Some(found) if tested.and_then(method) != Some(found) => Some(format!(

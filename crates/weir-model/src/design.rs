@@ -121,7 +121,7 @@ pub struct Objective {
 impl Objective {
     /// Whether `latency` keeps it.
     pub fn is_met(&self, latency: &LatencySummary) -> bool {
-        self.statistic.of(latency) <= self.at_most.as_secs_f64() * 1e6
+        self.statistic.value_us(latency) <= self.at_most.as_secs_f64() * 1e6
     }
 }
 
@@ -190,8 +190,8 @@ impl LatencyStatistic {
         }
     }
 
-    /// Its value, microseconds.
-    pub fn of(self, latency: &LatencySummary) -> f64 {
+    /// Returns the value of the statistic, microseconds.
+    pub fn value_us(self, latency: &LatencySummary) -> f64 {
         match self {
             Self::Mean => latency.us_mean,
             Self::P50 => latency.us_p50,

@@ -90,17 +90,17 @@ impl<'a> ServerVariables<'a> {
 
     /// What becomes of torn pages.
     pub fn doublewrite(&self) -> Option<Doublewrite> {
-        Doublewrite::of(self.flavor, self.get(DOUBLEWRITE)?)
+        Doublewrite::parse(self.flavor, self.get(DOUBLEWRITE)?)
     }
 
     /// When commits are flushed.
     pub fn redo_flush(&self) -> Option<RedoFlush> {
-        RedoFlush::of(self.flavor, self.get(FLUSH_LOG_AT_COMMIT)?)
+        RedoFlush::parse(self.flavor, self.get(FLUSH_LOG_AT_COMMIT)?)
     }
 
     /// How files are written.
     pub fn flush_method(&self) -> Option<FlushMethod> {
-        FlushMethod::of(self.get(FLUSH_METHOD)?)
+        FlushMethod::parse(self.get(FLUSH_METHOD)?)
     }
 
     /// Pages go to the drive past the page cache, as far as the variables say, and the server's open files.

@@ -105,7 +105,7 @@ impl Encryption {
 
     /// Takes what has come and decrypts it.
     fn receive(&mut self, socket: &mut (impl Read + Write)) -> io::Result<()> {
-        let mut noting = Noting {
+        let mut noting = ShortReadDetector {
             socket,
             was_short: false,
         };
@@ -140,12 +140,12 @@ impl Encryption {
 }
 
 /// A socket that is read, and whether it gave less than was asked for: all that it had.
-struct Noting<'a, S> {
+struct ShortReadDetector<'a, S> {
     socket: &'a mut S,
     was_short: bool,
 }
 
-impl<S: Read> Read for Noting<'_, S> {
+impl<S: Read> Read for ShortReadDetector<'_, S> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.socket.read(buffer)?;
         self.was_short = read < buffer.len();

@@ -6,7 +6,7 @@ use crate::handshake::Login;
 use crate::tls::TlsClient;
 use crate::{
     Blocking, ClientError, Compression, Deadline, Gate, Passage, PreparedStatement, Session,
-    SessionError, Waiting,
+    SessionError, SessionPhase,
 };
 
 /// Connects to one server; what does not change from connection to connection is ready.
@@ -82,7 +82,7 @@ impl Connector {
             has_several_results: self.has_several_results,
         };
         let session = Blocking::connect(&endpoint.address, deadline)
-            .map_err(|error| SessionError::stream(error, Waiting::Connection))
+            .map_err(|error| SessionError::stream(error, SessionPhase::Connection))
             .and_then(|socket| Session::login(socket, login))
             .map_err(|error| self.failed(error, deadline))?;
         self.gate

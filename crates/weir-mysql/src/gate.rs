@@ -24,7 +24,7 @@ use crate::{ClientError, shorten};
 pub use change_log::ChangeLog;
 use effect::Effect;
 pub(crate) use functions::Dialect;
-use logged::Logged;
+use logged::LoggedStatements;
 pub use permit::ScriptPermit;
 use statement::effect;
 use targets::{schemas_of_code, tables};
@@ -75,7 +75,7 @@ struct Guard {
     permissions: Permissions,
     state: Mutex<State>,
     /// Statements on tables that stand in the log.
-    logged: Logged,
+    logged: LoggedStatements,
 }
 
 #[derive(Debug, Default)]
@@ -120,7 +120,7 @@ impl Gate {
         Self(Some(Arc::new(Guard {
             permissions,
             state: Mutex::default(),
-            logged: Logged::default(),
+            logged: LoggedStatements::default(),
         })))
     }
 

@@ -10,9 +10,9 @@ use weir_model::TlsMode;
 
 use super::compression::Compression;
 use super::greeting::Greeting;
-use super::packet::{Malformed, PAYLOAD_BYTES_MAX};
+use super::packet::{MalformedPacket, PAYLOAD_BYTES_MAX};
 use super::reply::ServerError;
-use super::session::{Session, SessionError, Waiting};
+use super::session::{Session, SessionError, SessionPhase};
 use crate::tls::{TlsClient, tls_words};
 
 /// Longest exchange of any plugin, with an auth switch, twice over.
@@ -136,7 +136,7 @@ impl<S: Read + Write> Session<S> {
         if login.compression == Some(Compression::Zstd) {
             payload.push(Compression::Zstd.level());
         }
-        session.waiting = Waiting::Login;
+        session.waiting = SessionPhase::Login;
         session.send(&payload, sequence.wrapping_add(1))?;
         let mut asked_key = false;
         let authenticated = session.authenticate(procedure, credentials, &mut asked_key);
@@ -159,7 +159,7 @@ impl<S: Read + Write> Session<S> {
         capabilities: CapabilityFlags,
         sequence: u8,
     ) -> Result<(), SessionError> {
-        self.waiting = Waiting::Encryption;
+        self.waiting = SessionPhase::Encryption;
         let mut payload = Vec::new();
         SslRequest::new(capabilities, PAYLOAD_BYTES_MAX as u32, COLLATION).serialize(&mut payload);
         self.send(&payload, sequence)?;
@@ -197,14 +197,14 @@ impl<S: Read + Write> Session<S> {
                         credentials.begin(&mut procedure)?
                     }
                 }
-                _ => return Err(Malformed("the reply to a login is none").into()),
+                _ => return Err(MalformedPacket("the reply to a login is none").into()),
             };
             if let Some(answer) = answer {
                 *asked_key = answer == KEY_REQUEST;
                 self.send(&answer, sequence.wrapping_add(1))?;
             }
         }
-        Err(Malformed("authentication does not end").into())
+        Err(MalformedPacket("authentication does not end").into())
     }
 }
 

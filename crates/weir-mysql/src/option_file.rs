@@ -37,7 +37,7 @@ pub struct OptionFileError {
 }
 
 impl OptionFileError {
-    fn of(path: &Path, why: impl Into<String>) -> Self {
+    fn new(path: &Path, why: impl Into<String>) -> Self {
         Self {
             place: path.display().to_string(),
             why: why.into(),
@@ -76,7 +76,7 @@ impl OptionFile {
     pub fn read(path: &Path) -> Result<Self, OptionFileError> {
         let mut reader = Reader::new(true);
         if is_open_to_all(path) {
-            return Err(OptionFileError::of(
+            return Err(OptionFileError::new(
                 path,
                 "all users may write it, so it is not trusted; chmod o-w it",
             ));
@@ -143,10 +143,10 @@ impl OptionFile {
             ));
             return Ok(());
         }
-        let bytes = bytes_of(path).map_err(|error| OptionFileError::of(path, words(&error)))?;
+        let bytes = bytes_of(path).map_err(|error| OptionFileError::new(path, words(&error)))?;
         let text = login_file::decrypt(&bytes).ok_or_else(|| {
             let why = "it is none that mysql_config_editor wrote; write it anew with that program";
-            OptionFileError::of(path, why)
+            OptionFileError::new(path, why)
         })?;
         let mut reader = Reader::new(true);
         reader.read = std::mem::take(self);
@@ -194,9 +194,9 @@ impl Reader {
         self.files += 1;
         if self.files > FILES_MAX {
             let why = format!("files include more than {FILES_MAX} files; include fewer");
-            return Err(OptionFileError::of(path, why));
+            return Err(OptionFileError::new(path, why));
         }
-        let bytes = bytes_of(path).map_err(|error| OptionFileError::of(path, words(&error)))?;
+        let bytes = bytes_of(path).map_err(|error| OptionFileError::new(path, words(&error)))?;
         self.text(path, &bytes, depth)
     }
 

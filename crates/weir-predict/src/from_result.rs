@@ -26,7 +26,7 @@ mod slo_capacity;
 mod trace;
 mod verify;
 
-pub use calibrated::Calibrated;
+pub use calibrated::CalibratedModel;
 pub use cells::ChosenCells;
 pub use data_model::DataModel;
 pub use drive_forecast::DriveForecast;
@@ -37,4 +37,4 @@ pub use misses::{Misses, misses};
 pub use prices::PriceList;
 pub use query::Query;
 pub use trace::{TraceMisses, trace_misses};
-pub use verify::{BLIND_FILE, Verification, VerifyOptions, Verifying};
+pub use verify::{BLIND_FILE, Verification, VerificationPlan, VerifyOptions};

@@ -65,7 +65,7 @@ impl PoolUse {
     /// # Errors
     ///
     /// A variable that is no number.
-    pub fn of(
+    pub fn new(
         flavor: Flavor,
         variables: &BTreeMap<String, String>,
         start: PoolStart,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn pool(flavor: Flavor, changes_pages: bool) -> PoolUse {
-        PoolUse::of(flavor, &BTreeMap::new(), PoolStart::Cold, changes_pages).unwrap()
+        PoolUse::new(flavor, &BTreeMap::new(), PoolStart::Cold, changes_pages).unwrap()
     }
 
     fn turning_over(pool: PoolUse, popularity: &Popularity, frames: f64) -> Residency {

@@ -67,7 +67,7 @@ pub struct Scenario {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Simulated {
+pub struct SimulationResult {
     /// Transactions per second.
     pub transactions_per_s: f64,
     /// Mean time of a transaction, seconds.
@@ -76,7 +76,7 @@ pub struct Simulated {
     pub latencies: Latencies,
 }
 
-impl Simulated {
+impl SimulationResult {
     /// The times of the transactions as results have them.
     pub fn latency(&self) -> LatencySummary {
         let us = |quantile| self.latencies.quantile_us(quantile).unwrap_or(0.0);
@@ -93,7 +93,7 @@ impl Simulated {
 }
 
 /// Runs `scenario` on `drive`, which should be idle at time 0.
-pub fn simulate(scenario: &Scenario, drive: &mut dyn DeviceModel) -> Simulated {
+pub fn simulate(scenario: &Scenario, drive: &mut dyn DeviceModel) -> SimulationResult {
     let mut world = World::new(scenario, drive);
     for client in 0..scenario.connections.max(1) {
         world.begin(client, 0);
@@ -383,11 +383,11 @@ impl<'a> World<'a> {
         self.counts[Latencies::bucket(latency)] += 1;
     }
 
-    fn outcome(self) -> Simulated {
+    fn outcome(self) -> SimulationResult {
         let latencies = Latencies::from_counts(self.counts);
         let measured = latencies.count().max(1) as f64;
         let seconds = (self.last - self.measured_from).max(1) as f64 / 1e9;
-        Simulated {
+        SimulationResult {
             transactions_per_s: measured / seconds,
             response_s: self.latency_ns_sum as f64 / 1e9 / measured,
             latencies,

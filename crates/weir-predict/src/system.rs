@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use crate::cleaning::Cleaning;
+use crate::cleaning::CleaningModel;
 use crate::network::Resource;
 use crate::pool_model::{ListState, PoolModel};
 use crate::queues::{Demands, Queues};
@@ -153,7 +153,7 @@ impl System {
 
 /// A throughput, and what is written at it.
 #[derive(Clone, Copy)]
-struct Agreed {
+struct EquilibriumPoint {
     writes: Writes,
     transactions_per_s: f64,
 }
@@ -162,7 +162,7 @@ struct Agreed {
 struct Branch<'a> {
     residency: Residency,
     changed: ChangedPages<'a>,
-    cleaning: Cleaning<'a>,
+    cleaning: CleaningModel<'a>,
 }
 
 impl<'a> Branch<'a> {
@@ -177,22 +177,30 @@ impl<'a> Branch<'a> {
         Self {
             residency,
             changed: settings.changed_pages(&system.popularity, pages, residency),
-            cleaning: Cleaning::new(system.queues(drive, residency.misses), connections.max(1)),
+            cleaning: CleaningModel::new(
+                system.queues(drive, residency.misses),
+                connections.max(1),
+            ),
         }
     }
 
-    /// What is written and the throughput say each other: both are taken where they agree.
-    fn agreed(&self, connections: u32) -> Agreed {
+    /// Finds the throughput and the writes that agree: each follows from the other.
+    fn agreed(&self, connections: u32) -> EquilibriumPoint {
         let pace = |writes| self.cleaning.pace(writes, connections);
         let writes = self.changed.writes(pace);
-        Agreed {
+        EquilibriumPoint {
             writes,
             transactions_per_s: pace(writes).transactions_per_s,
         }
     }
 
-    fn prediction(&self, agreed: Agreed, connections: u32, list: ListState) -> Prediction {
-        let Agreed {
+    fn prediction(
+        &self,
+        agreed: EquilibriumPoint,
+        connections: u32,
+        list: ListState,
+    ) -> Prediction {
+        let EquilibriumPoint {
             writes,
             transactions_per_s,
         } = agreed;

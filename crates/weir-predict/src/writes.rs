@@ -66,11 +66,11 @@ pub struct ChangedPages<'a> {
     frames: f64,
     /// Pages that a transaction reads, for each of which one leaves.
     misses: f64,
-    groups: Vec<Changed>,
+    groups: Vec<DirtyPages>,
 }
 
 #[derive(Debug)]
-struct Changed {
+struct DirtyPages {
     pages: f64,
     /// Mean time from a write to the next change, transactions.
     clean: f64,
@@ -93,7 +93,7 @@ impl WriteSettings {
             frames,
             misses: residency.misses,
             groups: changed
-                .map(|group| Changed {
+                .map(|group| DirtyPages {
                     pages: group.pages,
                     clean: 1.0 / group.write_rate,
                     stay: until_unused(group.rate, residency.stay),
@@ -147,7 +147,7 @@ impl ChangedPages<'_> {
 
     /// What a transaction writes when each page is written so long after its first change.
     fn writes_within(&self, cycle: f64) -> Writes {
-        let pages = |group: &Changed| 1.0 / (cycle.min(group.stay) + group.clean);
+        let pages = |group: &DirtyPages| 1.0 / (cycle.min(group.stay) + group.clean);
         let writes = self.settings.of_pages(self.sum(pages));
         let evicted = self.misses * self.dirty_within(cycle) / self.frames;
         Writes {
@@ -164,7 +164,7 @@ impl ChangedPages<'_> {
         })
     }
 
-    fn sum(&self, of: impl Fn(&Changed) -> f64) -> f64 {
+    fn sum(&self, of: impl Fn(&DirtyPages) -> f64) -> f64 {
         let groups = self.groups.iter();
         groups.map(|group| group.pages * of(group)).sum()
     }

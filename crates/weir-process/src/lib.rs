@@ -47,5 +47,5 @@ pub use registry::{Entry, EntryKind, Registration, Registry};
 pub use runtime_directory::runtime_directory;
 pub use rustix::process::Signal;
 pub use spawn::{pin, spawn_standing, spawn_tied};
-pub use sweep::{Swept, sweep};
+pub use sweep::{SweptItem, sweep};
 pub use work_directory::WorkDirectory;

@@ -35,7 +35,7 @@ pub struct Mount {
 
 impl Mount {
     /// The mount that `path` lies on; `None` where the table does not say.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn for_path(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let table = fs::read(TABLE).ok()?;
         let lines = table.split(|byte| *byte == b'\n');
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_path_lies_on_the_deepest_mount_above_it() {
-        let mount = Mount::of(Path::new("/proc/self/status")).unwrap();
+        let mount = Mount::for_path(Path::new("/proc/self/status")).unwrap();
         assert_eq!(mount.file_system, "proc");
         assert!(!mount.is_drive());
-        assert_eq!(Mount::of(Path::new("/no/such/place")), None);
+        assert_eq!(Mount::for_path(Path::new("/no/such/place")), None);
     }
 }

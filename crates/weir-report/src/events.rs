@@ -13,7 +13,7 @@ pub(crate) use self::close_up::CloseUp;
 use self::details::details;
 use self::outcome::outcomes;
 
-use crate::number::{Rounded, grouped};
+use crate::number::{RoundedNumber, grouped};
 use crate::words::cell_label;
 
 /// When an event was, for the axis of time.
@@ -21,16 +21,16 @@ use crate::words::cell_label;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct EventSpan<'a> {
     name: &'a str,
-    from_s: Option<Rounded>,
-    to_s: Option<Rounded>,
+    from_s: Option<RoundedNumber>,
+    to_s: Option<RoundedNumber>,
 }
 
 impl<'a> EventSpan<'a> {
     pub(crate) fn new(event: &'a EventRecord) -> Self {
         Self {
             name: &event.name,
-            from_s: Rounded::new(event.began_s, 6),
-            to_s: Rounded::new(event.ended_s, 6),
+            from_s: RoundedNumber::new(event.began_s, 6),
+            to_s: RoundedNumber::new(event.ended_s, 6),
         }
     }
 }

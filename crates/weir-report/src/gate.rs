@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use weir_model::{Comparison, ResultComparison, Verdict};
 
-use crate::answers::Answer;
-use crate::ranked::Ranked;
+use crate::comparison_sentences::Answer;
+use crate::ranked::RankedFindings;
 use crate::statements::StatementTable;
 use crate::terminal::{Palette, push_answers, push_ranked};
 
@@ -27,10 +27,10 @@ pub fn result_comparison(compared: &ResultComparison, gate: Option<f64>) -> Stri
     push_answers(&mut out, &Answer::all(&compared.comparisons), palette);
     push_ranked(
         &mut out,
-        &Ranked::new(&compared.comparisons, &compared.findings),
+        &RankedFindings::new(&compared.comparisons, &compared.findings),
         palette,
     );
-    for statements in StatementTable::of(&compared.comparisons) {
+    for statements in StatementTable::tables(&compared.comparisons) {
         let _ = write!(out, "\n{}", statements.text());
     }
     if let Some(gate) = gate {

@@ -4,7 +4,7 @@ use weir_model::JudgedResult;
 
 use crate::ReportError;
 use crate::page::Page;
-use crate::predicted::Predicted;
+use crate::predicted::PredictedThroughput;
 
 /// The page without a result, built by `make web`.
 const TEMPLATE: &str = include_str!(concat!(
@@ -28,7 +28,7 @@ pub fn html(result: &JudgedResult) -> Result<String, ReportError> {
 /// If the result cannot be written as JSON.
 pub fn html_with_predictions(
     result: &JudgedResult,
-    predicted: &[Predicted],
+    predicted: &[PredictedThroughput],
 ) -> Result<String, ReportError> {
     let json = page_json(result, predicted)?;
     let (before, after) = TEMPLATE.split_once(SLOT).ok_or(ReportError::NoSlot)?;
@@ -43,7 +43,10 @@ pub fn html_with_predictions(
 ///
 /// # Errors
 /// If the result cannot be written as JSON.
-pub fn page_json(result: &JudgedResult, predicted: &[Predicted]) -> Result<String, ReportError> {
+pub fn page_json(
+    result: &JudgedResult,
+    predicted: &[PredictedThroughput],
+) -> Result<String, ReportError> {
     let page = Page::new(result).with_predictions(predicted);
     let json = serde_json::to_string(&page).map_err(ReportError::Serialize)?;
     Ok(escape_for_script(&json))

@@ -6,15 +6,16 @@
 //! wrote, so that terminal, ticket and page never disagree.
 #![warn(clippy::missing_errors_doc)]
 
-mod advice;
-mod answers;
 mod cells;
 mod claims;
+mod comparison_sentences;
 mod counters;
 mod csv;
+mod csv_columns;
 mod data_sheet;
 mod error;
 mod events;
+mod first_sentence;
 mod gaps;
 mod gate;
 mod hosts;
@@ -28,7 +29,6 @@ mod page;
 mod percentiles;
 mod predicted;
 mod ranked;
-mod run_table;
 mod runs;
 mod searches;
 mod served;
@@ -49,8 +49,8 @@ mod sample;
 #[cfg(test)]
 mod typescript;
 
-pub use answers::{comparison_name, sentence};
 pub use claims::claims_markdown;
+pub use comparison_sentences::{comparison_name, sentence};
 pub use csv::csv;
 pub use data_sheet::data_sheet;
 pub use error::ReportError;
@@ -59,7 +59,7 @@ pub use html::{html, html_with_predictions, page_json};
 pub use json::json;
 pub use markdown::markdown;
 pub use number::grouped;
-pub use predicted::{Predicted, PredictedDrive, PredictedPoint};
+pub use predicted::{PredictedDrive, PredictedPoint, PredictedThroughput};
 pub use served::{comparison_json, run_json, runs_json};
 pub use server_hosts::server_host_line;
 pub use table::table;

@@ -8,17 +8,17 @@ use weir_model::{
     Agreement, Cell, CostRow, JudgedResult, RuleId, Severity, StudyResult, Utilization,
 };
 
-use crate::advice::advice;
-use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
+use crate::comparison_sentences::Answer;
 use crate::counters::{self, CounterRow};
 use crate::events::{self, EVENT_NOTE, EventRow};
+use crate::first_sentence::advice;
 use crate::gaps;
 use crate::hosts::{self, HOST_NOTE, HostRow};
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
-use crate::predicted::Predicted;
-use crate::ranked::Ranked;
+use crate::predicted::PredictedThroughput;
+use crate::ranked::RankedFindings;
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::server_hosts::{self, SERVER_HOST_NOTE, ServerHostRow};
@@ -44,7 +44,7 @@ pub(crate) struct Page<'a> {
     /// The answer in a sentence without its period.
     pub(crate) advice: Option<String>,
     pub(crate) answers: Vec<Answer<'a>>,
-    pub(crate) ranked: Ranked,
+    pub(crate) ranked: RankedFindings,
     pub(crate) findings: Vec<FindingView<'a>>,
     pub(crate) cells: Vec<CellSummary<'a>>,
     #[serde(skip)]
@@ -57,7 +57,7 @@ pub(crate) struct Page<'a> {
     traffic: Vec<CellTraffic>,
     counters: Vec<CounterRow>,
     sweeps: Vec<Sweep>,
-    predicted: &'a [Predicted],
+    predicted: &'a [PredictedThroughput],
     percentiles: Vec<Percentiles>,
     costs: Vec<CostView<'a>>,
     timelines: Timelines,
@@ -138,7 +138,7 @@ impl<'a> Page<'a> {
     }
 
     /// The same with predictions.
-    pub(crate) fn with_predictions(self, predicted: &'a [Predicted]) -> Self {
+    pub(crate) fn with_predictions(self, predicted: &'a [PredictedThroughput]) -> Self {
         Self { predicted, ..self }
     }
 
@@ -155,26 +155,26 @@ impl<'a> Page<'a> {
             seed: result.plan.seed,
             advice: advice(judged),
             answers: Answer::all(&judged.comparisons),
-            ranked: Ranked::new(&judged.comparisons, &judged.findings),
+            ranked: RankedFindings::new(&judged.comparisons, &judged.findings),
             findings: findings(judged),
             saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),
             step_s,
             runs,
-            traffic: traffic::of(result),
+            traffic: traffic::traffic(result),
             counters: counters::rows(result),
-            sweeps: sweeps::of(judged),
+            sweeps: sweeps::sweeps(judged),
             predicted: &[],
-            percentiles: percentiles::of(result),
+            percentiles: percentiles::percentiles(result),
             costs: costs(judged),
-            timelines: Timelines::of(&result.runs, drawn),
+            timelines: Timelines::new(&result.runs, drawn),
             events: events::rows(result),
             event_note: EVENT_NOTE,
             hosts: hosts::rows(result),
             host_note: HOST_NOTE,
             server_hosts: server_hosts::rows(result),
             server_host_note: SERVER_HOST_NOTE,
-            statements: StatementTable::of(&judged.comparisons),
+            statements: StatementTable::tables(&judged.comparisons),
             statement_note: STATEMENT_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
@@ -184,8 +184,8 @@ impl<'a> Page<'a> {
             ]
             .concat(),
             claims: claims(judged),
-            setup: setup::of(result),
-            variables: variables::of(result),
+            setup: setup::setup(result),
+            variables: variables::variables(result),
         }
     }
 }

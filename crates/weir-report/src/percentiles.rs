@@ -31,7 +31,7 @@ pub(crate) struct Percentiles {
 }
 
 /// Curves of all cells that have histograms.
-pub(crate) fn of(result: &StudyResult) -> Vec<Percentiles> {
+pub(crate) fn percentiles(result: &StudyResult) -> Vec<Percentiles> {
     let cells = 0..result.plan.cells.len();
     cells.filter_map(|cell| of_cell(result, cell)).collect()
 }
@@ -94,7 +94,7 @@ mod tests {
                 .serialize(&histogram, &mut run.histogram)
                 .unwrap();
         }
-        let curves = of(&result.evidence);
+        let curves = percentiles(&result.evidence);
         assert_eq!(curves.len(), 2);
         let curve = &curves[0];
         assert_eq!(curve.transactions, 1000);

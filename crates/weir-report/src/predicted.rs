@@ -5,8 +5,8 @@ use serde::Serialize;
 /// Throughput against the buffer pool on several drives, for one number of connections.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Predicted {
-    /// What it is of: `16 connections`.
+pub struct PredictedThroughput {
+    /// Title of the figure: `16 connections`.
     pub title: String,
     /// A line for each drive.
     pub drives: Vec<PredictedDrive>,

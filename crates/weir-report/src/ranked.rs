@@ -3,14 +3,14 @@
 use serde::Serialize;
 use weir_model::{Comparison, Finding, Rank, RuleId, Severity, Verdict};
 
-use crate::answers::Answer;
+use crate::comparison_sentences::Answer;
 use crate::words::count;
 
 /// Findings in two groups; of notes only how many there are.
 #[derive(Debug, Serialize, PartialEq)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Ranked {
-    /// Beside those that the sentence of an invalid comparison tells.
+pub(crate) struct RankedFindings {
+    /// Findings that refuse a verdict, besides those already in the verdict's sentence.
     pub(crate) refused: Vec<RuleLine>,
     pub(crate) could_change: Vec<RuleLine>,
     /// `2 more notes (R7, R17): ...`; empty without notes.
@@ -25,10 +25,10 @@ pub(crate) struct RuleLine {
     pub(crate) text: String,
 }
 
-impl Ranked {
+impl RankedFindings {
     /// `of_study` are findings about all of it.
     pub(crate) fn new(comparisons: &[Comparison], of_study: &[Finding]) -> Self {
-        let mut found: Vec<Found<'_>> = Vec::new();
+        let mut found: Vec<FindingScope<'_>> = Vec::new();
         let of_comparisons = comparisons.iter().flat_map(|comparison| {
             let findings = comparison.findings.iter().enumerate();
             let told = move |index: usize| is_in_sentence(comparison, index);
@@ -38,10 +38,10 @@ impl Ranked {
         });
         let of_study = of_study.iter().map(|finding| (finding, None));
         for (finding, comparison) in of_study.chain(of_comparisons) {
-            let same = |known: &&mut Found<'_>| known.finding == finding;
+            let same = |known: &&mut FindingScope<'_>| known.finding == finding;
             match found.iter_mut().find(same) {
                 Some(known) => known.comparisons.extend(comparison),
-                None => found.push(Found {
+                None => found.push(FindingScope {
                     finding,
                     comparisons: comparison.into_iter().collect(),
                 }),
@@ -56,12 +56,12 @@ impl Ranked {
 }
 
 /// A finding with the comparisons that it is about; none: it is about the study.
-struct Found<'a> {
+struct FindingScope<'a> {
     finding: &'a Finding,
     comparisons: Vec<&'a Comparison>,
 }
 
-impl Found<'_> {
+impl FindingScope<'_> {
     fn rank(&self) -> Rank {
         self.finding.severity.rank()
     }
@@ -100,7 +100,7 @@ fn is_in_sentence(comparison: &Comparison, index: usize) -> bool {
 }
 
 /// One line for each rule with findings of that rank, in the order in which they were found.
-fn lines(found: &[Found<'_>], rank: Rank) -> Vec<RuleLine> {
+fn lines(found: &[FindingScope<'_>], rank: Rank) -> Vec<RuleLine> {
     let ranked = || found.iter().filter(|found| found.rank() == rank);
     rules(ranked())
         .into_iter()
@@ -122,7 +122,7 @@ fn lines(found: &[Found<'_>], rank: Rank) -> Vec<RuleLine> {
         .collect()
 }
 
-fn rules<'a>(found: impl Iterator<Item = &'a Found<'a>>) -> Vec<RuleId> {
+fn rules<'a>(found: impl Iterator<Item = &'a FindingScope<'a>>) -> Vec<RuleId> {
     let mut rules = Vec::new();
     for rule in found.map(|found| found.finding.rule) {
         if !rules.contains(&rule) {
@@ -132,7 +132,7 @@ fn rules<'a>(found: impl Iterator<Item = &'a Found<'a>>) -> Vec<RuleId> {
     rules
 }
 
-fn notes(found: &[Found<'_>]) -> String {
+fn notes(found: &[FindingScope<'_>]) -> String {
     let notes = || {
         found
             .iter()
@@ -182,14 +182,14 @@ mod tests {
             finding(RuleId::R19, Severity::Error, "beyond"),
             finding(RuleId::R17, Severity::Note, "no price"),
         ];
-        let ranked = Ranked::new(&comparisons, &of_study);
+        let ranked = RankedFindings::new(&comparisons, &of_study);
         let line = |rule, text: &str| RuleLine {
             rule,
             text: text.to_owned(),
         };
         assert_eq!(
             ranked,
-            Ranked {
+            RankedFindings {
                 refused: vec![line(RuleId::R19, "beyond")],
                 could_change: vec![
                     line(RuleId::R6, "short"),
@@ -212,7 +212,7 @@ mod tests {
             finding(RuleId::R2, Severity::Error, "unequal"),
             finding(RuleId::R1, Severity::Error, "two factors"),
         ];
-        let ranked = Ranked::new(&[comparison], &[]);
+        let ranked = RankedFindings::new(&[comparison], &[]);
         assert_eq!(ranked.refused.len(), 1);
         assert_eq!(ranked.refused[0].rule, RuleId::R1);
         assert_eq!(ranked.could_change, []);

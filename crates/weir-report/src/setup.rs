@@ -34,7 +34,7 @@ pub(crate) struct Fact {
 }
 
 /// The set-up of `result`.
-pub(crate) fn of(result: &StudyResult) -> Setup<'_> {
+pub(crate) fn setup(result: &StudyResult) -> Setup<'_> {
     Setup {
         facts: facts(result),
         variables: shared_variables(&result.plan),
@@ -235,7 +235,7 @@ fn extras_words(load: &LoadSpec) -> String {
             LoadOptionKind::Rate => value.parse().map_or(value, grouped),
             _ => value,
         };
-        Some(format!(", {}", option.told.replace("{}", &value)))
+        Some(format!(", {}", option.report_text.replace("{}", &value)))
     });
     words.collect()
 }
@@ -290,7 +290,7 @@ mod tests {
     use crate::sample;
 
     fn text(result: &StudyResult, label: &str) -> String {
-        let setup = of(result);
+        let setup = setup(result);
         let fact = setup.facts.iter().find(|fact| fact.label == label);
         fact.unwrap().text.clone()
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use weir_model::{Comparison, FingerprintComparison, FingerprintVerdict, Verdict};
 
-use crate::answers::Answer;
+use crate::comparison_sentences::Answer;
 use crate::table::table;
 use crate::words::levels_phrase;
 
@@ -164,7 +164,7 @@ pub(crate) fn slower(comparison: &Comparison) -> Option<String> {
 }
 
 impl StatementTable {
-    pub(crate) fn of(comparisons: &[Comparison]) -> Vec<Self> {
+    pub(crate) fn tables(comparisons: &[Comparison]) -> Vec<Self> {
         comparisons.iter().filter_map(Self::new).collect()
     }
 

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use weir_model::{Finding, JudgedResult, Verdict};
 
-use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
+use crate::comparison_sentences::Answer;
 use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::hosts::HOST_HEADER;
 use crate::page::{ClaimView, Page};
-use crate::ranked::Ranked;
+use crate::ranked::RankedFindings;
 use crate::server_hosts::SERVER_HOST_HEADER;
 use crate::table::table;
 use crate::words::severity_name;
@@ -113,8 +113,8 @@ pub(crate) fn push_answers(out: &mut String, answers: &[Answer<'_>], palette: Pa
     }
 }
 
-/// What refused an answer and what could change one, a line for each rule; of notes how many there are.
-pub(crate) fn push_ranked(out: &mut String, ranked: &Ranked, palette: Palette) {
+/// Adds the findings that refused an answer or could change one, a line for each rule; of notes their number.
+pub(crate) fn push_ranked(out: &mut String, ranked: &RankedFindings, palette: Palette) {
     let groups = [
         ("refused", palette.refused, &ranked.refused),
         (

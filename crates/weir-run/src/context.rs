@@ -30,7 +30,7 @@ impl<'a> StudyContext<'a> {
         let servers = weir_study::server_programs(plan)?;
         let external = external_servers::open(plan, options)?;
         let hosts = server_hosts::find(plan, &external, options)?;
-        let drives = Drives::of(plan, options)?;
+        let drives = Drives::new(plan, options)?;
         let compares_with_host = compares_with_host(plan);
         if compares_with_host && options.work.is_none() {
             return Err(RunError::NoHostStorage);

@@ -93,7 +93,7 @@ impl DataSets {
             };
             self.runs.push((Arc::clone(&cell.spec), number));
         }
-        context.check_capacity(cell, self.of(cell).directory)
+        context.check_capacity(cell, self.for_cell(cell).directory)
     }
 
     /// The data of a run, if they were prepared.
@@ -104,7 +104,7 @@ impl DataSets {
     }
 
     /// The data of `cell`.
-    pub(crate) fn of(&self, cell: &Cell) -> &PreparedData {
+    pub(crate) fn for_cell(&self, cell: &Cell) -> &PreparedData {
         let found = self.find(&cell.spec);
         found.expect("invariant: a search varies nothing that other data were needed for")
     }
@@ -113,7 +113,7 @@ impl DataSets {
     pub(crate) fn tables(&self, context: &StudyContext<'_>, first: &Cell) -> Bytes {
         match self.external {
             Some(tables) if context.external_of(first).is_some() => tables,
-            _ => self.of(first).tables,
+            _ => self.for_cell(first).tables,
         }
     }
 }

@@ -21,8 +21,8 @@ use weir_mysql::{Connector, Deadline, Patience};
 
 use self::clock::Clock;
 use self::connections::{Connections, Names};
-use self::copying::Copying;
-use self::prepared::Prepared;
+use self::copying::CopyMethod;
+use self::prepared::PreparedEvent;
 use crate::RunError;
 use crate::target::Target;
 
@@ -30,7 +30,7 @@ use crate::target::Target;
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The events of one run, ready to happen.
-pub(crate) struct Events(Vec<Prepared>);
+pub(crate) struct Events(Vec<PreparedEvent>);
 
 impl Events {
     /// Opens the connections of all events of `spec`, and sets what their sessions need.
@@ -55,10 +55,10 @@ impl Events {
         })?;
         let (connector, names) = (Arc::new(connector), Names::default());
         let events = spec.timeline.iter().map(|event| {
-            let copying = Copying::of(&event.kind);
+            let copying = CopyMethod::for_event(&event.kind);
             let copying = copying.map_err(|error| refused(&event.name, error.to_string()))?;
             let connections = Connections::open(&connector, patience, event, &names);
-            Ok(Prepared {
+            Ok(PreparedEvent {
                 event: event.clone(),
                 copying,
                 endpoint: target.endpoint(),
@@ -100,7 +100,7 @@ impl Events {
     }
 }
 
-impl Prepared {
+impl PreparedEvent {
     /// Waits for its time and does it; `None` if the load is over before.
     fn happen(mut self, clock: &Clock, stop: &AtomicBool) -> Option<EventRecord> {
         let is_due = AtomicBool::new(false);

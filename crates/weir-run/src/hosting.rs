@@ -23,7 +23,7 @@ use crate::cancel::{Cancel, Control};
 use crate::context::StudyContext;
 use crate::data::DataSets;
 use crate::target::{ListenAddress, LoadAccount, PrivateTarget, Target as _};
-use crate::{Allowed, RunError, RunOptions, commands};
+use crate::{RunError, RunOptions, UserPermissions, commands};
 
 /// What the owner of a host lets studies of others use.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl ServerHosting {
             work: Some(self.work.clone()),
             weir: self.weir.clone(),
             below_floor,
-            allowed: Allowed::default(),
+            allowed: UserPermissions::default(),
             client: ClientConfig::default(),
             provenance: Provenance::default(),
         }

@@ -39,7 +39,7 @@ mod working_directory;
 
 pub use error::RunError;
 pub use hosting::ServerHosting;
-pub use options::{Allowed, RunOptions};
+pub use options::{RunOptions, UserPermissions};
 pub use rehearsal::rehearse;
 pub use runner::{RunOutcome, run};
 pub use usage::host_utilization;

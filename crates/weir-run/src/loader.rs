@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use weir_agent::{AgentError, Crew};
+use weir_agent::{AgentError, AgentPool};
 use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
 use weir_model::{Endpoint, LoadHost, ReplayRecord, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
@@ -19,7 +19,7 @@ pub(crate) struct Loader<'a> {
     gate: Gate,
     script: Option<ScriptProcess>,
     capture: Option<CaptureLoad<'a>>,
-    crew: Option<Crew>,
+    crew: Option<AgentPool>,
     /// Of the last load.
     hosts: Vec<LoadHost>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Program<'a> {
 
 impl<'a> Loader<'a> {
     /// The one of this run. A script's process is started; the bus of agents is joined.
-    pub(crate) fn of(
+    pub(crate) fn new(
         spec: &'a RunSpec,
         gate: Gate,
         program: Program<'_>,
@@ -57,7 +57,7 @@ impl<'a> Loader<'a> {
         let capture = spec.load.replay.as_ref();
         let capture = capture.map(|replay| CaptureLoad::open(spec, replay));
         let crew = has_agents
-            .then(|| Crew::join(&Crew::usual_file(), program.commit))
+            .then(|| AgentPool::join(&AgentPool::usual_file(), program.commit))
             .transpose()
             .map_err(of_agents)?;
         Ok(Self {

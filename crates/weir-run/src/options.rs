@@ -7,7 +7,7 @@ use weir_mysql::ClientConfig;
 
 /// What the user allows on the servers that a study only opens.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Allowed {
+pub struct UserPermissions {
     /// Settings may be changed.
     pub config: bool,
     /// Tables may be written also where the server is a replica or read-only.
@@ -27,9 +27,9 @@ pub struct RunOptions {
     pub weir: PathBuf,
     /// Emulate drives also below this machine's FUSE floor.
     pub below_floor: bool,
-    /// What servers that the user gives allow.
-    pub allowed: Allowed,
-    /// How to log in to these: the user's option file and password.
+    /// Permissions on servers that the user gives.
+    pub allowed: UserPermissions,
+    /// Login to these: the user's option file and password.
     pub client: ClientConfig,
     /// What the result says of where it comes from.
     pub provenance: Provenance,

@@ -11,7 +11,7 @@ use weir_model::{
 };
 
 use crate::bottleneck::bottleneck;
-use crate::usage::{Offered, utilization};
+use crate::usage::{OfferedLoad, utilization};
 
 /// What is noted while the load runs.
 #[derive(Default)]
@@ -107,7 +107,7 @@ fn around(events: &[EventRecord], mut all: Vec<ShortInterval>) -> Vec<ShortInter
 }
 
 /// A completed measurement.
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     pub(crate) outcome: LoadOutcome,
     pub(crate) intervals: Vec<IntervalRecord>,
     pub(crate) series: Vec<Series>,
@@ -116,7 +116,7 @@ pub(crate) struct Measured {
     pub(crate) drive: Option<DriveStatistics>,
     /// The block device below the data, where no drive is emulated.
     pub(crate) device: Option<String>,
-    pub(crate) offered: Offered,
+    pub(crate) offered: OfferedLoad,
     pub(crate) events: Vec<EventRecord>,
     pub(crate) hosts: Vec<LoadHost>,
     pub(crate) server_host: Option<ServerHost>,
@@ -134,7 +134,7 @@ pub(crate) struct ServerRecord {
     pub(crate) log: String,
 }
 
-impl Measured {
+impl Measurement {
     pub(crate) fn into_result(
         self,
         planned: PlannedRun,

@@ -7,7 +7,7 @@ use crate::lua::{Failure, Parameter, Refusal, Reply, Request, Rows};
 use weir_load::OwnSocket;
 use weir_model::Address;
 use weir_mysql::{
-    ClientError, Connector, Deadline, Exchange, Exchanged, ServerError, SessionError,
+    ClientError, Connector, Deadline, Exchange, ExchangeStep, ServerError, SessionError,
     StatementResult, Value,
 };
 
@@ -39,8 +39,8 @@ pub(crate) struct Link {
     is_watched: bool,
 }
 
-/// How far a request has come whose connection an engine watches.
-pub(crate) enum Asked {
+/// Progress of a request whose connection an engine watches.
+pub(crate) enum RequestProgress {
     /// It is answered.
     Answer(Result<Reply, Failure>),
     /// Its socket has to be ready first.
@@ -180,26 +180,26 @@ impl Link {
     }
 
     /// Sends and receives what can be without waiting.
-    pub(crate) fn go_on(&mut self) -> Asked {
+    pub(crate) fn go_on(&mut self) -> RequestProgress {
         let Some(exchange) = &mut self.exchange else {
-            return Asked::Answer(Err(gone()));
+            return RequestProgress::Answer(Err(gone()));
         };
         let descriptor = exchange.descriptor();
-        let awaits = |writes| Asked::Awaits(OwnSocket { descriptor, writes });
-        Asked::Answer(match exchange.go_on() {
-            Ok(Exchanged::Reads) => return awaits(false),
-            Ok(Exchanged::Writes) => return awaits(true),
-            Ok(Exchanged::Reply(weir_mysql::Reply::Prepared { id, parameters })) => {
+        let awaits = |writes| RequestProgress::Awaits(OwnSocket { descriptor, writes });
+        RequestProgress::Answer(match exchange.go_on() {
+            Ok(ExchangeStep::Reads) => return awaits(false),
+            Ok(ExchangeStep::Writes) => return awaits(true),
+            Ok(ExchangeStep::Reply(weir_mysql::Reply::Prepared { id, parameters })) => {
                 Ok(Reply::Prepared {
                     statement: id,
                     parameters,
                 })
             }
-            Ok(Exchanged::Reply(weir_mysql::Reply::Refused(error))) => {
+            Ok(ExchangeStep::Reply(weir_mysql::Reply::Refused(error))) => {
                 exchange.take_results();
                 Err(Failure::Refused(refusal(error)))
             }
-            Ok(Exchanged::Reply(_)) => {
+            Ok(ExchangeStep::Reply(_)) => {
                 let results = exchange.take_results();
                 self.take_results(results)
             }

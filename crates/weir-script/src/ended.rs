@@ -11,8 +11,8 @@ use crate::world::World;
 /// How long after its end a run is left in peace, as the load engines have it.
 const AFTER_END: Duration = Duration::from_secs(3);
 
-/// How a run ended; why it did not complete has been said.
-pub(crate) enum Ended {
+/// End of a run; the reason that it did not complete has been printed.
+pub(crate) enum RunEnd {
     /// With numbers.
     Completed(Box<LoadOutcome>),
     /// A share of a run; the numbers are on their way.

@@ -2,9 +2,9 @@
 
 /// Options as given; `-` and `_` are one in names, and later ones win.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a>(&'a [(String, Option<String>)]);
+pub(crate) struct GivenOptions<'a>(&'a [(String, Option<String>)]);
 
-impl<'a> Given<'a> {
+impl<'a> GivenOptions<'a> {
     pub(crate) fn new(given: &'a [(String, Option<String>)]) -> Self {
         Self(given)
     }

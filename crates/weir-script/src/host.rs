@@ -90,7 +90,7 @@ pub(crate) struct ThreadHost {
 
 impl ThreadHost {
     pub(crate) fn new(world: Arc<World>, thread: u32, part: Part) -> Self {
-        let kinds = StatementKinds::of(&world);
+        let kinds = StatementKinds::new(&world);
         Self {
             rng: seeded(world.plan.load.seed, STREAM + u64::from(thread)),
             world,
@@ -222,7 +222,7 @@ fn keys<'a>(
                 RandomKind::Pareto => DistributionName::Pareto,
                 RandomKind::Zipfian => DistributionName::Zipfian,
             };
-            Some(entry.insert(Keys::new(options.of(name), count).ok()?))
+            Some(entry.insert(Keys::new(options.distribution(name), count).ok()?))
         }
     }
 }

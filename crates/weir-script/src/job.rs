@@ -65,7 +65,7 @@ impl Job {
 /// What the process tells.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told<F = Frame> {
+pub(crate) enum ProcessMessage<F = Frame> {
     /// The load begins, and its measurement in so many seconds.
     Began { in_s: f64 },
     /// An interval has ended.

@@ -40,4 +40,4 @@ pub use find::{Script, is_found};
 pub use log::Output;
 pub use process::{OnInterval, PROCESS_WORDS, ScriptProcess};
 pub use serve::serve;
-pub use world::{AWAY_MAX, Driving, Report, ScriptPlan};
+pub use world::{AWAY_MAX, DriverKind, Report, ScriptPlan};

@@ -16,7 +16,7 @@ use weir_load::{Frame, LoadError, LoadOutcome, LoadPlan, PartEnd, PartReady, Par
 use weir_model::{Endpoint, IntervalRecord, LoadSpec, RunSpec};
 use weir_process::{Signal, ns_at, spawn_tied};
 
-use crate::job::{Begin, Job, Order, Told};
+use crate::job::{Begin, Job, Order, ProcessMessage};
 
 /// The exit code of a process that ended itself because its threads do not end.
 pub(crate) const ABANDONED: u8 = 2;
@@ -131,9 +131,11 @@ impl ScriptProcess {
                 return Err(LoadError::Interrupted("loading the tables"));
             }
             match self.next(&script)? {
-                Some(Told::Ended(0)) => return Ok(()),
-                Some(Told::Ended(_)) => return Err(self.failed(&script)),
-                Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
+                Some(ProcessMessage::Ended(0)) => return Ok(()),
+                Some(ProcessMessage::Ended(_)) => return Err(self.failed(&script)),
+                Some(ProcessMessage::Refused(why)) => {
+                    return Err(LoadError::Script { script, why });
+                }
                 _ => {}
             }
         }
@@ -155,14 +157,14 @@ impl ScriptProcess {
         let mut completed = None;
         self.follow(plan, is_own, None, stop, &mut |told| {
             match told {
-                Told::Began { in_s } => {
+                ProcessMessage::Began { in_s } => {
                     on_began(Instant::now() + Duration::from_secs_f64(in_s.max(0.0)));
                 }
-                Told::Interval {
+                ProcessMessage::Interval {
                     record,
                     concurrency,
                 } => on_interval(&record, concurrency),
-                Told::Completed {
+                ProcessMessage::Completed {
                     outcome,
                     histogram,
                     measured_from_s,
@@ -196,7 +198,7 @@ impl ScriptProcess {
         let ready_within = Some(plan.init_timeout + READY_LATE_MAX);
         self.follow(plan, false, ready_within, stop, &mut |told| {
             match told {
-                Told::Ready {
+                ProcessMessage::Ready {
                     reporters,
                     warnings,
                 } => {
@@ -212,8 +214,8 @@ impl ScriptProcess {
                         })
                     }));
                 }
-                Told::Frame(frame) => on_frame(&frame),
-                Told::ShareEnded {
+                ProcessMessage::Frame(frame) => on_frame(&frame),
+                ProcessMessage::ShareEnded {
                     idle_connections,
                     began_late_ns,
                 } => {
@@ -237,7 +239,7 @@ impl ScriptProcess {
         is_own: bool,
         ready_within: Option<Duration>,
         stop: &AtomicBool,
-        on_told: &mut dyn FnMut(Told) -> Option<Order>,
+        on_told: &mut dyn FnMut(ProcessMessage) -> Option<Order>,
     ) -> Result<(), LoadError> {
         let script = plan.workload.to_string();
         self.order(
@@ -276,9 +278,11 @@ impl ScriptProcess {
             }
             match self.next(&script)? {
                 None => {}
-                Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
-                Some(Told::Ended(0)) => return Ok(()),
-                Some(Told::Ended(_)) => return Err(self.failed(&script)),
+                Some(ProcessMessage::Refused(why)) => {
+                    return Err(LoadError::Script { script, why });
+                }
+                Some(ProcessMessage::Ended(0)) => return Ok(()),
+                Some(ProcessMessage::Ended(_)) => return Err(self.failed(&script)),
                 Some(told) => {
                     is_ready = true;
                     if let Some(order) = on_told(told) {
@@ -298,8 +302,8 @@ impl ScriptProcess {
         sent.map_err(|_| self.died(script))
     }
 
-    /// What the process tells next; nothing within a moment.
-    fn next(&mut self, script: &str) -> Result<Option<Told>, LoadError> {
+    /// Returns the next message of the process; nothing within a moment.
+    fn next(&mut self, script: &str) -> Result<Option<ProcessMessage>, LoadError> {
         match self.told.read_until(b'\n', &mut self.line) {
             Ok(_) if self.line.last() == Some(&b'\n') => {
                 let line = std::mem::take(&mut self.line);

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::lua::{Moved, ScriptError};
+use crate::lua::{MovableState, ScriptError};
 use weir_load::{
     Frame, LoadError, LoadOutcome, LoadPlan, OpenedSession, PartEnd, Progress, Session,
     SessionKinds, SessionSource, run_part_sessions, run_sessions,
 };
 use weir_mysql::Exchange;
 
-use crate::ended::{Ended, not_ended, not_started};
+use crate::ended::{RunEnd, not_ended, not_started};
 use crate::engine::Engine;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
@@ -55,7 +55,7 @@ pub(crate) fn objection(ready: &Ready) -> Option<&'static str> {
 struct Source {
     engine: Arc<Engine>,
     /// The first thread's, which was made to look at.
-    first: Mutex<Option<Moved<Ready>>>,
+    first: Mutex<Option<MovableState<Ready>>>,
 }
 
 impl Source {
@@ -72,7 +72,7 @@ impl Source {
         };
         let mut ready = match made {
             Some(ready) => ready,
-            None => Moved::new(ready(world, number)?),
+            None => MovableState::new(ready(world, number)?),
         };
         let exchange = take_connection(world, ready.get());
         Ok((
@@ -137,7 +137,7 @@ struct End {
 }
 
 impl End {
-    fn of(plan: &LoadPlan) -> Self {
+    fn new(plan: &LoadPlan) -> Self {
         let (warmup, measure) = (plan.load.warmup.least().0, plan.load.measure.0);
         Self {
             length: (!measure.is_zero()).then(|| warmup + measure),
@@ -178,11 +178,11 @@ pub(crate) fn run(
     report: &dyn Report,
     reporters: &Reporters,
     stop: &AtomicBool,
-) -> Result<Ended, LoadError> {
+) -> Result<RunEnd, LoadError> {
     let engine = Arc::new(Engine::new(Arc::clone(world), report.started()));
     let source = Source {
         engine: Arc::clone(&engine),
-        first: Mutex::new(Some(Moved::new(first))),
+        first: Mutex::new(Some(MovableState::new(first))),
     };
     let plan = &world.plan.load;
     let is_over = AtomicBool::new(false);
@@ -212,7 +212,7 @@ pub(crate) fn run(
 /// Watches until the run is over: hands `stop` on, and says when nothing should run any more.
 fn watch_end(engine: &Engine, stop: &AtomicBool, is_over: &AtomicBool) {
     let world = engine.world();
-    let mut end = End::of(&world.plan.load);
+    let mut end = End::new(&world.plan.load);
     while !is_over.load(Ordering::Relaxed) {
         if stop.load(Ordering::Relaxed) {
             engine.stops().store(true, Ordering::Relaxed);
@@ -235,28 +235,28 @@ fn conclude(
     engine: &Engine,
     outcome: Result<Outcome, LoadError>,
     report: &dyn Report,
-) -> Result<Ended, LoadError> {
+) -> Result<RunEnd, LoadError> {
     let world = engine.world();
     let has_begun = engine.has_begun();
     if engine.is_failed() {
         if has_begun {
-            return Ok(Ended::Failed);
+            return Ok(RunEnd::Failed);
         }
         not_started(world);
-        return Ok(Ended::NotStarted);
+        return Ok(RunEnd::NotStarted);
     }
     match outcome {
         Ok(Outcome::Whole(outcome)) => {
             engine.remark(&outcome);
-            Ok(Ended::Completed(outcome))
+            Ok(RunEnd::Completed(outcome))
         }
         Ok(Outcome::Share(end)) => {
             report.share_ended(end);
-            Ok(Ended::Share)
+            Ok(RunEnd::Share)
         }
         Err(error) if has_begun => {
             world.log.fatal(&error.to_string());
-            Ok(Ended::Failed)
+            Ok(RunEnd::Failed)
         }
         Err(error) => Err(error),
     }

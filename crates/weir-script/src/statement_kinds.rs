@@ -18,7 +18,7 @@ pub(crate) struct StatementKinds {
 }
 
 impl StatementKinds {
-    pub(crate) fn of(world: &World) -> Self {
+    pub(crate) fn new(world: &World) -> Self {
         let is_wanted = world.plan.tells_statements;
         Self {
             found: is_wanted.then(|| Arc::clone(&world.found)),

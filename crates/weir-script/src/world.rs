@@ -14,7 +14,7 @@ use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
 
 use crate::find::Script;
-use crate::given_options::Given;
+use crate::given_options::GivenOptions;
 use crate::log::{Log, Output};
 use crate::profile::Profile;
 
@@ -43,8 +43,8 @@ pub struct ScriptPlan {
     pub version: String,
     /// Keys of the default distribution, and of all others.
     pub keys: (DistributionName, DistributionOptions),
-    /// How connections are driven.
-    pub driving: Driving,
+    /// Driver of the connections.
+    pub driving: DriverKind,
     /// As `LuaJIT`'s `-j`, in every interpreter before the script.
     pub luajit_command: Option<String>,
     /// Seconds between reports; 0 for none.
@@ -74,7 +74,7 @@ pub struct ScriptPlan {
 
 /// How a script's connections are driven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Driving {
+pub enum DriverKind {
     /// All in few threads, where the script can wait for others' turns.
     #[default]
     Auto,
@@ -156,7 +156,7 @@ impl World {
                     address: address.clone(),
                     ..plan.load.endpoint.clone()
                 };
-                let compression = Compression::of(plan.load.load.compression);
+                let compression = Compression::from_protocol(plan.load.load.compression);
                 let connector = Connector::new(endpoint, compression, plan.gate.clone())?;
                 Ok(connector.with_several_results())
             })
@@ -276,8 +276,8 @@ impl World {
             script_path: plan.script.path.clone(),
             sends_text: !plan.load.prepared_statements,
             errors: match &plan.load.tolerated {
-                weir_load::Tolerated::All => Errors::All,
-                weir_load::Tolerated::Codes(codes) => Errors::Codes(codes.clone()),
+                weir_load::ToleratedErrors::All => Errors::All,
+                weir_load::ToleratedErrors::Codes(codes) => Errors::Codes(codes.clone()),
             },
             luajit_command: plan.luajit_command.clone(),
             is_coroutine: self.is_driven(),
@@ -287,8 +287,8 @@ impl World {
     }
 
     /// The options as given, by name.
-    pub(crate) fn given(&self) -> Given<'_> {
-        Given::new(self.expanded.get().unwrap_or(&self.plan.given))
+    pub(crate) fn given(&self) -> GivenOptions<'_> {
+        GivenOptions::new(self.expanded.get().unwrap_or(&self.plan.given))
     }
 
     /// From here on, these are the options as given.

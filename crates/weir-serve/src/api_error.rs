@@ -31,13 +31,13 @@ impl ApiError {
 /// Its form as JSON.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Refused {
+pub(crate) struct ErrorBody {
     error: String,
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let refused = Refused {
+        let refused = ErrorBody {
             error: self.message,
         };
         (self.status, Json(refused)).into_response()

@@ -14,7 +14,7 @@ use crate::study_runner::OwnStudy;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Live {
     /// Studies that run in the library's folder, wherever they were started.
-    running: Vec<Running>,
+    running: Vec<LiveStudy>,
     /// The study that was started here last.
     own: Option<OwnStudy>,
     /// Changes whenever the list of results does.
@@ -23,7 +23,7 @@ pub(crate) struct Live {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-struct Running {
+struct LiveStudy {
     name: String,
     /// Whether it was started here and can be stopped here.
     is_own: bool,
@@ -36,7 +36,7 @@ struct Running {
     runs_total: usize,
     time_left_s: u64,
     run: Option<Run>,
-    finished: Vec<Finished>,
+    finished: Vec<LiveRun>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -60,7 +60,7 @@ struct LimitsNow {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-struct Finished {
+struct LiveRun {
     position: usize,
     label: String,
     repetition: u32,
@@ -85,7 +85,7 @@ pub(crate) fn now(library: &Library, own: Option<OwnStudy>) -> Live {
         running: running
             .map(|(name, progress)| {
                 let is_own = own_pid == Some(progress.writer.pid);
-                Running::new(name, is_own, progress)
+                LiveStudy::new(name, is_own, progress)
             })
             .collect(),
         own,
@@ -93,7 +93,7 @@ pub(crate) fn now(library: &Library, own: Option<OwnStudy>) -> Live {
     }
 }
 
-impl Running {
+impl LiveStudy {
     fn new(name: String, is_own: bool, progress: Progress) -> Self {
         Self {
             name,
@@ -107,7 +107,7 @@ impl Running {
             runs_total: progress.runs_total,
             time_left_s: progress.time_left_s,
             run: progress.run.map(Run::from),
-            finished: progress.finished.into_iter().map(Finished::from).collect(),
+            finished: progress.finished.into_iter().map(LiveRun::from).collect(),
         }
     }
 }
@@ -134,7 +134,7 @@ impl From<&Limits> for LimitsNow {
     }
 }
 
-impl From<FinishedRun> for Finished {
+impl From<FinishedRun> for LiveRun {
     fn from(run: FinishedRun) -> Self {
         Self {
             position: run.position,

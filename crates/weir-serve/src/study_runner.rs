@@ -23,11 +23,11 @@ pub(crate) struct StudyRunner {
     weir: PathBuf,
     /// Folder of the results.
     results: PathBuf,
-    current: Mutex<Option<Started>>,
+    current: Mutex<Option<StudyProcess>>,
 }
 
 #[derive(Debug)]
-struct Started {
+struct StudyProcess {
     child: Child,
     identity: Option<ProcessIdentity>,
     study: String,
@@ -88,7 +88,7 @@ impl StudyRunner {
         Ok(())
     }
 
-    fn spawn(&self, study: &Study, out: &Path) -> std::io::Result<Started> {
+    fn spawn(&self, study: &Study, out: &Path) -> std::io::Result<StudyProcess> {
         let mut command = Command::new(&self.weir);
         command.arg("run").arg(&study.path).arg("--out").arg(out);
         command
@@ -101,8 +101,8 @@ impl StudyRunner {
             let lines = Arc::clone(&lines);
             thread::spawn(move || keep_lines(stderr, &lines));
         }
-        Ok(Started {
-            identity: ProcessIdentity::of(child.id()),
+        Ok(StudyProcess {
+            identity: ProcessIdentity::for_pid(child.id()),
             child,
             study: study.name.clone(),
             lines,
@@ -158,7 +158,7 @@ impl StudyRunner {
     }
 }
 
-impl Started {
+impl StudyProcess {
     /// Notes whether the child has ended.
     fn look(&mut self) {
         if self.ended.is_none()

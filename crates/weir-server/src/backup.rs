@@ -47,7 +47,7 @@ impl Backup {
     ///
     /// A folder that is no data directory, that is not prepared, or that a server uses.
     pub fn open(directory: &Path) -> Result<Self, ServerError> {
-        let origin = BackupOrigin::of(directory)?;
+        let origin = BackupOrigin::read(directory)?;
         check_not_in_use(directory)?;
         Ok(Self {
             directory: directory.to_owned(),

@@ -217,7 +217,7 @@ impl DoublewriteStatus {
             page: pool.page,
             pages_written: pages,
             pages_per_write: pages as f64 / writes.max(1) as f64,
-            restart: RestartCost::of(&pool, count("Threads_connected").saturating_sub(1)),
+            restart: RestartCost::new(&pool, count("Threads_connected").saturating_sub(1)),
             variables,
         })
     }
@@ -250,7 +250,7 @@ impl Relative {
 }
 
 impl RestartCost {
-    fn of(pool: &PoolState, connections: u64) -> Self {
+    fn new(pool: &PoolState, connections: u64) -> Self {
         Self {
             write_bytes: Bytes(pool.pages_dirty * pool.page.0),
             reread_bytes: Bytes(pool.pages_data * pool.page.0),

@@ -26,7 +26,7 @@ const SETTING_BYTES: usize = 10_000;
 
 /// What was loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadSummary {
     /// Statements that were sent.
     pub statements: u64,
     /// Statements about replication and the server's own accounts that were not.
@@ -47,7 +47,7 @@ pub fn is_dump(path: &Path) -> bool {
 /// # Errors
 ///
 /// A file that cannot be read or is not UTF-8, and a statement that the server refuses, with its line.
-pub fn load_dump(path: &Path, connection: &mut Connection) -> Result<Loaded, ServerError> {
+pub fn load_dump(path: &Path, connection: &mut Connection) -> Result<LoadSummary, ServerError> {
     let mut statements = Statements::new(open(path)?);
     let refused = |line: u64, why: String, remedy: &'static str| ServerError::Dump {
         path: path.to_owned(),
@@ -55,7 +55,7 @@ pub fn load_dump(path: &Path, connection: &mut Connection) -> Result<Loaded, Ser
         why,
         remedy,
     };
-    let mut loaded = Loaded::default();
+    let mut loaded = LoadSummary::default();
     let mut is_in_own_schema = false;
     loop {
         let statement = statements.next().map_err(|why| {

@@ -85,7 +85,7 @@ fn in_maps(maps: &str) -> Option<String> {
 
 /// Why what lies in `directory` does not survive a power cut.
 fn why_lost(directory: &Path) -> Option<String> {
-    let mount = Mount::of(directory)?;
+    let mount = Mount::for_path(directory)?;
     if mount.is_in_memory() {
         return Some(format!("they lie in memory ({})", mount.file_system));
     }
@@ -96,7 +96,7 @@ fn why_lost(directory: &Path) -> Option<String> {
 /// Why pages go through the page cache of a server with `O_DIRECT`, by the flags of its open files.
 fn why_cached(pid: u32) -> Option<String> {
     let file = cached_data_file(pid)?;
-    let on = Mount::of(&file).map_or_else(String::new, |mount| mount.file_system);
+    let on = Mount::for_path(&file).map_or_else(String::new, |mount| mount.file_system);
     Some(format!(
         "O_DIRECT was refused for {} ({on})",
         file.file_name()?.display()

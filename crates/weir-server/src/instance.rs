@@ -27,7 +27,7 @@ use crate::{
 };
 
 use folder::Folder;
-pub use folder::{let_in_from_loopback, let_in_load};
+pub use folder::{grant_loopback_login, let_in_load};
 pub use record::{Instance, InstanceState};
 
 /// Crash recovery of a large redo log takes minutes.
@@ -133,7 +133,7 @@ impl Instances {
             DataSource::Empty => initialise(binary, &data, &shaping(&instance.variables))?,
             DataSource::Snapshot(snapshots, key) => {
                 snapshots.restore(key, &data)?;
-                // A clone inherits; what it is told itself wins.
+                // Options of the clone override inherited ones.
                 let mut inherited = read_settings(&data);
                 set_options(&mut inherited, std::mem::take(&mut instance.variables));
                 instance.variables = inherited;
@@ -297,7 +297,7 @@ fn launch(binary: &ServerBinary, instance: &Instance, folder: &Folder) -> Result
     let server = PrivateServer::start(binary, &options)?;
     let endpoint = server.endpoint();
     if instance.port.is_some() {
-        folder::let_in_from_loopback(&endpoint)?;
+        folder::grant_loopback_login(&endpoint)?;
     }
     folder.write_client_options(&endpoint, instance.port)?;
     folder.write_process(server.leave()?)

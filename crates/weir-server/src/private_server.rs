@@ -133,7 +133,7 @@ impl PrivateServer {
             .transpose()?;
         let child = spawn(&mut command, options);
         let (mut child, flush_obstacle) = child.map_err(PathError::on("start", &binary.path))?;
-        let process = ProcessIdentity::of(child.id());
+        let process = ProcessIdentity::for_pid(child.id());
         if let Some(group) = &memory {
             // It has opened no more than its program by now.
             group.add(process.map_or(0, |process| process.pid))?;
@@ -288,7 +288,7 @@ impl PrivateServer {
     /// A server that had to be killed.
     pub fn stop(mut self, patience: Duration) -> Result<(), ServerError> {
         let pid = self.pid();
-        if let Some(identity) = ProcessIdentity::of(pid) {
+        if let Some(identity) = ProcessIdentity::for_pid(pid) {
             identity.signal(Signal::TERM)?;
         }
         let deadline = Instant::now() + patience;
@@ -310,7 +310,7 @@ impl PrivateServer {
     ///
     /// A record that cannot be written.
     pub fn leave(mut self) -> Result<ProcessIdentity, ServerError> {
-        let Some(identity) = ProcessIdentity::of(self.pid()) else {
+        let Some(identity) = ProcessIdentity::for_pid(self.pid()) else {
             return Err(ServerError::Start {
                 flavor: self.binary.flavor,
                 words: error_log::cause(&self.error_log),
@@ -352,7 +352,7 @@ fn spawn(
 ) -> io::Result<(KillOnError, Option<FlushObstacle>)> {
     let (flush_calls, obstacle) = match options.flushes_beside_writes.then(FlushCalls::check) {
         None => (None, None),
-        Some(Ok(())) => (Some(FlushCalls::of(command)?), None),
+        Some(Ok(())) => (Some(FlushCalls::intercept(command)?), None),
         Some(Err(obstacle)) => (None, Some(obstacle)),
     };
     let child = match options.life {

@@ -183,7 +183,7 @@ fn is_of_server(command: &str) -> bool {
 
 /// Time since a process began, seconds (`proc_uptime(5)`).
 fn age_s(pid: u32) -> Option<f64> {
-    let start = ProcessIdentity::of(pid)?.started_ticks as f64;
+    let start = ProcessIdentity::for_pid(pid)?.started_ticks as f64;
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let up_s: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
     Some(up_s - start / rustix::param::clock_ticks_per_second() as f64)

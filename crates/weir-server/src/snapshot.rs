@@ -77,7 +77,7 @@ impl Snapshots {
         create_private_directory(directory)?;
         let cache = Self {
             directory: directory.to_owned(),
-            limit: limit::of(directory)?,
+            limit: limit::limit(directory)?,
         };
         let lock = cache.lock_file()?;
         if lock.try_lock().is_ok() {

@@ -296,7 +296,7 @@ fn replicas_follow_and_catch_up(flavor: Flavor) {
             let rows: Option<u64> = replica.session().unwrap().value("count", query).unwrap();
             assert_eq!(rows, Some(3));
         }
-        let weir_testing::Replicated {
+        let weir_testing::ReplicatedServers {
             replicas, primary, ..
         } = servers;
         for server in replicas.into_iter().chain([primary]) {

@@ -49,7 +49,7 @@ pub struct Window {
 }
 
 impl Window {
-    fn of(intervals: &[&SeriesInterval]) -> Self {
+    fn new(intervals: &[&SeriesInterval]) -> Self {
         let p99s: Vec<_> = intervals.iter().filter_map(|one| p99(one)).collect();
         Self {
             // The sum of nothing is -0.
@@ -80,10 +80,10 @@ impl Windows {
         let (settle, settled) = settling(before, rest);
         let rates: Vec<_> = before.iter().map(|one| rate(one)).collect();
         Self {
-            before: Window::of(before),
-            during: Window::of(during),
-            settle: Window::of(&rest[..settle]),
-            after: Window::of(&rest[settle..]),
+            before: Window::new(before),
+            during: Window::new(during),
+            settle: Window::new(&rest[..settle]),
+            after: Window::new(&rest[settle..]),
             settled,
             rate_before: mean_interval(&rates),
         }

@@ -114,7 +114,7 @@ impl Store {
     /// If the file cannot be read, or is damaged.
     pub fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
         let sql = format!("SELECT {RECORD} FROM run ORDER BY id");
-        let rows = self.collect(&sql, [], RecordRow::of)?;
+        let rows = self.collect(&sql, [], RecordRow::from_row)?;
         rows.into_iter().map(|row| self.read_record(row)).collect()
     }
 
@@ -124,7 +124,7 @@ impl Store {
     /// If the file cannot be read, or is damaged.
     pub fn run(&self, cell: usize, repetition: u32) -> Result<Option<RunResult>, StoreError> {
         let sql = format!("SELECT {RECORD}, {REST} FROM run WHERE cell = ? AND repetition = ?");
-        let rows = self.collect(&sql, (cell, repetition), RunRow::of)?;
+        let rows = self.collect(&sql, (cell, repetition), RunRow::from_row)?;
         let Some(row) = rows.into_iter().next() else {
             return Ok(None);
         };
@@ -146,7 +146,7 @@ impl Store {
              WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id"
         );
         let wanted = serde_json::json!(cells).to_string();
-        let rows = self.collect(&sql, [wanted], RunRow::of)?;
+        let rows = self.collect(&sql, [wanted], RunRow::from_row)?;
         let mut sets = BTreeMap::new();
         rows.into_iter()
             .map(|row| {
@@ -475,9 +475,9 @@ struct RunRow {
 }
 
 impl RunRow {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
-            record: RecordRow::of(row)?,
+            record: RecordRow::from_row(row)?,
             id: row.get("id")?,
             variable_set: row.get("variable_set")?,
             commands: row.get("commands")?,
@@ -495,7 +495,7 @@ struct RecordRow {
 }
 
 impl RecordRow {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             record: RunRecord {
                 cell: row.get(0)?,

@@ -263,7 +263,7 @@ impl Resolver<'_> {
             capture: None,
         };
         for (section, name, value) in self.written() {
-            let target = Target::of(name);
+            let target = Target::parse(name);
             let applied = target.apply(&mut draft, &value, self.context());
             applied.map_err(|why| self.error(&format!("{section}.{name}"), value, why))?;
         }

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// A setting that a program refuses or does not have.
 pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
-    let mut asking = Asking {
+    let mut asking = PreviewQueries {
         installed: weir_server::find(None).unwrap_or_default(),
         began: Instant::now(),
         known: BTreeMap::new(),
@@ -42,7 +42,7 @@ pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
             ));
             return Ok(None);
         }
-        let asked = asking.of(node.server.clone(), node.variables.clone());
+        let asked = asking.preview(node.server.clone(), node.variables.clone());
         asked.map_err(|error| scaled(error, cell.spec.data.data_scale))
     });
     let cells = cells.collect::<Result<_, StudyError>>()?;
@@ -63,7 +63,7 @@ fn scaled(error: StudyError, scale: Scale) -> StudyError {
 }
 
 /// Questions to the installed programs; cells with the same settings ask once.
-struct Asking {
+struct PreviewQueries {
     installed: Vec<ServerBinary>,
     began: Instant,
     /// Names of each program's variables, and of what else a factor can be, for suggestions.
@@ -72,9 +72,9 @@ struct Asking {
     notes: BTreeSet<String>,
 }
 
-impl Asking {
-    /// What the server `choice` makes of `written`; `None`, with a note, where no server can be asked.
-    fn of(
+impl PreviewQueries {
+    /// Returns the server `choice`'s answer to `written`; `None`, with a note, where no server can be asked.
+    fn preview(
         &mut self,
         choice: ServerChoice,
         written: BTreeMap<String, String>,

@@ -100,8 +100,8 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What `name` means.
-    pub(crate) fn of(name: &str) -> Self {
+    /// Returns the meaning of `name`.
+    pub(crate) fn parse(name: &str) -> Self {
         match name {
             "event" => Self::Event,
             "drive" => Self::Drive,
@@ -119,8 +119,8 @@ impl Target {
             "rows" => Self::Rows,
             "warmup" => Self::Warmup,
             "measure" => Self::Measure,
-            _ if let Some(option) = LoadOption::of(name) => Self::Load(option),
-            _ if let Some(option) = ReplayOption::of(name) => Self::ReplayOption(option),
+            _ if let Some(option) = LoadOption::by_name(name) => Self::Load(option),
+            _ if let Some(option) = ReplayOption::by_name(name) => Self::ReplayOption(option),
             _ if OrderEntryWorkload::NAMES.contains(&name) => {
                 Self::OrderEntryOption(name.to_owned())
             }
@@ -143,7 +143,7 @@ impl Target {
 
     /// The name of a setting: a server variable in one spelling, all else as it is written.
     pub(crate) fn name_of(name: &str) -> String {
-        match Self::of(name) {
+        match Self::parse(name) {
             Self::Variable(variable) => variable,
             _ => name.to_owned(),
         }

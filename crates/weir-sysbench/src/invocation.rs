@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
+use weir_load::{LoadPlan, PreparePlan, ReactorKind, ToleratedErrors, reactors_for};
 use weir_model::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace,
     ProtocolCompression, Secret, SysbenchWorkload, WorkloadSpec,
@@ -132,7 +132,7 @@ pub(super) struct Settings {
     pub(super) rand_type: DistributionName,
     pub(super) rand_seed: u64,
     pub(super) keys: DistributionOptions,
-    pub(super) tolerated: Tolerated,
+    pub(super) tolerated: ToleratedErrors,
     pub(super) tables: u32,
     pub(super) table_size: u64,
     pub(super) mix: Mix,
@@ -180,7 +180,7 @@ impl Settings {
             rand_type,
             rand_seed: 0,
             keys: DistributionOptions::default(),
-            tolerated: Tolerated::default(),
+            tolerated: ToleratedErrors::default(),
             tables: 1,
             table_size: 10_000,
             mix: Mix::default(),
@@ -200,7 +200,7 @@ impl Settings {
         workload: WorkloadSpec,
         command: Command,
     ) -> Result<Invocation, UsageError> {
-        let distribution = self.keys.of(self.rand_type);
+        let distribution = self.keys.distribution(self.rand_type);
         if !matches!(command, Command::Help | Command::Version) {
             self.own.fits(&workload)?;
         }

@@ -8,7 +8,7 @@ use weir_model::{Flavor, Replication};
 
 use weir_server::{
     PrivateServer, Role, ServerBinary, ServerError, Session, attach_at, forget_identity, free_port,
-    gtid_place, let_in_from_loopback, loopback_variables, replication_variables,
+    grant_loopback_login, gtid_place, loopback_variables, replication_variables,
 };
 
 use crate::servers::{binary, data_directory, options};
@@ -20,7 +20,7 @@ const DELAY_S: u32 = 3_600;
 
 /// How a replica follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Following {
+pub enum ReplicaMode {
     /// It receives and applies.
     Connected,
     /// It was stopped and does neither.
@@ -31,9 +31,9 @@ pub enum Following {
 
 /// A primary and its replicas; drop them before their directory.
 #[derive(Debug)]
-pub struct Followed {
+pub struct FollowedPrimary {
     /// The replicas.
-    pub replicas: Vec<(Following, PrivateServer)>,
+    pub replicas: Vec<(ReplicaMode, PrivateServer)>,
     /// Their primary.
     pub primary: PrivateServer,
     /// The port of 127.0.0.1 on which the primary listens.
@@ -48,7 +48,7 @@ pub struct Followed {
 ///
 /// # Panics
 /// When a server does not start, or a replica does not follow.
-pub fn start_followed(flavor: Flavor, has_gtid: bool, kinds: &[Following]) -> Followed {
+pub fn start_followed(flavor: Flavor, has_gtid: bool, kinds: &[ReplicaMode]) -> FollowedPrimary {
     let directory = tempfile::tempdir().expect("invariant: tests may write temporary files");
     let port = free_port().unwrap_or_else(|error| panic!("{error}"));
     let binary = binary(flavor);
@@ -62,7 +62,7 @@ pub fn start_followed(flavor: Flavor, has_gtid: bool, kinds: &[Following]) -> Fo
             (*kind, start(&format!("replica-{number}"), role, None))
         })
         .collect();
-    let followed = Followed {
+    let followed = FollowedPrimary {
         replicas,
         primary,
         port,
@@ -102,7 +102,7 @@ fn start_one(
     PrivateServer::start(binary, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-impl Followed {
+impl FollowedPrimary {
     /// Starts all replicas that do not apply and waits until each has applied all that the primary has.
     ///
     /// # Panics
@@ -122,9 +122,9 @@ impl Followed {
         }
     }
 
-    fn attach(&self, kind: Following, replica: &PrivateServer) -> Result<(), ServerError> {
+    fn attach(&self, kind: ReplicaMode, replica: &PrivateServer) -> Result<(), ServerError> {
         let (_, source, words) = self.words();
-        let_in_from_loopback(&self.primary.endpoint())?;
+        grant_loopback_login(&self.primary.endpoint())?;
         let mut session = replica.session()?;
         let mut place = if self.has_gtid {
             gtid_place(&self.binary, &mut session)?.to_owned()
@@ -136,7 +136,7 @@ impl Followed {
             };
             format!("{source}_LOG_FILE = '{file}', {source}_LOG_POS = {position}, {more}")
         };
-        if kind == Following::Delayed {
+        if kind == ReplicaMode::Delayed {
             place = format!("{place}, {source}_DELAY = {DELAY_S}");
         }
         attach_at(
@@ -146,7 +146,7 @@ impl Followed {
             &mut session,
             &place,
         )?;
-        if kind == Following::Stopped {
+        if kind == ReplicaMode::Stopped {
             session.run("stop the replica", &format!("STOP {words}"))?;
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Followed {
 
     fn follow(
         &self,
-        kind: Following,
+        kind: ReplicaMode,
         replica: &PrivateServer,
         file: &str,
         position: u64,
@@ -175,11 +175,11 @@ impl Followed {
         let patience = Duration::from_secs(u64::from(PATIENCE_S) + 10);
         let endpoint = replica.endpoint();
         let mut session = Session::open_patient(&endpoint, &weir_mysql::Gate::own(), patience)?;
-        if kind == Following::Delayed {
+        if kind == ReplicaMode::Delayed {
             session.run(action, &format!("STOP {words}"))?;
             session.run(action, &format!("{change} {source}_DELAY = 0"))?;
         }
-        if kind != Following::Connected {
+        if kind != ReplicaMode::Connected {
             session.run(action, &format!("START {words}"))?;
         }
         let wait = format!("SELECT {source}_POS_WAIT('{file}', {position}, {PATIENCE_S})");

@@ -9,13 +9,13 @@ mod schema_change_tool;
 mod servers;
 mod skipped;
 
-pub use followed::{Followed, Following, start_followed};
+pub use followed::{FollowedPrimary, ReplicaMode, start_followed};
 pub use ram_fs::RamFs;
 pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;
 pub use servers::{
-    LAZY_COMMITS, Replicated, binary, connect, data_directory, make_account, options, start,
+    LAZY_COMMITS, ReplicatedServers, binary, connect, data_directory, make_account, options, start,
     start_on_tcp, start_replicated, start_with, wait_until_loaded,
 };
 pub use skipped::skipped;

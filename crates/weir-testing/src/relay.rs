@@ -44,11 +44,11 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Relay {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<RelayState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct RelayState {
     target: u16,
     delay: Duration,
     fault: Mutex<Fault>,
@@ -68,7 +68,7 @@ impl Relay {
             .local_addr()
             .expect("invariant: it is bound")
             .port();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(RelayState {
             target,
             delay,
             fault: Mutex::new(Fault::None),
@@ -109,7 +109,7 @@ impl Drop for Relay {
     }
 }
 
-impl Shared {
+impl RelayState {
     fn accept(self: &Arc<Self>, listener: &TcpListener) {
         for client in listener.incoming() {
             if self.is_over.load(Ordering::SeqCst) {

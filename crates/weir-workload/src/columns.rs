@@ -163,10 +163,10 @@ fn table_at(words: &[SqlWord<'_>], mut at: usize) -> Option<(String, Option<Stri
     }
 }
 
-type Found = (Option<String>, String, Purpose);
+type ColumnMatch = (Option<String>, String, Purpose);
 
 /// The column that stands before the mark at `at`.
-fn column_before(words: &[SqlWord<'_>], at: usize) -> Option<Found> {
+fn column_before(words: &[SqlWord<'_>], at: usize) -> Option<ColumnMatch> {
     let before = words.get(at.checked_sub(1)?)?;
     let is_comparison =
         |word: &SqlWord<'_>| ['=', '<', '>', '!'].iter().any(|sign| word.is_sign(*sign));

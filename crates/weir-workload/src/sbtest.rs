@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use weir_model::{Distribution, SysbenchWorkload, WorkloadName};
 
-use crate::table::{Filling, Table, table_name};
+use crate::table::{RowSource, Table, table_name};
 use crate::{C_BYTES, Generator, Keys, Lines, PAD_BYTES, WorkloadError};
 
 /// How sysbench's tables are made.
@@ -83,7 +83,7 @@ fn table(options: &TableOptions, number: u32, keys: &Keys, lines: Option<&Arc<Li
         number,
         create: create(options, number, lines.is_some()),
         columns,
-        filling: Filling::Drawn(generators),
+        filling: RowSource::Drawn(generators),
         rows: options.rows,
         indexes,
         slices: Vec::new(),

@@ -1,6 +1,6 @@
 //! A workload as what a driver does: kinds of transactions, each a list of steps.
 
-use super::{Generator, Rng, Sending, Statement};
+use super::{Generator, Rng, Statement, StatementProtocol};
 use crate::WorkloadError;
 
 /// A workload, ready to be driven.
@@ -111,7 +111,7 @@ impl Script {
     /// Sends every statement as text, with its values as literals.
     pub fn send_as_text(&mut self) {
         for statement in &mut self.statements {
-            statement.sending = Sending::Text;
+            statement.sending = StatementProtocol::Text;
         }
     }
 
@@ -123,7 +123,7 @@ impl Script {
 
     /// Statements that a connection prepares for it, each on each of its tables.
     pub fn prepared_statements(&self) -> u64 {
-        let is_prepared = |statement: &&Statement| statement.sending == Sending::Prepared;
+        let is_prepared = |statement: &&Statement| statement.sending == StatementProtocol::Prepared;
         let statements = self.statements.iter().filter(is_prepared);
         statements
             .map(|statement| u64::from(statement.tables))

@@ -9,7 +9,7 @@ const TABLE: &str = "{table}";
 
 /// How a statement is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sending {
+pub enum StatementProtocol {
     /// Prepared on each connection; as text if the server can't prepare it and it has no
     /// parameters.
     Prepared,
@@ -28,8 +28,8 @@ pub struct Statement {
     pub tables: u32,
     /// The values of its question marks, in order.
     pub parameters: Vec<Parameter>,
-    /// How it goes to the server.
-    pub sending: Sending,
+    /// Protocol by which it is sent.
+    pub sending: StatementProtocol,
 }
 
 /// Where a parameter's value comes from.
@@ -67,7 +67,7 @@ impl Statement {
             sql: sql.into(),
             tables,
             parameters,
-            sending: Sending::Prepared,
+            sending: StatementProtocol::Prepared,
         }
     }
 

@@ -22,9 +22,9 @@ pub struct Table {
     pub create: String,
     /// Names of the columns that are filled, in order.
     pub columns: Vec<String>,
-    /// Where their values come from.
-    pub filling: Filling,
-    /// How many it is filled with.
+    /// Source of the values.
+    pub filling: RowSource,
+    /// Number of rows that it is filled with.
     pub rows: u64,
     /// Secondary indexes, which are built after the rows: what stands after `ADD` in
     /// `ALTER TABLE t ADD INDEX name (columns)`.
@@ -35,7 +35,7 @@ pub struct Table {
 
 /// Where the values of a table's rows come from.
 #[derive(Debug, Clone)]
-pub enum Filling {
+pub enum RowSource {
     /// Each column draws its own.
     Drawn(Vec<Generator>),
     /// Rows of order entry, whose values belong together.

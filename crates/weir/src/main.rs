@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Code(code)) => ExitCode::from(code),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
-            eprintln!("weir: {}", error_line::of(&error));
+            eprintln!("weir: {}", error_line::error_line(&error));
             exit_code(&error)
         }
     }

@@ -31,13 +31,13 @@ impl Cell {
     }
 
     fn row(&self, name: &str) -> String {
-        let tally = Tally::of(&self.states);
+        let tally = Tally::count(&self.states);
         let recovery: Vec<String> = tally
             .recovery
             .iter()
             .map(|(outcome, states)| format!("{outcome} {states}"))
             .collect();
-        let control = Tally::of(&self.controls).damaged;
+        let control = Tally::count(&self.controls).damaged;
         let control = if self.is_own_control {
             "itself".to_owned()
         } else {

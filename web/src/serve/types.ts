@@ -1,6 +1,6 @@
 // Made of Weir's types by `make types`.
 
-export type Finished = { position: number, label: string, repetition: number, queries_per_s: number, latency_ms_p99: number, bottleneck: string, };
+export type LiveRun = { position: number, label: string, repetition: number, queries_per_s: number, latency_ms_p99: number, bottleneck: string, };
 
 export type LimitsNow = { bottleneck: string, explanation: string, evidence: string, };
 
@@ -8,7 +8,7 @@ export type Live = {
 /**
  * Studies that run in the library's folder, wherever they were started.
  */
-running: Array<Running>, 
+running: Array<LiveStudy>, 
 /**
  * The study that was started here last.
  */
@@ -28,7 +28,7 @@ ended: string | null,
  */
 lines: Array<string>, };
 
-export type Refused = { error: string, };
+export type ErrorBody = { error: string, };
 
 export type Results = { 
 /**
@@ -38,11 +38,11 @@ version: number, results: Array<Summary>, };
 
 export type Run = { position: number, label: string, repetition: number, seconds: Array<Second>, limits: LimitsNow | null, };
 
-export type Running = { name: string, 
+export type LiveStudy = { name: string, 
 /**
  * Whether it was started here and can be stopped here.
  */
-is_own: boolean, title: string, question: string, started_at: string, step: string, step_share: number | null, runs_done: number, runs_total: number, time_left_s: number, run: Run | null, finished: Array<Finished>, };
+is_own: boolean, title: string, question: string, started_at: string, step: string, step_share: number | null, runs_done: number, runs_total: number, time_left_s: number, run: Run | null, finished: Array<LiveRun>, };
 
 export type Second = { 
 /**

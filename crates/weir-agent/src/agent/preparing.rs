@@ -10,13 +10,13 @@ use crate::authority_message::AuthorityFile;
 use crate::messages::Answer;
 
 /// Tables that are being made.
-pub(super) struct Preparing {
+pub(super) struct PrepareJob {
     pub(super) run: String,
-    shared: Arc<Shared>,
+    shared: Arc<PrepareState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct PrepareState {
     stop: AtomicBool,
     gave_up: OnceLock<String>,
     rows: AtomicU64,
@@ -25,13 +25,13 @@ struct Shared {
     ended: Mutex<Option<Result<(), String>>>,
 }
 
-impl Preparing {
+impl PrepareJob {
     pub(super) fn start(
         run: String,
         (plan, authority): (PreparePlan, Option<AuthorityFile>),
         writes_replicas: bool,
     ) -> Result<Self, String> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(PrepareState::default());
         let own = Arc::clone(&shared);
         std::thread::Builder::new()
             .name("weir-prepare".to_owned())

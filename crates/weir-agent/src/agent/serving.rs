@@ -19,8 +19,8 @@ use crate::server_role::{RowsMade, ServerRole, ServerWork};
 /// The bus may be away for so long: it is started again, and the conductor comes back.
 const BUS_PATIENCE: Duration = Duration::from_mins(1);
 
-/// What a conductor does with servers on this host.
-pub(super) struct Serving {
+/// Session of a conductor with servers on this host.
+pub(super) struct HostedSession {
     pub(super) session: String,
     /// `None`: it is ending.
     steps: Option<Sender<ServerWork>>,
@@ -52,14 +52,14 @@ impl Drop for AtEnd {
     }
 }
 
-/// What the conductor hears.
-pub(super) enum Told {
+/// Reply to the conductor.
+pub(super) enum StepReply {
     Now(Vec<u8>),
     /// The answer comes when there is one.
     Later,
 }
 
-impl Serving {
+impl HostedSession {
     /// Begins to serve the conductor of this session.
     pub(super) fn start(
         session: String,
@@ -106,18 +106,18 @@ impl Serving {
         (password, client): (Option<Secret>, Option<u32>),
         reply: Option<Subject>,
         events: &UnboundedSender<Event>,
-    ) -> Told {
+    ) -> StepReply {
         self.hear();
         let refused = |why: &str| {
             let why = why.to_owned();
-            Told::Now(json(&Answer::Refused { why }))
+            StepReply::Now(json(&Answer::Refused { why }))
         };
         if order.number == self.number {
             if let Some(answer) = &self.answer {
-                return Told::Now(answer.clone());
+                return StepReply::Now(answer.clone());
             }
             self.waiting = reply;
-            return Told::Later;
+            return StepReply::Later;
         }
         if self.number > 0 && self.answer.is_none() {
             return refused("the step before is not done yet");
@@ -144,7 +144,7 @@ impl Serving {
             return refused("the server is being ended");
         }
         (self.number, self.answer, self.waiting) = (number, None, reply);
-        Told::Later
+        StepReply::Later
     }
 
     /// The answer to a step; who waits for it.
@@ -203,7 +203,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for HostedSession {
     /// Waits until whatever was started is gone.
     fn drop(&mut self) {
         self.end(None);

@@ -11,7 +11,7 @@ use weir_process::monotonic_ns;
 use weir_server::FoundServer;
 
 use super::job::Event;
-use crate::messages::{Answer, ProcessId, Sample, WatchOrder, Watched};
+use crate::messages::{ActiveWatch, Answer, ProcessId, Sample, WatchOrder};
 
 /// A watch without a question for so long is over: its conductor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ impl Watch {
         order: &WatchOrder,
         own: &ProcessId,
         events: UnboundedSender<Event>,
-    ) -> Result<(Self, Watched), String> {
+    ) -> Result<(Self, ActiveWatch), String> {
         let FoundServer { pid, data_dir } = order.server.find()?;
         let data = data_dir.as_deref();
         let device = data.and_then(weir_probe::block_device);
@@ -42,7 +42,7 @@ impl Watch {
             readings: Readings::default(),
         };
         let watch = Self::spawn(figures, events)?;
-        let watched = Watched {
+        let watched = ActiveWatch {
             watch: watch.id.clone(),
             device,
             states,

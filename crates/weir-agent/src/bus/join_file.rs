@@ -87,6 +87,6 @@ impl JoinFile {
 
     /// Names of what travels.
     pub fn subjects(&self) -> Subjects {
-        Subjects::of(&self.crew)
+        Subjects::new(&self.crew)
     }
 }

@@ -12,7 +12,7 @@ pub struct Subjects {
 
 impl Subjects {
     /// Those of a crew.
-    pub fn of(crew: &str) -> Self {
+    pub fn new(crew: &str) -> Self {
         Self {
             prefix: format!("weir.{PROTOCOL}.{crew}"),
             stream: format!("WEIR_{}_RESULT", crew.to_uppercase()),

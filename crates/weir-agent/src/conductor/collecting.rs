@@ -11,10 +11,10 @@ use weir_load::{Frame, PartsMerger, Progress};
 use weir_model::LoadHost;
 
 use super::liveness::Liveness;
-use super::part::{Conducted, Part};
+use super::part::{AgentsOutcome, Part};
 use super::results::{Results, id_of};
+use crate::agent_pool::AgentPool;
 use crate::clock::Offset;
-use crate::crew::Crew;
 use crate::error::AgentError;
 use crate::messages::{Report, of_report_id, read_report};
 use crate::report_parts::Parts;
@@ -31,7 +31,7 @@ const AFTER_STOP: Duration = Duration::from_secs(30);
 
 /// What has come of an agent.
 #[derive(Default)]
-struct Received {
+struct AgentReports {
     /// Number of the next part of a report.
     next: u64,
     /// Parts of reports that came before their turn.
@@ -47,23 +47,23 @@ struct Received {
 }
 
 /// A run whose reports come in.
-pub(super) struct Collecting<'a> {
-    crew: &'a Crew,
+pub(super) struct ReportCollector<'a> {
+    crew: &'a AgentPool,
     run: &'a str,
     parts: &'a [Part],
     merger: PartsMerger<'a>,
     began: Instant,
     /// Its planned end, if it has one.
     due: Option<Instant>,
-    /// Time that the bus had proved by then.
-    proved_when_due: Option<Duration>,
-    received: Vec<Received>,
+    /// Time that was observed by then.
+    observed_when_due: Option<Duration>,
+    received: Vec<AgentReports>,
     liveness: Liveness,
 }
 
-impl<'a> Collecting<'a> {
+impl<'a> ReportCollector<'a> {
     pub(super) fn new(
-        crew: &'a Crew,
+        crew: &'a AgentPool,
         run: &'a str,
         parts: &'a [Part],
         merger: PartsMerger<'a>,
@@ -74,11 +74,11 @@ impl<'a> Collecting<'a> {
             crew,
             run,
             due: (!measure.is_zero()).then(|| merger.measured_from() + measure),
-            proved_when_due: None,
+            observed_when_due: None,
             parts,
             merger,
             began,
-            received: parts.iter().map(|_| Received::default()).collect(),
+            received: parts.iter().map(|_| AgentReports::default()).collect(),
             liveness: Liveness::new(parts.len(), Instant::now()),
         }
     }
@@ -143,8 +143,8 @@ impl<'a> Collecting<'a> {
         if self.due.is_none_or(|due| now < due) {
             return Ok(());
         }
-        let proved = self.liveness.proved();
-        let late = proved.saturating_sub(*self.proved_when_due.get_or_insert(proved));
+        let observed = self.liveness.observed();
+        let late = observed.saturating_sub(*self.observed_when_due.get_or_insert(observed));
         if late <= REPORTS_LATE_MAX {
             return Ok(());
         }
@@ -262,7 +262,7 @@ impl<'a> Collecting<'a> {
         self,
         is_stopped: bool,
         on_progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Conducted, AgentError> {
+    ) -> Result<AgentsOutcome, AgentError> {
         let idle = self
             .received
             .iter()
@@ -291,7 +291,7 @@ impl<'a> Collecting<'a> {
                 longest_silence_s: self.liveness.longest_silence(agent).as_secs_f64(),
             });
         }
-        Ok(Conducted { outcome, shares })
+        Ok(AgentsOutcome { outcome, shares })
     }
 }
 

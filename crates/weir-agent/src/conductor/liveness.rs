@@ -11,7 +11,7 @@ pub(crate) const LOST_AFTER: Duration = Duration::from_millis(2_250);
 /// After the bus was away, agents have so long to show up again.
 const AFTER_OUTAGE: Duration = Duration::from_secs(3);
 /// An echo proves no more time than this: what was before it may have been a standstill.
-const PROVED_MAX: Duration = Duration::from_millis(200);
+const OBSERVED_MAX: Duration = Duration::from_millis(200);
 
 /// Signs of life of some agents.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub(crate) struct Liveness {
     agents: Vec<Signs>,
     /// When the latest echo came.
     echoed: Instant,
-    /// The time that echoes have proved.
-    proved: Duration,
+    /// Time that echoes have shown.
+    observed: Duration,
     /// Until then no agent is judged.
     judged_from: Instant,
     away_since: Option<Instant>,
@@ -30,8 +30,8 @@ pub(crate) struct Liveness {
 #[derive(Debug, Clone)]
 struct Signs {
     last: Instant,
-    /// The time that was proved then.
-    last_proved: Duration,
+    /// Time that was observed then.
+    last_observed: Duration,
     longest: Duration,
 }
 
@@ -40,13 +40,13 @@ impl Liveness {
     pub(crate) fn new(agents: usize, now: Instant) -> Self {
         let signs = Signs {
             last: now,
-            last_proved: Duration::ZERO,
+            last_observed: Duration::ZERO,
             longest: Duration::ZERO,
         };
         Self {
             agents: vec![signs; agents],
             echoed: now,
-            proved: Duration::ZERO,
+            observed: Duration::ZERO,
             judged_from: now,
             away_since: None,
         }
@@ -57,14 +57,14 @@ impl Liveness {
         if let Some(signs) = self.agents.get_mut(agent) {
             signs.longest = signs.longest.max(now.saturating_duration_since(signs.last));
             signs.last = now;
-            signs.last_proved = self.proved;
+            signs.last_observed = self.observed;
         }
     }
 
     /// An echo came, and all signs of life that came before it were heard.
     pub(crate) fn echoed(&mut self, now: Instant) {
         let since = now.saturating_duration_since(self.echoed);
-        self.proved += since.min(PROVED_MAX);
+        self.observed += since.min(OBSERVED_MAX);
         self.echoed = now;
     }
 
@@ -83,9 +83,9 @@ impl Liveness {
             .map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
-    /// The time that echoes have proved.
-    pub(crate) fn proved(&self) -> Duration {
-        self.proved
+    /// Time that echoes have shown.
+    pub(crate) fn observed(&self) -> Duration {
+        self.observed
     }
 
     /// How long an agent has been silent, if it is lost.
@@ -94,7 +94,7 @@ impl Liveness {
             return None;
         }
         let signs = self.agents.get(agent)?;
-        let is_lost = self.proved.saturating_sub(signs.last_proved) > LOST_AFTER;
+        let is_lost = self.observed.saturating_sub(signs.last_observed) > LOST_AFTER;
         is_lost.then(|| now.saturating_duration_since(signs.last))
     }
 

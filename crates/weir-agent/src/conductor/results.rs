@@ -7,7 +7,7 @@ use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 
-use crate::crew::Crew;
+use crate::agent_pool::AgentPool;
 use crate::error::AgentError;
 
 /// Results that no conductor has asked for are kept for so long.
@@ -28,7 +28,7 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) async fn of(crew: &Crew, run: &str) -> Result<Self, AgentError> {
+    pub(crate) async fn subscribe(crew: &AgentPool, run: &str) -> Result<Self, AgentError> {
         let failed = |what: &'static str| {
             move |error: &dyn std::fmt::Display| AgentError::Host {
                 what,

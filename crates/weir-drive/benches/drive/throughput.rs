@@ -47,8 +47,8 @@ pub(crate) fn round_trips() -> Value {
     println!(
         "\n                         bare FUSE: us, IOPS   with a file: us, IOPS   null drive: us, IOPS"
     );
-    let line = |((name, _), found): (&(&str, Job), &Vec<[fio::Found; 3]>)| {
-        let of = |which: usize, figure: fn(&fio::Found) -> f64| -> Vec<f64> {
+    let line = |((name, _), found): (&(&str, Job), &Vec<[fio::FioResult; 3]>)| {
+        let of = |which: usize, figure: fn(&fio::FioResult) -> f64| -> Vec<f64> {
             found.iter().map(|pair| figure(&pair[which])).collect()
         };
         let latencies = [0, 1, 2].map(|which| of(which, |found| found.mean_us));

@@ -26,7 +26,7 @@ pub struct Facts {
 
 impl Facts {
     /// Of the storage below the existing `folder`.
-    pub fn of(folder: &Path) -> Self {
+    pub fn gather(folder: &Path) -> Self {
         let mut facts = Self::default();
         if let Ok(space) = rustix::fs::statvfs(folder) {
             facts.capacity_bytes = space.f_blocks * space.f_frsize;

@@ -11,7 +11,7 @@ use weir_model::Nanoseconds;
 
 use crate::measure::MeasureError;
 use crate::measure::facts::Facts;
-use crate::measure::job::{Done, Job, Work};
+use crate::measure::job::{Job, OperationSpan, Work};
 use crate::measure::offsets::Offsets;
 use crate::measure::queues::{Queues, SLOTS};
 use crate::measure::scratch_file::{ScratchFile, folder_of};
@@ -43,7 +43,7 @@ impl<'a> FileStorage<'a> {
         file_bytes: u64,
         stop: &'a AtomicBool,
     ) -> Result<Self, MeasureError> {
-        let facts = Facts::of(&folder_of(target));
+        let facts = Facts::gather(&folder_of(target));
         let scratch = ScratchFile::create(target, file_bytes)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(35);
         let mut content = vec![0; CONTENT_BYTES];
@@ -158,7 +158,7 @@ impl Storage for FileStorage<'_> {
         }
     }
 
-    fn run(&mut self, job: &Job) -> Result<Vec<Done>, MeasureError> {
+    fn run(&mut self, job: &Job) -> Result<Vec<OperationSpan>, MeasureError> {
         let depth = job.depth.min(SLOTS);
         let ends_at = self.now_ns().saturating_add(job.limit.ns);
         let mut starts = vec![0; depth];
@@ -184,14 +184,14 @@ impl Storage for FileStorage<'_> {
             }
             let end_ns = self.wait(job, &mut ready)?;
             under_way -= ready.len();
-            done.extend(ready.iter().map(|&slot| Done {
+            done.extend(ready.iter().map(|&slot| OperationSpan {
                 start_ns: starts[slot],
                 end_ns,
             }));
         }
     }
 
-    fn flush(&mut self) -> Result<Done, MeasureError> {
+    fn flush(&mut self) -> Result<OperationSpan, MeasureError> {
         let start_ns = self.now_ns();
         self.queues.flush().map_err(MeasureError::Ring)?;
         let mut result = 0;
@@ -201,7 +201,7 @@ impl Storage for FileStorage<'_> {
             return Err(self.failed("flush", reason(result)));
         }
         let end_ns = self.now_ns();
-        Ok(Done { start_ns, end_ns })
+        Ok(OperationSpan { start_ns, end_ns })
     }
 
     fn is_stopped(&self) -> bool {

@@ -61,15 +61,15 @@ impl Job {
 
 /// One operation that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
-    /// When it was handed over.
+pub struct OperationSpan {
+    /// Time at which it was handed over.
     pub start_ns: Nanoseconds,
     /// When it came back.
     pub end_ns: Nanoseconds,
 }
 
-impl Done {
-    /// How long it took, microseconds.
+impl OperationSpan {
+    /// Returns the duration, microseconds.
     pub fn latency_us(&self) -> f64 {
         (self.end_ns - self.start_ns) as f64 / 1e3
     }

@@ -15,7 +15,7 @@ use crate::measure::job::Work;
 use crate::measure::latencies::percentile;
 use crate::measure::samples::{Cell, Samples, mean};
 use crate::measure::session::{CACHE_BYTES, LARGE, PAGE};
-use crate::measure::sustained::{Sustained, sustained};
+use crate::measure::sustained::{RandomWriteLimit, sustained};
 use crate::measure::throttled::{most_reads_per_s, throttled};
 
 /// Percentiles that a profile keeps, where enough operations were slower.
@@ -27,7 +27,7 @@ const HIDDEN: f64 = 4.0;
 
 /// A profile with what is known of each of its figures.
 #[derive(Debug, Clone)]
-pub struct Learned {
+pub struct MeasuredProfile {
     /// As a drive is mounted with it.
     pub profile: DriveProfile,
     /// What was measured.
@@ -37,14 +37,14 @@ pub struct Learned {
 }
 
 /// The profile that follows from `samples`; `None` where not even one round is complete.
-pub fn learn(samples: &Samples, facts: &Facts) -> Option<Learned> {
+pub fn learn(samples: &Samples, facts: &Facts) -> Option<MeasuredProfile> {
     let mut learner = Learner {
         samples,
         figures: Vec::new(),
         unknown: BTreeMap::new(),
     };
     let profile = learner.profile(facts)?;
-    Some(Learned {
+    Some(MeasuredProfile {
         profile,
         figures: learner.figures,
         unknown: learner.unknown,
@@ -126,7 +126,7 @@ impl Learner<'_> {
     fn rounds(&mut self, key: &'static str, name: &str, unit: f64, how: &str) -> Option<f64> {
         let values: Vec<f64> = self
             .samples
-            .of(name)
+            .values(name)
             .iter()
             .map(|value| value / unit)
             .collect();
@@ -194,7 +194,7 @@ impl Learner<'_> {
 
     /// Seen in at least half of the rounds, or not at all.
     fn buffer(&mut self) -> Bytes {
-        let seen = self.samples.of("buffer_bytes");
+        let seen = self.samples.values("buffer_bytes");
         let is_seen = !seen.is_empty() && seen.len() * 2 >= self.samples.rounds as usize;
         if is_seen {
             let how = "bytes accepted beyond what the media take, in a go of sequential writes";
@@ -260,15 +260,15 @@ impl Learner<'_> {
     fn random_writes(&mut self, write: &mut WriteTiming, facts: &Facts) {
         let bytes_per_s = write.bandwidth_mb_per_s * 1e6;
         match sustained(self.samples, bytes_per_s, facts.capacity_bytes) {
-            Sustained::Amplification(figure) => {
+            RandomWriteLimit::Amplification(figure) => {
                 write.amplification_random = figure.value;
                 self.figures.push(figure);
             }
-            Sustained::Operations(figure) => {
+            RandomWriteLimit::Operations(figure) => {
                 write.iops_max_random = Some(figure.value);
                 self.figures.push(figure);
             }
-            Sustained::Unknown(why) => {
+            RandomWriteLimit::Unknown(why) => {
                 self.unknown.insert("write.amplification_random", why);
             }
         }

@@ -68,12 +68,12 @@ impl Samples {
     }
 
     /// The values of a quantity in each round.
-    pub(crate) fn of(&self, name: &str) -> &[f64] {
+    pub(crate) fn values(&self, name: &str) -> &[f64] {
         self.values.get(name).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn mean(&self, name: &str) -> Option<f64> {
-        mean(self.of(name))
+        mean(self.values(name))
     }
 
     /// The cell of a size and depth, made if it is new.

@@ -15,7 +15,7 @@ const TURNS_MIN: usize = 2;
 
 /// What limits random writes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Sustained {
+pub(crate) enum RandomWriteLimit {
     /// Bytes: media bytes per byte of the host.
     Amplification(Figure),
     /// Operations a second, whatever their size.
@@ -34,12 +34,17 @@ pub(crate) fn large_writes_per_s(samples: &Samples) -> Vec<f64> {
     settled(&turn_rates(samples, BLOCK))
 }
 
-/// What limits random writes on a drive of `capacity_bytes` that writes `bytes_per_s` in sequence.
-pub(crate) fn sustained(samples: &Samples, bytes_per_s: f64, capacity_bytes: u64) -> Sustained {
+/// Returns the limit of random writes on a drive of `capacity_bytes` that writes `bytes_per_s` in
+/// sequence.
+pub(crate) fn sustained(
+    samples: &Samples,
+    bytes_per_s: f64,
+    capacity_bytes: u64,
+) -> RandomWriteLimit {
     let written = total_bytes(&samples.random_writes);
     if written <= 2.0 * samples.mean("buffer_bytes").unwrap_or(0.0) {
         let why = "the budget ended before random writes had filled the write buffer twice";
-        return Sustained::Unknown(why.to_owned());
+        return RandomWriteLimit::Unknown(why.to_owned());
     }
     let (small, large) = (small_writes_per_s(samples), large_writes_per_s(samples));
     let mean = |rates: &[f64]| crate::measure::samples::mean(rates);
@@ -52,7 +57,7 @@ pub(crate) fn sustained(samples: &Samples, bytes_per_s: f64, capacity_bytes: u64
         (Some(small_mean), Some(large_mean)) if large_mean / small_mean > SAME_RATE => {
             let all: Vec<f64> = small.into_iter().chain(large).collect();
             let figure = Figure::of_rounds("write.iops_max_random", &all, &how);
-            return figure.map_or_else(|| changing(samples), Sustained::Operations);
+            return figure.map_or_else(|| changing(samples), RandomWriteLimit::Operations);
         }
         (_, Some(_)) => both_or_large(factors(&small, PAGE), factors(&large, BLOCK)),
         (Some(_), None) => factors(&small, PAGE),
@@ -62,13 +67,13 @@ pub(crate) fn sustained(samples: &Samples, bytes_per_s: f64, capacity_bytes: u64
         return changing(samples);
     };
     if figure.value < LITTLE && written < capacity_bytes as f64 {
-        return Sustained::Unknown(format!(
+        return RandomWriteLimit::Unknown(format!(
             "random writes were as fast as sequential ones for {:.1} GB, less than the drive holds; \
              a cache or spare flash may have taken them",
             written / 1e9
         ));
     }
-    Sustained::Amplification(figure)
+    RandomWriteLimit::Amplification(figure)
 }
 
 /// Small writes count, too, unless something else than the media limits them.
@@ -92,8 +97,8 @@ fn how(samples: &Samples, large: &[f64]) -> String {
     format!("{sizes}, 64 under way, the later half of {times:.1} times the file{drift}")
 }
 
-fn changing(samples: &Samples) -> Sustained {
-    Sustained::Unknown(format!(
+fn changing(samples: &Samples) -> RandomWriteLimit {
+    RandomWriteLimit::Unknown(format!(
         "the rate of random writes still changed at the end of {:.1} GB; raise --write-limit and --budget",
         total_bytes(&samples.random_writes) / 1e9
     ))

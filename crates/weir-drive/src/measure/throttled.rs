@@ -16,7 +16,7 @@ const AGAIN: f64 = 0.1;
 
 /// What the provider lets through, reads and writes together.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Throttled {
+pub(crate) struct ProviderLimits {
     pub(crate) iops: Figure,
     /// `None`: reads and writes in sequence end at different rates.
     pub(crate) mb_per_s: Option<Figure>,
@@ -31,9 +31,9 @@ pub(crate) struct Throttled {
 /// The limits, where rates and bandwidths of reads and writes are the same. Flash has other limits
 /// for reads than for writes. A volume that has saved up credit shows its limits in long goes alone:
 /// it saves again whenever a round leaves it time.
-pub(crate) fn throttled(samples: &Samples) -> Option<Throttled> {
+pub(crate) fn throttled(samples: &Samples) -> Option<ProviderLimits> {
     let writes_per_s = mean(&small_writes_per_s(samples))?;
-    let mixed_per_s = mean(samples.of("mixed_per_s"))?;
+    let mixed_per_s = mean(samples.values("mixed_per_s"))?;
     // A busy host makes drops, too.
     let drop_of_reads = cliff(&samples.long_reads)
         .filter(|drop| is_same(drop.after / PAGE as f64, writes_per_s, SAME));
@@ -66,7 +66,7 @@ pub(crate) fn throttled(samples: &Samples) -> Option<Throttled> {
         samples.mean("read_bytes_per_s")?,
         samples.mean("write_bytes_per_s")?,
     );
-    Some(Throttled {
+    Some(ProviderLimits {
         iops: Figure::of_rounds("throttle.iops.base", &reads, how)?,
         mb_per_s: Figure::of_rounds("throttle.mb_per_s.base", &mb_per_s, how),
         most_mb_per_s: read.max(write) / 1e6,
@@ -95,8 +95,8 @@ fn is_again(samples: &Samples, drop: &Cliff) -> bool {
 /// Bytes a second of reads and writes in sequence, if both are the same.
 fn bandwidths(samples: &Samples) -> Option<Vec<f64>> {
     let (reads, writes) = (
-        samples.of("read_bytes_per_s"),
-        samples.of("write_bytes_per_s"),
+        samples.values("read_bytes_per_s"),
+        samples.values("write_bytes_per_s"),
     );
     is_same(mean(reads)?, mean(writes)?, SAME).then(|| [reads, writes].concat())
 }

@@ -38,7 +38,7 @@ enum Media {
 }
 
 impl Collection {
-    pub(super) fn of(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
+    pub(super) fn new(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
         let media = if let Some(flash) = &profile.flash {
             Media::Mapped(MappedFlash::new(flash, profile, capacity_bytes))
         } else {

@@ -7,7 +7,7 @@ use super::disks::access_ns;
 use super::interference::cost_factor;
 use super::latency::Latency;
 use super::random::Random;
-use super::reads::{Meeting, Reads};
+use super::reads::{Contention, Reads};
 use super::throttle::Buckets;
 use super::writes::Writes;
 
@@ -88,7 +88,7 @@ impl Device {
     fn read(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
         // What a provider's throttle lets through, it has the media for.
         let beside_writes = self.throttle.is_none() && self.drained_at() > now;
-        let mut meeting = Meeting {
+        let mut meeting = Contention {
             beside_writes,
             cost_factor: 1.0,
         };

@@ -20,14 +20,14 @@ fn op(kind: OpKind, offset: u64, bytes: u64, compressed_fraction: f64) -> Op {
     }
 }
 
-/// What a closed loop of clients that mix reads and writes saw.
-struct Mixed {
+/// Rates and latencies of a closed loop of clients that mix reads and writes.
+struct MixedLoopResult {
     per_second: f64,
     read_us_p99: f64,
 }
 
 /// Random 4 KiB operations at queue depth 256, `read_share` of them reads.
-fn mixed(profile: &DriveProfile, scale: Scale, read_share: f64, fraction: f64) -> Mixed {
+fn mixed(profile: &DriveProfile, scale: Scale, read_share: f64, fraction: f64) -> MixedLoopResult {
     const OPERATIONS: usize = 200_000;
     let mut model = Model::new(profile, scale);
     let mut random = Random::seeded(9);
@@ -54,7 +54,7 @@ fn mixed(profile: &DriveProfile, scale: Scale, read_share: f64, fraction: f64) -
         clients.push(Reverse(done));
     }
     reads_us.sort_by(f64::total_cmp);
-    Mixed {
+    MixedLoopResult {
         per_second: (OPERATIONS / 2) as f64 / ((now - half_time) as f64 / 1e9),
         read_us_p99: reads_us[reads_us.len() * 99 / 100],
     }

@@ -23,7 +23,7 @@ const SEED: u64 = 0x1a7e;
 
 /// What a read meets on the media that it shares with writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Meeting {
+pub(super) struct Contention {
     /// Writes have the media at the moment: the arms of disks are elsewhere.
     pub(super) beside_writes: bool,
     /// How much more of the media's time the read takes.
@@ -76,7 +76,7 @@ impl Reads {
         &mut self,
         op: &Op,
         now: Nanoseconds,
-        meeting: Meeting,
+        meeting: Contention,
         wait_ns: impl FnOnce(Nanoseconds) -> f64,
     ) -> Nanoseconds {
         // Writes in between move the arms away.

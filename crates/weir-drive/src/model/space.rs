@@ -30,7 +30,7 @@ pub(super) struct PhysicalSpace {
 
 impl PhysicalSpace {
     /// `None` for a drive that has as much flash as it shows.
-    pub(super) fn of(profile: &DriveProfile, capacity_bytes: u64) -> Option<Self> {
+    pub(super) fn new(profile: &DriveProfile, capacity_bytes: u64) -> Option<Self> {
         profile.provisioning.map(|provisioning| Self {
             capacity_bytes,
             used_bytes: 0,
@@ -132,7 +132,7 @@ mod tests {
             warning_above: 0.8,
             critical_above: 0.9,
         });
-        PhysicalSpace::of(&profile, CAPACITY).unwrap()
+        PhysicalSpace::new(&profile, CAPACITY).unwrap()
     }
 
     fn op(offset: u64, bytes: u64, fraction: f64) -> Op {

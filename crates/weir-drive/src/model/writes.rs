@@ -66,7 +66,7 @@ impl Writes {
             cost_ns_per_write: 1e9 / (timing.iops_max * scale.factor()),
             media_ns_per_byte: extra_ns_per_byte / scale.factor(),
             operations: ThroughputCap::new(latency_ns),
-            collection: Collection::of(profile, scale, capacity_bytes),
+            collection: Collection::new(profile, scale, capacity_bytes),
             slc: slc.map(|slc| Slc::new(slc, scale, filled)),
             dies: nand.map(|nand| Dies::new(nand, timing, scale.factor())),
             buffer_bytes_max: scale.apply(timing.buffer.0),

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::DataFile;
-use super::{Data, Node, Opened, Operation, Place};
+use super::{Data, Node, OpenMode, Operation, Place};
 
 /// The first bytes of an events file.
 pub(super) const MAGIC: [u8; 8] = *b"weir-rec";
@@ -260,7 +260,7 @@ fn decode_node(kind: u32, fields: &mut Decoder) -> Option<Node> {
 const DURABLE: u64 = 1;
 const DIRECT: u64 = 2;
 
-fn opened_bits(opened: Opened) -> u64 {
+fn opened_bits(opened: OpenMode) -> u64 {
     (u64::from(opened.durable) * DURABLE) | (u64::from(opened.direct) * DIRECT)
 }
 
@@ -307,9 +307,9 @@ impl Decoder<'_> {
         Some(OsString::from_vec(text.to_owned()))
     }
 
-    fn opened(&mut self) -> Option<Opened> {
+    fn opened(&mut self) -> Option<OpenMode> {
         let bits = self.number()?;
-        let opened = Opened {
+        let opened = OpenMode {
             durable: bits & DURABLE != 0,
             direct: bits & DIRECT != 0,
         };
@@ -361,7 +361,7 @@ mod tests {
                 file,
                 offset,
                 data,
-                opened: Opened {
+                opened: OpenMode {
                     durable: true,
                     direct: false,
                 },

@@ -23,7 +23,7 @@ pub struct Names {
 
 impl Names {
     /// The names of what is listed as number and path, directories before what is in them.
-    pub(super) fn of(base: &[(u64, PathBuf)]) -> Self {
+    pub(super) fn from_list(base: &[(u64, PathBuf)]) -> Self {
         let mut names = Self::default();
         let mut directories = HashMap::from([(Path::new(""), ROOT)]);
         for (file, path) in base {
@@ -121,7 +121,7 @@ impl Names {
 }
 
 fn kind_of(path: &Path) -> FileKind {
-    FileKind::of(&path.to_string_lossy())
+    FileKind::from_path(&path.to_string_lossy())
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
             (4, "link"),
             (5, "other"),
         ];
-        Names::of(&base.map(|(file, path)| (file, path.into())))
+        Names::from_list(&base.map(|(file, path)| (file, path.into())))
     }
 
     fn path(names: &Names, file: u64) -> String {

@@ -32,8 +32,8 @@ pub enum Operation {
         offset: u64,
         /// What.
         data: Data,
-        /// How its file was opened.
-        opened: Opened,
+        /// Mode in which its file was opened.
+        opened: OpenMode,
     },
     /// fsync(2) or fdatasync(2): once answered, what was answered before must survive a power cut.
     Flush {
@@ -106,7 +106,7 @@ pub enum Operation {
 
 /// How the file of a write was opened: what stands between an answered write and the device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenMode {
     /// With `O_SYNC` or `O_DSYNC`: once answered, it must survive a power cut.
     pub durable: bool,
     /// With `O_DIRECT`. All other writes would stay in the kernel's page cache until they are
@@ -114,7 +114,7 @@ pub struct Opened {
     pub direct: bool,
 }
 
-impl Opened {
+impl OpenMode {
     /// From the flags of open(2); `O_SYNC` holds the bit of `O_DSYNC`, and `RWF_DSYNC` sets it as well.
     pub(crate) fn of_flags(flags: i32) -> Self {
         Self {

@@ -22,7 +22,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// How a recording ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum RecordingEnd {
     /// The drive was unmounted: the recording has all that reached it.
     Unmounted,
     /// It had grown to its limit; what reached the drive later is not in it.
@@ -42,7 +42,7 @@ pub struct Recording {
     base: Vec<(u64, PathBuf)>,
     first_event_at: u64,
     event_count: u64,
-    ended: Ended,
+    ended: RecordingEnd,
     ended_at_ns: u64,
 }
 
@@ -86,7 +86,7 @@ impl Recording {
             base: Vec::new(),
             first_event_at: lines.at,
             event_count: 0,
-            ended: Ended::CutShort,
+            ended: RecordingEnd::CutShort,
             ended_at_ns: started_at_ns,
         };
         recording
@@ -118,7 +118,7 @@ impl Recording {
 
     /// The names of what existed at the start.
     pub fn names(&self) -> Names {
-        Names::of(&self.base)
+        Names::from_list(&self.base)
     }
 
     /// How many events there are.
@@ -135,8 +135,8 @@ impl Recording {
         }
     }
 
-    /// Why there are no more events.
-    pub fn ended(&self) -> Ended {
+    /// Returns the reason that there are no more events.
+    pub fn ended(&self) -> RecordingEnd {
         self.ended
     }
 
@@ -161,9 +161,9 @@ impl Recording {
                 }
                 Record::End { at_limit } => {
                     self.ended = if at_limit {
-                        Ended::Limit
+                        RecordingEnd::Limit
                     } else {
-                        Ended::Unmounted
+                        RecordingEnd::Unmounted
                     };
                     self.ended_at_ns = at_ns;
                     return Ok(());
@@ -347,7 +347,7 @@ impl Read for ReadFrom {
 #[cfg(test)]
 mod tests {
     use super::super::format::encode;
-    use super::super::{Data, Opened};
+    use super::super::{Data, OpenMode};
     use super::*;
 
     fn opened(operation: Operation) -> Result<Recording, String> {
@@ -378,7 +378,7 @@ mod tests {
                 stored_bytes: 0,
                 bytes,
             },
-            opened: Opened {
+            opened: OpenMode {
                 durable: false,
                 direct: true,
             },

@@ -34,7 +34,7 @@ pub struct Replayer {
 impl Replayer {
     /// Applies to `root`, which holds what [`crate::Recording::base`] lists.
     pub fn new(root: impl Into<PathBuf>, base: &[(u64, PathBuf)]) -> Self {
-        Self::with_names(root.into(), Names::of(base))
+        Self::with_names(root.into(), Names::from_list(base))
     }
 
     /// Goes on from the same state in `root`, a copy of this one's directory.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fuser::{Errno, FileAttr, ReplyAttr, ReplyData, ReplyEmpty, ReplyIoctl, ReplyWrite};
 
 use crate::calibration::Ticket;
-use crate::recording::Recorded;
+use crate::recording::PendingRecord;
 
 /// Buffers that are kept for the next read; more than the kernel's background limit is useless.
 const BUFFERS_MAX: usize = 256;
@@ -24,12 +24,12 @@ pub(crate) enum Reply {
         bytes: usize,
     },
     /// So many bytes were written.
-    Written(ReplyWrite, u32, Option<Recorded>),
+    Written(ReplyWrite, u32, Option<PendingRecord>),
     /// Done: a flush, a discard.
-    Done(ReplyEmpty, Option<Recorded>),
+    Done(ReplyEmpty, Option<PendingRecord>),
     /// Done: a flush that came as an `ioctl(2)`.
-    Flushed(ReplyIoctl, Option<Recorded>),
-    /// What the prober asked for.
+    Flushed(ReplyIoctl, Option<PendingRecord>),
+    /// Reply to the prober.
     Probe(ReplyAttr, Box<FileAttr>),
 }
 
@@ -39,7 +39,7 @@ impl Reply {
         if let Self::Written(.., recorded) | Self::Done(_, recorded) | Self::Flushed(_, recorded) =
             self
         {
-            Recorded::done(recorded.take());
+            PendingRecord::done(recorded.take());
         }
     }
 
@@ -106,27 +106,27 @@ impl Buffers {
 
 /// A reply in the heap, ordered so that the earliest deadline is the greatest.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingReply {
     pub(super) ticket: Ticket,
     pub(super) reply: Reply,
 }
 
-impl Ord for Pending {
+impl Ord for PendingReply {
     fn cmp(&self, other: &Self) -> Ordering {
         other.ticket.due.cmp(&self.ticket.due)
     }
 }
 
-impl PartialOrd for Pending {
+impl PartialOrd for PendingReply {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Pending {
+impl PartialEq for PendingReply {
     fn eq(&self, other: &Self) -> bool {
         self.ticket.due == other.ticket.due
     }
 }
 
-impl Eq for Pending {}
+impl Eq for PendingReply {}

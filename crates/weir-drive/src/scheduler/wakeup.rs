@@ -64,14 +64,14 @@ impl Lead {
     }
 
     /// For the reply to an operation that takes `latency`.
-    pub(super) fn of(self, latency: Nanoseconds) -> Nanoseconds {
+    pub(super) fn for_latency(self, latency: Nanoseconds) -> Nanoseconds {
         let tolerated = TOLERATED_SHARE * latency as f64;
         self.mean_ns.max(self.in_time_ns - tolerated) as Nanoseconds
     }
 
     /// The longest.
     pub(super) fn longest(self) -> Nanoseconds {
-        self.of(0)
+        self.for_latency(0)
     }
 }
 
@@ -136,11 +136,11 @@ mod tests {
         let lead = WakeupError::default().lead();
         assert_eq!(lead.longest(), 30_000);
         assert_eq!(
-            [0, 100_000, 500_000].map(|latency| lead.of(latency)),
+            [0, 100_000, 500_000].map(|latency| lead.for_latency(latency)),
             [30_000, 28_000, 20_000]
         );
-        assert_eq!(lead.of(10_000_000), 10_000);
-        assert_eq!(lead.on_average().of(0), 10_000);
+        assert_eq!(lead.for_latency(10_000_000), 10_000);
+        assert_eq!(lead.on_average().for_latency(0), 10_000);
     }
 
     #[test]

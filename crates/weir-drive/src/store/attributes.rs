@@ -19,7 +19,7 @@ pub(crate) struct Changes {
 }
 
 /// The attributes of inode `number`.
-pub(super) fn of(number: u64, stat: &Stat) -> FileAttr {
+pub(super) fn from_stat(number: u64, stat: &Stat) -> FileAttr {
     FileAttr {
         ino: INodeNo(number),
         size: u64::try_from(stat.st_size).unwrap_or(0),

@@ -95,7 +95,7 @@ pub(super) fn equivalents(design: &Design<'_>, runs: &RunsByCell<'_>) -> Vec<Mem
 fn by_size(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize]) -> Vec<(f64, usize)> {
     let size = |cell: &usize| {
         let said = runs
-            .of(*cell)
+            .runs(*cell)
             .first()
             .and_then(|run| run.variables.get(POOL));
         let text = match said {

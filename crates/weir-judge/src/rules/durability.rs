@@ -10,7 +10,7 @@ use weir_model::{
     Comparison, DriveProfile, Finding, FlushMethod, RedoFlush, RuleId, ServerVariables, WriteCache,
 };
 
-use super::evidence::{Named, some_of};
+use super::evidence::{RunList, some_of};
 use super::pages::{self, Protection};
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 
@@ -145,7 +145,7 @@ fn not_durable(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let runs = evidence.result.runs.iter();
     let not_durable: Vec<_> = runs.filter(|run| why(run).is_some()).collect();
-    let Named { count, first } = evidence.named(&not_durable)?;
+    let RunList { count, first } = evidence.named(&not_durable)?;
     let reasons: BTreeSet<_> = not_durable.iter().filter_map(|run| why(run)).collect();
     Some(RULE.warning(format!(
         "{count} used a server that may lose its data in a crash ({}), such as {first}: no variable shows that, and \

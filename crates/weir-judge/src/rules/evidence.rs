@@ -40,7 +40,7 @@ impl<'a> Design<'a> {
         let variables = plan.cells.iter().enumerate().map(|(index, cell)| {
             let node = cell.spec.primary();
             let flavor = node.server.flavor;
-            match preview.of(index) {
+            match preview.cell(index) {
                 Some(preview) => ServerVariables::said(flavor, &preview.values),
                 None => ServerVariables::written(flavor, &node.variables),
             }
@@ -81,7 +81,7 @@ impl<'a> Design<'a> {
 
     /// The version of a cell's server, if its program was asked.
     pub(super) fn version(&self, cell: usize) -> Option<ServerVersion> {
-        self.preview.of(cell).map(|preview| preview.version)
+        self.preview.cell(cell).map(|preview| preview.version)
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Evidence<'a> {
 }
 
 /// Runs that something is true of, in the words of a finding.
-pub(super) struct Named {
+pub(super) struct RunList {
     /// As "3 of 12 runs".
     pub(super) count: String,
     /// The first of them, as "repetition 1 of pool 4G".
@@ -108,9 +108,9 @@ pub(super) struct Named {
 
 impl<'a> Evidence<'a> {
     /// `None` without any `runs`.
-    pub(super) fn named(&self, runs: &[&RunResult]) -> Option<Named> {
+    pub(super) fn named(&self, runs: &[&RunResult]) -> Option<RunList> {
         let record = &runs.first()?.record;
-        Some(Named {
+        Some(RunList {
             count: format!("{} of {} runs", runs.len(), self.result.runs.len()),
             first: self.name(record),
         })
@@ -130,13 +130,15 @@ impl<'a> Evidence<'a> {
 
     /// The runs of both cells of a comparison.
     pub(super) fn runs_of(&self, comparison: &Comparison) -> impl Iterator<Item = &'a RunResult> {
-        let baseline = self.runs.of(comparison.baseline_cell).iter();
-        baseline.chain(self.runs.of(comparison.level_cell)).copied()
+        let baseline = self.runs.runs(comparison.baseline_cell).iter();
+        baseline
+            .chain(self.runs.runs(comparison.level_cell))
+            .copied()
     }
 
     /// The first run of `cell`, which speaks for its server's variables.
     pub(super) fn first_run(&self, cell: usize) -> Option<&'a RunResult> {
-        self.runs.of(cell).first().copied()
+        self.runs.runs(cell).first().copied()
     }
 
     /// What the server of `cell` said of its variables.

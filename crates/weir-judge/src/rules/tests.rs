@@ -346,10 +346,10 @@ fn r1_a_server_of_another_flavor_and_version_is_told_and_of_another_version_is_n
 #[test]
 fn every_finding_has_a_severity_that_its_rule_names() {
     // `Rule::finding` asserts it where tests run; here it is that R5 says what it does.
-    assert_eq!(Rule::of(RuleId::R5).severity_words(), "inconclusive");
-    assert_eq!(Rule::of(RuleId::R19).severity_words(), "error");
-    assert_eq!(Rule::of(RuleId::R4).severity_words(), "warning or error");
-    let words = Rule::of(RuleId::Drive).severity_words();
+    assert_eq!(Rule::by_id(RuleId::R5).severity_words(), "inconclusive");
+    assert_eq!(Rule::by_id(RuleId::R19).severity_words(), "error");
+    assert_eq!(Rule::by_id(RuleId::R4).severity_words(), "warning or error");
+    let words = Rule::by_id(RuleId::Drive).severity_words();
     assert_eq!(words, "note, warning or error");
 }
 

@@ -11,17 +11,17 @@ mod transit;
 
 use std::time::Instant;
 
-use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
+use super::{Cause, Driver, Fresh, Next, ReactorStream as _, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
 use crate::own_socket::OwnSocket;
-use crate::plan::Tolerated;
+use crate::plan::ToleratedErrors;
 use crate::session::{AnySession, Work};
 use crate::stamp::Stamp;
 use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
 use weir_workload::Rng;
 
-pub(crate) use shared::Shared;
+pub(crate) use shared::ReactorResources;
 use transaction::Call;
 use transit::Transit;
 
@@ -30,7 +30,7 @@ const QUIT: &[u8] = &[1, 0, 0, 0, 1];
 
 /// What the outstanding request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum DriverState {
     /// The session's.
     Session,
     /// None: the session sleeps within a transaction.
@@ -65,7 +65,7 @@ pub(crate) struct MysqlDriver {
     session: AnySession,
     /// Which statement the outstanding request is one of.
     kind: Option<usize>,
-    doing: Doing,
+    doing: DriverState,
     timing: TransactionTiming,
     /// When the transaction was to begin, also if it is tried again; `None`: there was none yet.
     turned_ns: Option<u64>,
@@ -140,7 +140,7 @@ impl MysqlDriver {
             number,
             session,
             kind: None,
-            doing: Doing::Session,
+            doing: DriverState::Session,
             timing: TransactionTiming::default(),
             turned_ns: None,
             begins_ns,
@@ -161,7 +161,7 @@ impl MysqlDriver {
     }
 
     /// Leaves, with a word, so that the server doesn't log an aborted connection.
-    fn quit(&self, shared: &mut Shared) -> Next {
+    fn quit(&self, shared: &mut ReactorResources) -> Next {
         if !self.is_away {
             shared.outgoing.extend_from_slice(QUIT);
         }
@@ -172,7 +172,7 @@ impl MysqlDriver {
         &mut self,
         bytes: &[u8],
         came: Option<Stamp>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let reply = match &mut shared.codec {
@@ -188,7 +188,7 @@ impl MysqlDriver {
     fn replied(
         &mut self,
         reply: Reply,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         match reply {
@@ -209,14 +209,14 @@ impl MysqlDriver {
     fn refused(
         &mut self,
         error: ServerError,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let is_survived = shared
             .reconnector
             .as_ref()
             .is_some_and(|r| r.renewal.after_loss);
-        if is_survived && Tolerated::is_farewell(error.code) {
+        if is_survived && ToleratedErrors::is_farewell(error.code) {
             let why = shared.link(self.number).dismissed(&error);
             return self.lose(why, &error, shared, meter);
         }
@@ -233,10 +233,10 @@ impl MysqlDriver {
     fn act(
         &mut self,
         cause: Cause<'_>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        if let (Doing::Awaiting(socket), Cause::Received(..) | Cause::Broken(_)) =
+        if let (DriverState::Awaiting(socket), Cause::Received(..) | Cause::Broken(_)) =
             (self.doing, &cause)
         {
             // If the connection is broken, its next request will tell.
@@ -248,30 +248,33 @@ impl MysqlDriver {
                 self.next(shared, meter)
             }
             // What a server says unasked is its farewell; if it closes, the next request will tell.
-            Cause::Received(bytes, _) if self.doing == Doing::Waiting => {
+            Cause::Received(bytes, _) if self.doing == DriverState::Waiting => {
                 self.keep_farewell(bytes);
                 Ok(Next::Due(self.timing.intended_start_ns))
             }
-            Cause::Broken(_) if self.doing == Doing::Waiting => {
+            Cause::Broken(_) if self.doing == DriverState::Waiting => {
                 self.closed_idle(meter);
                 Ok(Next::Due(self.timing.intended_start_ns))
             }
             Cause::Ready => self.ready(shared, meter),
-            Cause::Received(bytes, _) if self.doing == Doing::Sleeping => {
+            Cause::Received(bytes, _) if self.doing == DriverState::Sleeping => {
                 self.keep_farewell(bytes);
                 Ok(Next::Due(self.wake_ns))
             }
             Cause::Received(..) | Cause::Broken(_)
-                if matches!(self.doing, Doing::Lost | Doing::Renewing | Doing::Joining) =>
+                if matches!(
+                    self.doing,
+                    DriverState::Lost | DriverState::Renewing | DriverState::Joining
+                ) =>
             {
                 Ok(Next::Due(self.look_ns))
             }
-            Cause::Received(..) if self.doing == Doing::Parting => Ok(Next::Reply),
-            Cause::Broken(_) if self.doing == Doing::Parting => self.parted(shared, meter),
-            Cause::Received(..) if self.doing == Doing::Leaving => Ok(Next::Reply),
-            Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
+            Cause::Received(..) if self.doing == DriverState::Parting => Ok(Next::Reply),
+            Cause::Broken(_) if self.doing == DriverState::Parting => self.parted(shared, meter),
+            Cause::Received(..) if self.doing == DriverState::Leaving => Ok(Next::Reply),
+            Cause::Broken(_) if self.doing == DriverState::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
-                if self.doing == Doing::Sleeping {
+                if self.doing == DriverState::Sleeping {
                     self.closed_idle(meter);
                 }
                 let (why, said) = self.cause_of_loss(&error, shared);
@@ -283,22 +286,24 @@ impl MysqlDriver {
             },
             Cause::Time => match self.transit.take() {
                 Some(transit) => self.arrive(transit, shared, meter),
-                None if matches!(self.doing, Doing::Lost | Doing::Renewing) => {
+                None if matches!(self.doing, DriverState::Lost | DriverState::Renewing) => {
                     self.regain(shared, meter)
                 }
-                None if self.doing == Doing::Joining => self.joined(shared, meter),
-                None if self.doing == Doing::Sleeping => self.wake(shared, meter),
+                None if self.doing == DriverState::Joining => self.joined(shared, meter),
+                None if self.doing == DriverState::Sleeping => self.wake(shared, meter),
                 None => self.due(false, shared, meter),
             },
-            Cause::Renewed if self.doing == Doing::Renewing => self.due(true, shared, meter),
-            Cause::Renewed if self.doing == Doing::Joining => self.begin_joined(shared, meter),
+            Cause::Renewed if self.doing == DriverState::Renewing => self.due(true, shared, meter),
+            Cause::Renewed if self.doing == DriverState::Joining => {
+                self.begin_joined(shared, meter)
+            }
             Cause::Renewed => self.retry(false, shared, meter),
         }
     }
 }
 
 impl Driver for MysqlDriver {
-    type Shared = Shared;
+    type Resources = ReactorResources;
 
     fn transport(&mut self) -> Option<Transport> {
         self.transport.take()
@@ -314,18 +319,18 @@ impl Driver for MysqlDriver {
         transport.is_none_or(Transport::is_local)
     }
 
-    fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {
+    fn outgoing(shared: &mut ReactorResources) -> &mut Vec<u8> {
         &mut shared.outgoing
     }
 
     fn advance(
         &mut self,
         cause: Cause<'_>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let next = self.act(cause, shared, meter)?;
-        let Shared {
+        let ReactorResources {
             codec, outgoing, ..
         } = shared;
         if let Some(codec) = codec

@@ -56,28 +56,28 @@ type Ready = Arc<Mutex<BTreeMap<u32, Result<Fresh, LoadError>>>>;
 #[derive(Debug)]
 pub(crate) struct Reconnector {
     pub(super) renewal: Renewal,
-    wanted: Sender<Wanted>,
+    wanted: Sender<ConnectionRequest>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
 
 /// The number of a connection, and whether it is tried for as long as it takes.
-type Wanted = (u32, bool);
+type ConnectionRequest = (u32, bool);
 
 /// A helper's end.
 #[derive(Debug, Clone)]
-pub(crate) struct Reconnecting {
-    wanted: Arc<Mutex<Receiver<Wanted>>>,
+pub(crate) struct ReconnectHelper {
+    wanted: Arc<Mutex<Receiver<ConnectionRequest>>>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
 
 /// Both ends.
-pub(crate) fn reconnecting(renewal: Renewal) -> (Reconnector, Reconnecting) {
+pub(crate) fn reconnecting(renewal: Renewal) -> (Reconnector, ReconnectHelper) {
     let (wanted, receiver) = channel();
     let ready = Ready::default();
     let is_over = Arc::new(AtomicBool::new(false));
-    let helper = Reconnecting {
+    let helper = ReconnectHelper {
         wanted: Arc::new(Mutex::new(receiver)),
         ready: Arc::clone(&ready),
         is_over: Arc::clone(&is_over),
@@ -113,7 +113,7 @@ impl Drop for Reconnector {
     }
 }
 
-impl Reconnecting {
+impl ReconnectHelper {
     /// Makes connections with `connect`, which is given their numbers, until the reactor ends.
     pub(crate) fn serve(self, mut connect: impl FnMut(u32) -> Result<Fresh, LoadError>) {
         while let Some((number, is_patient)) = self.next() {
@@ -137,7 +137,7 @@ impl Reconnecting {
     }
 
     /// The next connection that is wanted. Helpers wait for it in turn.
-    fn next(&self) -> Option<Wanted> {
+    fn next(&self) -> Option<ConnectionRequest> {
         let wanted = self.wanted.lock();
         wanted.unwrap_or_else(PoisonError::into_inner).recv().ok()
     }

@@ -56,9 +56,9 @@ impl TryFrom<Stream> for NonBlocking {
     }
 }
 
-/// What a reactor needs of a stream beside its bytes.
-pub(crate) trait Driven {
-    /// What a reactor registers.
+/// Demands of a reactor on a stream beside its bytes.
+pub(crate) trait ReactorStream {
+    /// Returns the source that a reactor registers.
     fn source(&mut self) -> &mut dyn Source;
 
     /// When what was last read came to this machine, where the kernel tells.
@@ -71,7 +71,7 @@ pub(crate) trait Driven {
     fn descriptor(&mut self) -> RawFd;
 }
 
-impl Driven for Transport {
+impl ReactorStream for Transport {
     fn source(&mut self) -> &mut dyn Source {
         match self.socket() {
             NonBlocking::Unix(stream) => stream,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use weir_mysql::Gate;
 
 use super::moment::wait_until;
-use super::{Beginning, Connected, ProcessRun, Progress, load, reporters, setup, tell};
+use super::{Beginning, ProcessRun, Progress, ReadyConnections, load, reporters, setup, tell};
 use crate::LoadError;
 use crate::conclusion::conclude;
 use crate::meter::IntervalFrame;
@@ -128,7 +128,7 @@ fn run_part_work(
 ) -> Result<PartEnd, LoadError> {
     let found = work.kinds().found;
     let mut warnings = Vec::new();
-    let connected = Connected::open(plan, work, gate, stop, &mut |warning| {
+    let connected = ReadyConnections::open(plan, work, gate, stop, &mut |warning| {
         warnings.push(warning.to_owned());
     })?;
     let ready = PartReady {
@@ -202,7 +202,7 @@ impl<'a> PartsMerger<'a> {
         let all = before.pop().unwrap_or(0);
         Ok(Self {
             plan,
-            merger: Merger::new(timeline, KindNames::of(kinds), all as usize),
+            merger: Merger::new(timeline, KindNames::new(kinds), all as usize),
             before,
             began: origin,
             measured_from: origin + Duration::from_nanos(timeline.measure_ns),

@@ -20,21 +20,21 @@ pub struct ErrorCount {
 
 /// Errors by code. A load meets a handful of codes, so that looking through a list is fastest.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<Written>", into = "Vec<Written>")]
+#[serde(from = "Vec<ErrorRow>", into = "Vec<ErrorRow>")]
 pub(crate) struct Errors(Vec<ErrorCount>);
 
 /// Code, count, first message, and when that was; nanoseconds since the run began.
-type Written = (u16, u64, String, u64);
+type ErrorRow = (u16, u64, String, u64);
 
-impl From<Errors> for Vec<Written> {
+impl From<Errors> for Vec<ErrorRow> {
     fn from(errors: Errors) -> Self {
         let written = |e: ErrorCount| (e.code, e.count, e.first_message, e.first_ns);
         errors.0.into_iter().map(written).collect()
     }
 }
 
-impl From<Vec<Written>> for Errors {
-    fn from(written: Vec<Written>) -> Self {
+impl From<Vec<ErrorRow>> for Errors {
+    fn from(written: Vec<ErrorRow>) -> Self {
         let read = |(code, count, first_message, first_ns)| ErrorCount {
             code,
             count,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use mysql_common::constants::CapabilityFlags;
 
 use super::packets::{self, ReplyKind};
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{ReactorStream as _, Transport};
 use weir_mysql::HEADER_BYTES;
 
 const COM_QUIT: u8 = 0x01;
@@ -127,7 +127,7 @@ impl Connection {
             COM_QUIT => Progress::Closed,
             COM_STMT_CLOSE => Progress::Waiting,
             COM_QUERY if packets::is_load(body) => {
-                self.outstanding = ReplyKind::of(body);
+                self.outstanding = ReplyKind::for_statement(body);
                 self.is_text = true;
                 Progress::Execute
             }
@@ -136,7 +136,7 @@ impl Connection {
                 self.send(&reply)
             }
             COM_STMT_PREPARE => {
-                self.statements.push(ReplyKind::of(body));
+                self.statements.push(ReplyKind::for_statement(body));
                 let parameters = body.split(|byte| *byte == b'?').count() as u16 - 1;
                 let id = self.statements.len() as u32;
                 self.send(&packets::prepared(id, parameters, self.eof_packets))

@@ -9,7 +9,7 @@ use mio::event::Source;
 use mio::net::{TcpListener, UnixListener};
 use weir_model::Address;
 
-use crate::driver::{Driven as _, NonBlocking, Transport};
+use crate::driver::{NonBlocking, ReactorStream as _, Transport};
 use weir_mysql::Channel;
 
 /// A socket that takes connections; a Unix socket's path is removed when it is dropped.

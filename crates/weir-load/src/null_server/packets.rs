@@ -24,7 +24,7 @@ pub(super) enum ReplyKind {
 
 impl ReplyKind {
     /// The kind of a statement.
-    pub(super) fn of(sql: &[u8]) -> Self {
+    pub(super) fn for_statement(sql: &[u8]) -> Self {
         let contains = |word: &[u8]| sql.windows(word.len()).any(|window| window == word);
         match sql.first() {
             Some(b'S') if contains(b" IN (") => Self::Rows(POINT_ROWS),

@@ -48,7 +48,7 @@ pub(super) enum State {
 
 impl Parts {
     /// Those of `tables`.
-    pub(super) fn of(tables: Vec<Table>) -> Self {
+    pub(super) fn new(tables: Vec<Table>) -> Self {
         let mut all = Vec::new();
         let tables = tables.into_iter().enumerate();
         let tables = tables

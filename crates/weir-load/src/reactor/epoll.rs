@@ -11,7 +11,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
 use super::timer::Timer;
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{ReactorStream as _, Transport};
 use crate::own_socket::OwnSocket;
 
 /// The timer's events belong to no connection.

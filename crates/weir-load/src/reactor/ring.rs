@@ -18,7 +18,7 @@ use io_uring::cqueue;
 
 use self::queues::{Patience, Queues};
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{ReactorStream as _, Transport};
 use crate::own_socket::OwnSocket;
 
 /// Replies worth waiting for, of this many connections.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use weir_mysql::{ExecuteTemplate, Reply, Request, Row, ServerError, StatementText};
 use weir_workload::{
-    BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Value, ValueKind,
-    table_name,
+    BulkText, Drawer, Execution, Parameter, Rng, Script, Statement, StatementProtocol, Value,
+    ValueKind, table_name,
 };
 
 use super::place::Place;
@@ -155,7 +155,8 @@ impl Form {
                 pieces.map(|piece| piece.as_bytes().to_vec()).collect()
             }
         };
-        let is_ever_text = statement.sending == Sending::Text || statement.parameters.is_empty();
+        let is_ever_text =
+            statement.sending == StatementProtocol::Text || statement.parameters.is_empty();
         let tables = if is_ever_text { statement.tables } else { 0 };
         Self {
             first_handle,

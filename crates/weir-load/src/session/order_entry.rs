@@ -15,7 +15,7 @@ mod tests;
 use std::sync::Arc;
 
 use weir_model::OrderEntryWorkload;
-use weir_mysql::{Expected, Reply, Row, ServerError, WireRows};
+use weir_mysql::{ExpectedReply, Reply, Row, ServerError, WireRows};
 use weir_workload::order_entry::{Constants, Query, Sizes, Terminal, TransactionKind};
 use weir_workload::{Rng, seeded};
 
@@ -63,7 +63,7 @@ impl OrderEntry {
         templates: Arc<Templates>,
         statements: Statements,
     ) -> OrderEntrySession {
-        let sizes = Sizes::of(&self.workload);
+        let sizes = Sizes::new(&self.workload);
         let is_fixed = self.workload.fixed_warehouses;
         let terminal = Terminal {
             sizes,
@@ -90,7 +90,7 @@ impl OrderEntry {
 
 /// An answer that the tables of the workload cannot give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Unexpected {
+struct InconsistentAnswer {
     table: &'static str,
     why: &'static str,
 }
@@ -99,7 +99,7 @@ struct Unexpected {
 trait Flow {
     /// The statement after `last`, which was answered with `rows`; after [`Query::Commit`] or
     /// [`Query::Rollback`] it is not asked.
-    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, Unexpected>;
+    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, InconsistentAnswer>;
 
     /// The values of a statement.
     fn put(&self, query: Query, arguments: &mut Arguments<'_>);
@@ -121,7 +121,7 @@ struct Flows {
 }
 
 impl Flows {
-    fn of(&mut self, kind: TransactionKind) -> &mut dyn Flow {
+    fn flow(&mut self, kind: TransactionKind) -> &mut dyn Flow {
         match kind {
             TransactionKind::NewOrder => &mut self.new_order,
             TransactionKind::Payment => &mut self.payment,
@@ -201,13 +201,13 @@ impl OrderEntrySession {
     /// Leaves the request of a statement.
     fn ask(&mut self, query: Query, turn: &mut Turn<'_>) -> Step {
         self.at = query;
-        let flow = self.flows.of(self.kind);
+        let flow = self.flows.flow(self.kind);
         let statement = query.statement(flow.lines());
         let is_text = self.statements.at(statement).is_text;
         turn.expected = match (query.has_rows(), is_text) {
-            (false, _) => Expected::Outcome,
-            (true, true) => Expected::WireTextRows,
-            (true, false) => Expected::WireTypedRows,
+            (false, _) => ExpectedReply::Outcome,
+            (true, true) => ExpectedReply::WireTextRows,
+            (true, false) => ExpectedReply::WireTypedRows,
         };
         let (form, handle) = (
             self.templates.form(statement),
@@ -269,9 +269,9 @@ impl Session for OrderEntrySession {
             return self.done(turn);
         }
         let rows = turn.wire_rows;
-        match self.flows.of(self.kind).next(self.at, rows) {
+        match self.flows.flow(self.kind).next(self.at, rows) {
             Ok(query) => self.ask(query, turn),
-            Err(Unexpected { table, why }) => {
+            Err(InconsistentAnswer { table, why }) => {
                 turn.refusal = Some(LoadError::Table {
                     table: table.to_owned(),
                     why: why.to_owned(),

@@ -1,6 +1,6 @@
 //! The statements that a connection has prepared.
 
-use weir_workload::{Script, Sending, Statement};
+use weir_workload::{Script, Statement, StatementProtocol};
 
 /// A statement of one connection, on one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub(super) struct Handle {
 
 /// A statement that is to be prepared.
 #[derive(Debug)]
-pub(crate) struct Wanted {
-    /// Its text.
+pub(crate) struct StatementToPrepare {
+    /// Text of the statement.
     pub(crate) sql: String,
     /// Its number of parameters.
     pub(crate) parameters: usize,
@@ -36,13 +36,13 @@ impl Statements {
     /// is allowed for those without parameters only.
     pub(crate) fn prepare<E>(
         script: &Script,
-        prepare: impl FnOnce(&[Wanted]) -> Result<Vec<Option<u32>>, E>,
+        prepare: impl FnOnce(&[StatementToPrepare]) -> Result<Vec<Option<u32>>, E>,
     ) -> Result<Self, E> {
-        let is_prepared = |statement: &Statement| statement.sending == Sending::Prepared;
+        let is_prepared = |statement: &Statement| statement.sending == StatementProtocol::Prepared;
         let wanted: Vec<_> = script
             .on_tables()
             .filter(|(statement, _)| is_prepared(statement))
-            .map(|(statement, table)| Wanted {
+            .map(|(statement, table)| StatementToPrepare {
                 sql: statement.sql(table),
                 parameters: statement.parameters.len(),
             })

@@ -26,7 +26,7 @@ const LATENESS: u64 = 2;
 
 /// What has come to its end.
 #[derive(Debug)]
-pub(crate) enum Closed {
+pub(crate) enum ClosedPeriod {
     /// An interval.
     Interval(Box<Interval>),
     /// A stretch between two checkpoints.
@@ -177,7 +177,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Takes a frame; what that closes, in its order.
-    pub(crate) fn take(&mut self, frame: &IntervalFrame) -> Vec<Closed> {
+    pub(crate) fn take(&mut self, frame: &IntervalFrame) -> Vec<ClosedPeriod> {
         self.note(frame);
         if frame.phase != Phase::Drain {
             if frame.index < self.next {
@@ -227,7 +227,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Closes the next interval.
-    fn close(&mut self) -> Vec<Closed> {
+    fn close(&mut self) -> Vec<ClosedPeriod> {
         let missing = self.reporters.iter();
         let missing = missing.filter(|r| !r.has_reported(self.next)).count() as u32;
         let sum = self.open.remove(&self.next);
@@ -250,11 +250,11 @@ impl<'a> Merger<'a> {
             self.begun = Some(sum);
         } else {
             let interval = self.interval(sum, missing);
-            closed.push(Closed::Interval(Box::new(interval)));
+            closed.push(ClosedPeriod::Interval(Box::new(interval)));
         }
         if self.timeline.is_checkpoint(to_ns) {
             let totals = self.end_stretch(to_ns, &connections);
-            closed.extend(totals.map(|totals| Closed::Checkpoint(Box::new(totals))));
+            closed.extend(totals.map(|totals| ClosedPeriod::Checkpoint(Box::new(totals))));
         }
         closed
     }
@@ -345,15 +345,15 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// What is left when no more frames will come.
-    pub(crate) fn close_all(&mut self) -> Vec<Closed> {
+    /// Closes the rest, when no more frames will come.
+    pub(crate) fn close_all(&mut self) -> Vec<ClosedPeriod> {
         let mut closed = Vec::new();
         while !self.open.is_empty() {
             closed.extend(self.close());
         }
         if let Some(begun) = self.begun.take() {
             let interval = self.interval(begun, 0);
-            closed.push(Closed::Interval(Box::new(interval)));
+            closed.push(ClosedPeriod::Interval(Box::new(interval)));
         }
         closed
     }

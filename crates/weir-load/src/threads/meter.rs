@@ -57,7 +57,7 @@ impl Shard {
 
 /// What the threads of a run share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct MeterState {
     threads: u32,
     state: Mutex<State>,
     /// A thread is ready, has failed or has left, or all may begin.
@@ -73,7 +73,7 @@ struct State {
     has_begun: bool,
 }
 
-impl Shared {
+impl MeterState {
     pub(super) fn new(threads: u32) -> Self {
         Self {
             threads,
@@ -177,7 +177,7 @@ impl Shared {
 /// dropped.
 #[derive(Debug)]
 pub struct ThreadMeter {
-    shared: Arc<Shared>,
+    shared: Arc<MeterState>,
     number: usize,
     /// When the next event is due, where there is a schedule, and whether it waited for this thread.
     due: Option<(u64, bool)>,
@@ -186,7 +186,7 @@ pub struct ThreadMeter {
 }
 
 impl ThreadMeter {
-    pub(super) fn new(shared: Arc<Shared>, number: u32) -> Self {
+    pub(super) fn new(shared: Arc<MeterState>, number: u32) -> Self {
         Self {
             shared,
             number: number as usize,

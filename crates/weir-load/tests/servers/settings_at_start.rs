@@ -47,7 +47,7 @@ const OF_MARIADB: &[Setting] = &[
     ("thread_handling", &[("thread_handling", "pool-of-threads")]),
 ];
 
-fn of(flavor: Flavor) -> impl Iterator<Item = &'static Setting> {
+fn settings_for(flavor: Flavor) -> impl Iterator<Item = &'static Setting> {
     let more = match flavor {
         Flavor::Mysql => OF_MYSQL,
         Flavor::Mariadb => OF_MARIADB,
@@ -85,7 +85,7 @@ fn restarted(
 
 fn settings_that_need_a_start_load_or_are_named(flavor: Flavor) {
     let mut wrong = Vec::new();
-    for (variable, variables) in of(flavor) {
+    for (variable, variables) in settings_for(flavor) {
         let tried = restarted(flavor, variables, false).and_then(|(bench, user)| {
             judge(
                 variable,

@@ -118,7 +118,7 @@ pub const REPLAY_OPTIONS: &[ReplayOption] = &[
 
 impl ReplayOption {
     /// The option of this name.
-    pub fn of(name: &str) -> Option<&'static Self> {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
         REPLAY_OPTIONS.iter().find(|option| option.name == name)
     }
 
@@ -169,7 +169,7 @@ mod tests {
             ("order", "x"),
             ("from", "9"),
         ] {
-            let option = ReplayOption::of(name).unwrap();
+            let option = ReplayOption::by_name(name).unwrap();
             let why = option.set(&mut ReplaySpec::default(), wrong).unwrap_err();
             assert!(!why.is_empty(), "{name}");
         }

@@ -24,8 +24,8 @@ impl From<Compression> for ProtocolCompression {
 }
 
 impl Compression {
-    /// What a run's description asks for, if it asks for any.
-    pub fn of(asked: ProtocolCompression) -> Option<Self> {
+    /// Returns the compression that a run's description asks for, if any.
+    pub fn from_protocol(asked: ProtocolCompression) -> Option<Self> {
         match asked {
             ProtocolCompression::Uncompressed => None,
             ProtocolCompression::Zlib => Some(Self::Zlib),

@@ -9,11 +9,11 @@ use crate::channel::Channel;
 #[derive(Debug)]
 pub(crate) struct PacketStream<S> {
     channel: BufReader<Channel<S>>,
-    packed: Option<Box<Packed>>,
+    packed: Option<Box<CompressedStream>>,
 }
 
 #[derive(Debug)]
-struct Packed {
+struct CompressedStream {
     codec: Codec,
     wire: Wire,
     /// A request on its way out.
@@ -34,7 +34,7 @@ impl<S: Read + Write> PacketStream<S> {
 
     /// Compresses from here on.
     pub(crate) fn compress(&mut self, compression: Compression) {
-        self.packed = Some(Box::new(Packed {
+        self.packed = Some(Box::new(CompressedStream {
             codec: Codec::new(compression),
             wire: Wire::default(),
             request: Vec::new(),
@@ -77,7 +77,7 @@ impl<S: Read + Write> PacketStream<S> {
     }
 }
 
-impl Packed {
+impl CompressedStream {
     /// Reads until there is something plain to hand on, one compressed packet at a time: what the
     /// next ones hold needs no memory yet.
     fn fill(&mut self, channel: &mut BufReader<impl Read>) -> io::Result<()> {

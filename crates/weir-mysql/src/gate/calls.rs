@@ -1,6 +1,6 @@
 //! Which functions a statement calls: one that is stored in the server may write.
 
-use super::functions::{Called, Dialect};
+use super::functions::{Dialect, FunctionCall};
 use super::tokens::Token;
 
 /// What a statement calls.
@@ -25,7 +25,7 @@ pub(super) fn calls(sql: &str, tokens: &[Token<'_>], dialect: Dialect) -> Calls 
             calls.stored = true;
             calls.schemas.push(schema.to_owned());
         } else if !is_no_call(tokens, at) {
-            let called = Called {
+            let called = FunctionCall {
                 name,
                 is_apart: is_apart(sql, name),
                 arguments: arguments(&tokens[at + 2..]),

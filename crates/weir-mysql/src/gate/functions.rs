@@ -142,14 +142,14 @@ const OF_SHAPES: &str =
 
 /// A function as it is called.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Called<'a> {
+pub(super) struct FunctionCall<'a> {
     pub(super) name: &'a str,
     /// A blank or a comment stands before the parenthesis.
     pub(super) is_apart: bool,
     pub(super) arguments: usize,
 }
 
-impl Called<'_> {
+impl FunctionCall<'_> {
     /// No stored function can be called by it.
     pub(super) fn is_native(self, dialect: Dialect) -> bool {
         if self.is_apart && has(ONLY_WITHOUT_BLANK, self.name) {

@@ -15,9 +15,9 @@ const KIND_MAX: usize = 2_000;
 
 /// The kinds of statements that stand in the log, with the servers that they were sent to.
 #[derive(Debug, Default)]
-pub(super) struct Logged(Mutex<HashSet<(Address, String)>>);
+pub(super) struct LoggedStatements(Mutex<HashSet<(Address, String)>>);
 
-impl Logged {
+impl LoggedStatements {
     /// Appends a statement unless one of its kind stands in the log. A second connection that asks meanwhile
     /// waits: it must not send what could not be logged.
     pub(super) fn once<E>(
@@ -151,7 +151,10 @@ mod tests {
     /// The second one asks while the first is writing, and would pass if the first one's kind stood there already.
     #[test]
     fn a_second_connection_does_not_pass_on_a_write_that_fails() {
-        let (logged, address) = (Logged::default(), Address::Tcp("db1".to_owned(), 3306));
+        let (logged, address) = (
+            LoggedStatements::default(),
+            Address::Tcp("db1".to_owned(), 3306),
+        );
         let (begun, has_begun) = std::sync::mpsc::channel();
         let (second, asks) = std::sync::mpsc::channel();
         let (logged, address) = (&logged, &address);
@@ -173,7 +176,10 @@ mod tests {
 
     #[test]
     fn kinds_beyond_the_memory_are_logged_each_time() {
-        let (logged, address) = (Logged::default(), Address::Tcp("db1".to_owned(), 3306));
+        let (logged, address) = (
+            LoggedStatements::default(),
+            Address::Tcp("db1".to_owned(), 3306),
+        );
         let mut lines = 0;
         let mut send = |sql: &str| {
             let _: Result<(), ()> = logged.once(&address, sql, || {

@@ -248,7 +248,7 @@ mod tests {
     use super::super::tokens::tokens;
     use super::*;
 
-    fn of(sql: &str) -> Vec<String> {
+    fn schemas_in(sql: &str) -> Vec<String> {
         schemas(&tokens(sql))
     }
 
@@ -280,7 +280,7 @@ mod tests {
             "ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4, RENAME TO u",
             "LOAD DATA LOCAL INFILE 'x' INTO TABLE t CHARACTER SET utf8mb4 (a, b)",
         ] {
-            assert_eq!(of(sql), [""; 0], "{sql}");
+            assert_eq!(schemas_in(sql), [""; 0], "{sql}");
         }
     }
 
@@ -318,7 +318,7 @@ mod tests {
             "ANALYZE TABLES t, hr.u",
             "SELECT NEXT VALUE FOR hr.s",
         ] {
-            let found = of(sql);
+            let found = schemas_in(sql);
             assert!(!found.is_empty(), "{sql}");
             assert!(
                 found.iter().all(|schema| schema == "hr"),
@@ -374,7 +374,11 @@ mod tests {
             "INSERT hr.t SELECT hr.a FROM hr",
             "INSERT INTO hr VALUES (hr.f())",
         ] {
-            assert!(of(sql).contains(&"hr".to_owned()), "{sql}: {:?}", of(sql));
+            assert!(
+                schemas_in(sql).contains(&"hr".to_owned()),
+                "{sql}: {:?}",
+                schemas_in(sql)
+            );
         }
     }
 
@@ -387,7 +391,7 @@ mod tests {
             ("DELETE FROM `@x`.t", "@x"),
             ("DELETE FROM hr\u{a0}.t", "hr\u{a0}"),
         ] {
-            assert_eq!(of(sql), [schema], "{sql}");
+            assert_eq!(schemas_in(sql), [schema], "{sql}");
         }
     }
 }

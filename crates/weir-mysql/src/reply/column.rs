@@ -1,6 +1,6 @@
 //! How the values of a column are written, read from its definition without its names.
 
-use crate::packet::{Malformed, length_encoded};
+use crate::packet::{MalformedPacket, length_encoded};
 
 /// The flag of columns without negative values.
 pub(super) const UNSIGNED: u16 = 1 << 5;
@@ -21,8 +21,8 @@ pub(super) struct ColumnForm {
 
 impl ColumnForm {
     /// Reads a column's definition.
-    pub(super) fn read(payload: &[u8]) -> Result<Self, Malformed> {
-        let cut = Malformed("a column definition is cut short");
+    pub(super) fn read(payload: &[u8]) -> Result<Self, MalformedPacket> {
+        let cut = MalformedPacket("a column definition is cut short");
         let mut rest = payload;
         for _ in 0..TEXTS {
             let (length, taken) = length_encoded(rest)?;

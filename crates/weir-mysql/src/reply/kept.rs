@@ -9,12 +9,12 @@ use mysql_common::row::{Row, RowDeserializer};
 use mysql_common::value::ServerSide;
 
 use super::column::ColumnForm;
-use super::{Expected, StatementResult, TextRows};
-use crate::packet::Malformed;
+use super::{ExpectedReply, StatementResult, TextRows};
+use crate::packet::MalformedPacket;
 
 /// The rows of a reply, decoded.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct DecodedRows {
     definitions: Vec<Column>,
     /// The same for all rows, once the first is there.
     columns: Option<Arc<[Column]>>,
@@ -26,7 +26,7 @@ pub(super) struct Kept {
     results: Vec<StatementResult>,
 }
 
-impl Kept {
+impl DecodedRows {
     pub(super) fn clear(&mut self) {
         self.definitions.clear();
         self.columns = None;
@@ -61,23 +61,34 @@ impl Kept {
     }
 
     /// Takes the definition of a column.
-    pub(super) fn column(&mut self, payload: &[u8], expected: Expected) -> Result<(), Malformed> {
-        if matches!(expected, Expected::TextResults | Expected::TypedResults) {
+    pub(super) fn column(
+        &mut self,
+        payload: &[u8],
+        expected: ExpectedReply,
+    ) -> Result<(), MalformedPacket> {
+        if matches!(
+            expected,
+            ExpectedReply::TextResults | ExpectedReply::TypedResults
+        ) {
             self.forms.push(ColumnForm::read(payload)?);
             return Ok(());
         }
         let column = ParseBuf(payload).parse::<Column>(());
-        let column = column.map_err(|_| Malformed("a column definition is none"))?;
+        let column = column.map_err(|_| MalformedPacket("a column definition is none"))?;
         self.definitions.push(column);
         Ok(())
     }
 
     /// Takes a row.
-    pub(super) fn row(&mut self, payload: &[u8], expected: Expected) -> Result<(), Malformed> {
+    pub(super) fn row(
+        &mut self,
+        payload: &[u8],
+        expected: ExpectedReply,
+    ) -> Result<(), MalformedPacket> {
         self.texts.fields = self.forms.len();
         match expected {
-            Expected::TextResults => return self.texts.text_row(payload),
-            Expected::TypedResults => return self.texts.typed_row(payload, &self.forms),
+            ExpectedReply::TextResults => return self.texts.text_row(payload),
+            ExpectedReply::TypedResults => return self.texts.typed_row(payload, &self.forms),
             _ => {}
         }
         let definitions = &self.definitions;
@@ -85,7 +96,7 @@ impl Kept {
             .columns
             .get_or_insert_with(|| definitions.as_slice().into());
         let (buffer, columns) = (&mut ParseBuf(payload), Arc::clone(columns));
-        let row = if expected == Expected::TypedRows {
+        let row = if expected == ExpectedReply::TypedRows {
             buffer
                 .parse::<RowDeserializer<ServerSide, Binary>>(columns)
                 .map(Row::from)
@@ -95,7 +106,7 @@ impl Kept {
                 .map(Row::from)
         };
         self.rows
-            .push(row.map_err(|_| Malformed("a row is cut short"))?);
+            .push(row.map_err(|_| MalformedPacket("a row is cut short"))?);
         Ok(())
     }
 }

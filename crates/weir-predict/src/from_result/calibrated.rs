@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Calibration, Discrepancy, DriveAbility, Observed, OperatingPoint, System};
+use crate::{Calibration, Discrepancy, DriveAbility, Observation, OperatingPoint, System};
 use weir_drive::profiles;
 use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, Scale, StudyResult};
 
-use crate::from_result::agreement::{Agreement, Compared};
+use crate::from_result::agreement::{Agreement, PointComparison};
 use crate::from_result::data_model::{DataModel, first_cell};
 use crate::from_result::error::ForecastError;
-use crate::from_result::measured::{Measured, MeasuredRun, is_alike, mean};
+use crate::from_result::measured::{MeasuredRun, PointMeasurement, is_alike, mean};
 
 /// What predictions of a result are made from.
 #[derive(Debug)]
-pub struct Calibrated {
+pub struct CalibratedModel {
     pub(crate) calibration: Calibration,
     pub(crate) system: System,
     /// By how much the throughput of drives is scaled, as in the study.
@@ -29,14 +29,14 @@ pub struct Calibrated {
     runs: Vec<MeasuredRun>,
 }
 
-impl Calibrated {
+impl CalibratedModel {
     /// From `result`, for the named `drives` and numbers of connections (`threads`), or else those of the
     /// first cell.
     ///
     /// # Errors
     ///
     /// A result whose runs say too little, and drives without a profile.
-    pub fn of(
+    pub fn from_result(
         result: &StudyResult,
         data: &DataModel,
         drives: &[String],
@@ -57,7 +57,8 @@ impl Calibrated {
             let known = cell.spec.drive_name().and_then(|name| abilities.get(&name));
             known.unwrap_or_else(|| &abilities[&asked[0].name])
         };
-        let calibration = Calibration::of(result, &data.popularity, data.pool_use, &of_cell)?;
+        let calibration =
+            Calibration::from_result(result, &data.popularity, data.pool_use, &of_cell)?;
         let mut system = System {
             popularity: data.popularity.clone(),
             writes: crate::write_settings(result, calibration.redo_bytes)?,
@@ -68,13 +69,13 @@ impl Calibrated {
         };
         let runs = result.runs.iter();
         let runs: Vec<_> = runs
-            .filter_map(|run| MeasuredRun::of(plan, data.popularity.references(), run))
+            .filter_map(|run| MeasuredRun::from_run(plan, data.popularity.references(), run))
             .collect();
         let places = compared(&system, &abilities, &runs, data)?;
-        let observed: Vec<Observed> = places.iter().map(Compared::observed).collect();
-        system.discrepancy = Discrepancy::of(&observed);
+        let observed: Vec<Observation> = places.iter().map(PointComparison::observed).collect();
+        system.discrepancy = Discrepancy::fit(&observed);
         Ok(Self {
-            agreement: Agreement::of(&places, &system.discrepancy),
+            agreement: Agreement::estimate(&places, &system.discrepancy),
             system,
             calibration,
             scale,
@@ -139,12 +140,17 @@ impl Calibrated {
         self
     }
 
-    /// What the result's runs of a place did, on average.
-    pub(crate) fn measured(&self, drive: &str, pool: Bytes, connections: u32) -> Option<Measured> {
+    /// Returns the average of the result's runs of a place.
+    pub(crate) fn measured(
+        &self,
+        drive: &str,
+        pool: Bytes,
+        connections: u32,
+    ) -> Option<PointMeasurement> {
         let there = self.runs.iter().filter(|run| {
             run.drive == drive && is_alike(run.pool, pool) && run.connections == connections
         });
-        Measured::mean(&there.map(|run| run.measured).collect::<Vec<_>>())
+        PointMeasurement::mean(&there.map(|run| run.measured).collect::<Vec<_>>())
     }
 
     /// Names of the drives that are asked about.
@@ -172,15 +178,17 @@ fn compared(
     abilities: &BTreeMap<String, DriveAbility>,
     runs: &[MeasuredRun],
     data: &DataModel,
-) -> Result<Vec<Compared>, ForecastError> {
-    let mut places: BTreeMap<_, Vec<Measured>> = BTreeMap::new();
+) -> Result<Vec<PointComparison>, ForecastError> {
+    let mut places: BTreeMap<_, Vec<PointMeasurement>> = BTreeMap::new();
     for run in runs {
         let place = (&run.drive, run.pool, run.connections);
         places.entry(place).or_default().push(run.measured);
     }
     let mut both = Vec::new();
     for ((name, pool, connections), measured) in places {
-        let (Some(drive), Some(measured)) = (abilities.get(name), Measured::mean(&measured)) else {
+        let (Some(drive), Some(measured)) =
+            (abilities.get(name), PointMeasurement::mean(&measured))
+        else {
             continue;
         };
         let place = OperatingPoint {
@@ -189,7 +197,7 @@ fn compared(
             connections,
         };
         let pages = data.frames(pool);
-        both.push(Compared {
+        both.push(PointComparison {
             drive: name.clone(),
             pages: pages.min(system.popularity.pages()),
             predicted: place.at(pages)?,

@@ -26,7 +26,7 @@ impl ChosenCells {
     /// # Errors
     ///
     /// Levels that no cell has.
-    pub fn of(plan: &Plan, at: &[(String, String)]) -> Result<Self, ForecastError> {
+    pub fn choose(plan: &Plan, at: &[(String, String)]) -> Result<Self, ForecastError> {
         let mut levels: BTreeMap<_, _> = at.iter().cloned().collect();
         let first = weir_judge::cells_at(plan, &levels)?[0];
         let mut assumed = Vec::new();
@@ -144,7 +144,7 @@ mod tests {
             let file = StudyFile::parse("s.toml", text).unwrap();
             let flavor_of = |_: &Path| unreachable!("the study names no program");
             let plan = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap();
-            let assumed = ChosenCells::of(&plan, &[]).unwrap().assumed;
+            let assumed = ChosenCells::choose(&plan, &[]).unwrap().assumed;
             assert_eq!(
                 assumed.iter().any(|line| line.contains("rate")),
                 told,
@@ -157,7 +157,7 @@ mod tests {
     fn part_at(levels: [(&str, &str); 2]) -> StudyResult {
         let plan = plan();
         let at = levels.map(|(name, level)| (name.to_owned(), level.to_owned()));
-        let chosen = ChosenCells::of(&plan, &at).unwrap();
+        let chosen = ChosenCells::choose(&plan, &at).unwrap();
         let result = StudyResult {
             plan,
             started_at: String::new(),
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_nobody_chose_is_the_first_level_and_told() {
-        let chosen = ChosenCells::of(&plan(), &[]).unwrap();
+        let chosen = ChosenCells::choose(&plan(), &[]).unwrap();
         assert_eq!(chosen.cells, [0]);
         let told = chosen.assumed.join("\n");
         assert!(

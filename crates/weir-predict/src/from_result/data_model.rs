@@ -34,7 +34,7 @@ impl DataModel {
     /// # Errors
     ///
     /// A workload or setting that no model describes, and a pool that is no size.
-    pub fn of(plan: &Plan, asked: Option<&str>) -> Result<Self, ForecastError> {
+    pub fn from_plan(plan: &Plan, asked: Option<&str>) -> Result<Self, ForecastError> {
         let spec = first_cell(plan)?;
         let primary = spec.primary();
         let popularity = popularity(spec)?;
@@ -46,7 +46,7 @@ impl DataModel {
         let variables = &primary.variables;
         crate::check_variables(variables)?;
         let changes_pages = popularity.changes() > 0.0;
-        let pool_use = PoolUse::of(
+        let pool_use = PoolUse::new(
             primary.server.flavor,
             variables,
             primary.pool,

@@ -6,7 +6,7 @@ use weir_model::{Bytes, DriveProfile};
 use weir_report::{PredictedDrive, PredictedPoint, connections, table};
 
 use crate::from_result::ForecastError;
-use crate::from_result::calibrated::Calibrated;
+use crate::from_result::calibrated::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::growth::Growth;
 use crate::from_result::latency::simulate_latency;
@@ -196,7 +196,7 @@ fn amount(amount: Option<f64>) -> String {
 /// One drive, asked about all pools and numbers of connections.
 pub(crate) struct DriveQuery<'a> {
     pub(crate) data: &'a DataModel,
-    pub(crate) calibrated: &'a Calibrated,
+    pub(crate) calibrated: &'a CalibratedModel,
     pub(crate) profile: &'a DriveProfile,
     pub(crate) drive: &'a DriveAbility,
     /// The first drive, unless this is it.
@@ -226,7 +226,7 @@ impl DriveQuery<'_> {
     /// A part without its points.
     fn part(&self, connections: u32) -> Result<DriveForecast, ForecastError> {
         let place = self.calibrated.place(self.drive, connections);
-        let growth = |percent| Growth::of(&place, self.data, percent);
+        let growth = |percent| Growth::predict(&place, self.data, percent);
         Ok(DriveForecast {
             drive: self.drive.name.clone(),
             connections,

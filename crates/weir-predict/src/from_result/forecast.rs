@@ -3,11 +3,11 @@
 use crate::Calibration;
 use serde::Serialize;
 use weir_model::Scale;
-use weir_report::{Predicted, connections};
+use weir_report::{PredictedThroughput, connections};
 
 use crate::from_result::ForecastError;
 use crate::from_result::agreement::Agreement;
-use crate::from_result::calibrated::Calibrated;
+use crate::from_result::calibrated::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::drive_forecast::{DriveForecast, DriveQuery};
 use crate::from_result::query::Query;
@@ -38,8 +38,8 @@ impl Forecast {
     /// # Errors
     ///
     /// What the model does not describe, as more connections than were measured.
-    pub fn of(
-        calibrated: &Calibrated,
+    pub fn predict(
+        calibrated: &CalibratedModel,
         data: &DataModel,
         query: &Query,
     ) -> Result<Self, ForecastError> {
@@ -59,7 +59,7 @@ impl Forecast {
             };
             parts.extend(asked.parts(&pools)?);
         }
-        let promise = |objective| SloCapacity::of(calibrated, data, objective);
+        let promise = |objective| SloCapacity::find(calibrated, data, objective);
         Ok(Self {
             promise: query.objective.map(promise).transpose()?,
             calibration: calibrated.calibration.clone(),
@@ -85,14 +85,14 @@ impl Forecast {
     }
 
     /// The figures of the report: one for each number of connections, a line for each drive.
-    pub fn figures(&self) -> Vec<Predicted> {
-        let mut figures: Vec<Predicted> = Vec::new();
+    pub fn figures(&self) -> Vec<PredictedThroughput> {
+        let mut figures: Vec<PredictedThroughput> = Vec::new();
         for part in &self.parts {
             let title = connections(part.connections);
             let line = part.figure();
             match figures.iter_mut().find(|figure| figure.title == title) {
                 Some(figure) => figure.drives.push(line),
-                None => figures.push(Predicted {
+                None => figures.push(PredictedThroughput {
                     title,
                     drives: vec![line],
                     notes: self.agreement().into_iter().chain(self.assumed()).collect(),

@@ -25,7 +25,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    pub(crate) fn of(
+    pub(crate) fn predict(
         place: &OperatingPoint<'_>,
         data: &DataModel,
         percent: f64,

@@ -62,7 +62,7 @@ impl LivePool {
     /// # Errors
     ///
     /// A pool that is no size, and looks from which nothing follows.
-    pub fn of(seen: &PoolUseSeen, asked: Option<&str>) -> Result<Self, ForecastError> {
+    pub fn predict(seen: &PoolUseSeen, asked: Option<&str>) -> Result<Self, ForecastError> {
         let seconds = seen.over.as_secs_f64();
         let misses_per_s = seen.misses / seconds;
         let looks = &seen.looks;

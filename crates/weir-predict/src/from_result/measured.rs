@@ -6,13 +6,13 @@ use weir_model::{Bytes, Plan, RunResult, metrics};
 
 /// What was measured.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Measured {
+pub(crate) struct PointMeasurement {
     pub(crate) transactions_per_s: f64,
     /// Pages read / pages that the model says are asked for; `None` where the server did not tell.
     pub(crate) miss_ratio: Option<f64>,
 }
 
-impl Measured {
+impl PointMeasurement {
     /// The means of runs that are alike; `None` without any.
     pub(crate) fn mean(runs: &[Self]) -> Option<Self> {
         let missed: Vec<f64> = runs.iter().filter_map(|run| run.miss_ratio).collect();
@@ -30,19 +30,19 @@ pub(crate) struct MeasuredRun {
     pub(crate) drive: String,
     pub(crate) pool: Bytes,
     pub(crate) connections: u32,
-    pub(crate) measured: Measured,
+    pub(crate) measured: PointMeasurement,
 }
 
 impl MeasuredRun {
     /// A transaction asks for so many pages (`references`). `None` for a run on the host's own storage.
-    pub(crate) fn of(plan: &Plan, references: f64, run: &RunResult) -> Option<Self> {
+    pub(crate) fn from_run(plan: &Plan, references: f64, run: &RunResult) -> Option<Self> {
         let cell = plan.cells.get(run.record.cell)?;
         let reads = per_transaction(run, metrics::STATUS_POOL_READS);
         Some(Self {
             drive: cell.spec.drive_name()?,
             pool: run.variables.get(POOL)?.parse().ok()?,
             connections: cell.spec.load.connections,
-            measured: Measured {
+            measured: PointMeasurement {
                 transactions_per_s: run.record.transactions_per_s,
                 miss_ratio: reads.map(|reads| reads / references),
             },

@@ -33,7 +33,7 @@ pub struct Misses {
 /// A plan without cells.
 pub fn misses(plan: &Plan, data: &DataModel) -> Result<Misses, ForecastError> {
     let old_blocks_time_s = old_blocks_time_s(first_cell(plan)?);
-    let row = |pool: &Bytes| Row::of(data, old_blocks_time_s, *pool);
+    let row = |pool: &Bytes| Row::predict(data, old_blocks_time_s, *pool);
     Ok(Misses {
         rows: data.pools.iter().map(row).collect(),
     })
@@ -49,7 +49,7 @@ impl Misses {
 }
 
 impl Row {
-    fn of(data: &DataModel, old_blocks_time_s: f64, pool: Bytes) -> Self {
+    fn predict(data: &DataModel, old_blocks_time_s: f64, pool: Bytes) -> Self {
         let frames = data.frames(pool).max(1.0);
         let model = PoolModel::new(&data.popularity, frames, data.pool_use, old_blocks_time_s);
         let promoting = model.promoting();

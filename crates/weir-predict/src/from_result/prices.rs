@@ -25,7 +25,7 @@ impl PriceList {
     /// # Errors
     ///
     /// A price of something else.
-    pub fn of(
+    pub fn new(
         plan: &Plan,
         given: &[(String, f64)],
         drives: &[&str],

@@ -58,7 +58,7 @@ pub fn order_entry_popularity(workload: &OrderEntryWorkload, flavor: Flavor) -> 
     by_number(&mut tables, workload);
     small(&mut tables, warehouses);
     orders(&mut tables, warehouses, f64::from(workload.customers));
-    tables.groups.push(UndoLogs::of(flavor).group());
+    tables.groups.push(UndoLogs::for_flavor(flavor).group());
     Popularity::new(tables.groups).with_upper_pages(tables.upper_pages)
 }
 

@@ -63,7 +63,7 @@ impl UndoLogs {
     };
 
     /// Those of a server.
-    pub(super) fn of(flavor: Flavor) -> Self {
+    pub(super) fn for_flavor(flavor: Flavor) -> Self {
         match flavor {
             Flavor::Mysql => Self::MYSQL,
             Flavor::Mariadb => Self::MARIADB,
@@ -97,7 +97,7 @@ impl TableSet {
             rows,
             leaf,
             lines: 20_000,
-            undo: UndoLogs::of(flavor),
+            undo: UndoLogs::for_flavor(flavor),
         }
     }
 }
@@ -136,7 +136,7 @@ pub fn popularity_of(
     distribution: Distribution,
     tables: &TableSet,
 ) -> Result<Popularity, PredictError> {
-    let uses = Uses::of(workload, mix, tables)?;
+    let uses = Uses::for_workload(workload, mix, tables)?;
     let rows = tables.rows as f64;
     let leaves = |entries: f64| (rows / entries).ceil().max(1.0) as u64;
     let (clustered, integer) = (
@@ -255,7 +255,11 @@ struct Uses {
 }
 
 impl Uses {
-    fn of(workload: WorkloadName, mix: &Mix, tables: &TableSet) -> Result<Self, PredictError> {
+    fn for_workload(
+        workload: WorkloadName,
+        mix: &Mix,
+        tables: &TableSet,
+    ) -> Result<Self, PredictError> {
         use WorkloadName as W;
         let mut uses = Self::default();
         match workload {

@@ -65,7 +65,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn of(found: [f64; SEEDS.len()]) -> Self {
+    fn from_seeds(found: [f64; SEEDS.len()]) -> Self {
         let [low, high] = [f64::min, f64::max].map(|end| found.into_iter().fold(found[0], end));
         Self {
             miss_ratio: found.iter().sum::<f64>() / found.len() as f64,
@@ -90,7 +90,8 @@ pub fn sampled_curve(references: &[u32], pages: u32, share: f64, sizes: &[f64]) 
         curve.add_hits(expected - seen as f64);
         curve
     });
-    let at = |size: &f64| Estimate::of([0, 1, 2].map(|index| curves[index].miss_ratio(*size)));
+    let at =
+        |size: &f64| Estimate::from_seeds([0, 1, 2].map(|index| curves[index].miss_ratio(*size)));
     sizes.iter().map(at).collect()
 }
 
@@ -103,7 +104,7 @@ pub fn sampled_pool(
     settings: &PoolSettings,
 ) -> Estimate {
     let warm_up = references.len() / 4;
-    Estimate::of(SEEDS.map(|seed| {
+    Estimate::from_seeds(SEEDS.map(|seed| {
         let sample = Sample::new(share, seed);
         let share = sample.held_share(pages);
         let mut pool = Pool::new(settings.scaled(share), pages);

@@ -21,7 +21,7 @@ pub(super) struct Replication {
 
 impl Replication {
     /// Of the replica called `name`.
-    pub(super) fn of(name: impl Into<String>) -> Self {
+    pub(super) fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             ..Self::default()

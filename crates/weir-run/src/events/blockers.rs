@@ -21,7 +21,7 @@ pub(super) fn blockers(watcher: &mut Connection, id: u32, names: &Names) -> Vec<
     };
     let blocker = |(connection, command, seconds, statement): Row| Blocker {
         connection,
-        event: names.of(connection),
+        event: names.name(connection),
         idle_s: seconds.filter(|_| command.as_deref() == Some("Sleep")),
         statement: statement.map(|text| text.chars().take(STATEMENT_CHARS).collect()),
     };

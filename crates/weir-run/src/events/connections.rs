@@ -17,7 +17,7 @@ impl Names {
         names.insert(u64::from(connection), event.to_owned());
     }
 
-    pub(super) fn of(&self, connection: u64) -> Option<String> {
+    pub(super) fn name(&self, connection: u64) -> Option<String> {
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         names.get(&connection).cloned()
     }

@@ -10,7 +10,7 @@ use super::clock::Clock;
 
 /// How a copy is made.
 #[derive(Debug)]
-pub(super) enum Copying {
+pub(super) enum CopyMethod {
     By(CopyWay),
     Tool {
         tool: OwnTool,
@@ -19,13 +19,13 @@ pub(super) enum Copying {
     },
 }
 
-impl Copying {
+impl CopyMethod {
     /// `None`: by the server's own ALTER.
     ///
     /// # Errors
     ///
     /// A tool that is not there.
-    pub(super) fn of(kind: &EventKind) -> Result<Option<Self>, DdlError> {
+    pub(super) fn for_event(kind: &EventKind) -> Result<Option<Self>, DdlError> {
         let EventKind::Ddl(statement) = kind else {
             return Ok(None);
         };
@@ -42,7 +42,7 @@ impl Copying {
         &self,
         statement: &EventStatement,
         (endpoint, gate): (&Endpoint, &Gate),
-        told: &mut Told,
+        told: &mut CopyFacts,
         clock: &Clock,
     ) -> EventEnding {
         let is_over = || clock.is_over();
@@ -70,15 +70,15 @@ impl Copying {
     }
 }
 
-/// What a copy tells of itself, by name.
-type Told = BTreeMap<String, String>;
+/// Facts of a copy about itself, by name.
+type CopyFacts = BTreeMap<String, String>;
 
 fn by_copier(
     way: CopyWay,
     alter: AlterStatement,
     statement: &EventStatement,
     (endpoint, gate): (&Endpoint, &Gate),
-    told: &mut Told,
+    told: &mut CopyFacts,
     is_over: &dyn Fn() -> bool,
 ) -> Result<(), DdlError> {
     let copier = TableCopier {
@@ -102,7 +102,7 @@ fn by_tool(
     tool: &OwnTool,
     alter: &AlterStatement,
     server: (&Endpoint, &Gate),
-    told: &mut Told,
+    told: &mut CopyFacts,
     is_over: &dyn Fn() -> bool,
 ) -> Result<(), DdlError> {
     let run = tool.run(server, alter, is_over)?;

@@ -11,14 +11,14 @@ use weir_server::{ConfigChanges, literal};
 
 use super::clock::Clock;
 use super::connections::Connections;
-use super::copying::Copying;
+use super::copying::CopyMethod;
 use crate::target::{Ending, OwnServer};
 
 /// An event that waits for its time.
-pub(super) struct Prepared {
+pub(super) struct PreparedEvent {
     pub(super) event: TimelineEvent,
     /// For an ALTER that is made by a copy.
-    pub(super) copying: Option<Copying>,
+    pub(super) copying: Option<CopyMethod>,
     /// For what opens connections of its own.
     pub(super) endpoint: Endpoint,
     pub(super) gate: Gate,
@@ -81,7 +81,7 @@ impl Work {
     }
 }
 
-impl Prepared {
+impl PreparedEvent {
     /// Does it. `stop`: the study is to end.
     pub(super) fn work(
         &mut self,

@@ -22,7 +22,7 @@ pub(super) struct OpenFiles {
 }
 
 impl OpenFiles {
-    pub(super) fn of(server: &OwnServer) -> Self {
+    pub(super) fn new(server: &OwnServer) -> Self {
         Self {
             server: server.clone(),
             seen: TemporaryFiles {

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// What was seen of a statement.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct StatementObservation {
     pub(super) phases: Vec<EventPhase>,
     pub(super) temporary: Option<TemporaryFiles>,
     /// Whether it was ended because the load was over.
@@ -38,14 +38,14 @@ pub(super) struct Watch<'a> {
 
 impl Watch<'_> {
     /// Watches until `done` says that the statement is over.
-    pub(super) fn until(mut self, done: &Receiver<()>) -> Seen {
+    pub(super) fn until(mut self, done: &Receiver<()>) -> StatementObservation {
         let mut phases = Phases::new(self.now_s());
-        let mut files = self.own.map(OpenFiles::of);
+        let mut files = self.own.map(OpenFiles::new);
         let mut was_ended = false;
         loop {
             let is_done = done.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout);
             if is_done {
-                return Seen {
+                return StatementObservation {
                     phases: phases.end(self.now_s()),
                     temporary: files.map(OpenFiles::end),
                     was_ended,

@@ -27,7 +27,7 @@ use crate::data::PreparedData;
 use crate::{RunError, commands, working_directory};
 pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
-use listening::Listening;
+use listening::ReachableServer;
 pub(crate) use listening::{ListenAddress, LoadAccount};
 use replicas::Replica;
 pub(crate) use replicas::Successor;
@@ -44,9 +44,9 @@ pub(crate) struct PrivateTarget {
     drive: Option<DriveProcess>,
     home: WorkDirectory,
     commands: Vec<String>,
-    /// Where other hosts reach it.
-    listening: Option<Listening>,
-    /// Its socket's, where the server is to be found at the same one after an event has started it again.
+    /// Address for other hosts.
+    listening: Option<ReachableServer>,
+    /// Directory of its socket, where the server is to be found at the same one after an event has started it again.
     _socket_dir: Option<WorkDirectory>,
 }
 
@@ -92,7 +92,8 @@ impl PrivateTarget {
         options.socket = socket_dir.as_ref().map(|dir| dir.path().join("mysql.sock"));
         let port = replicas::prepare_primary(context, cell, &mut options)?;
         let tls = home.path().join("tls");
-        let listening = account.map(|account| Listening::prepare(account, &tls, &mut options));
+        let listening =
+            account.map(|account| ReachableServer::prepare(account, &tls, &mut options));
         let listening = listening.transpose()?;
         let binary = context.server_of(cell);
         commands.push(commands::server(binary, &options)?);
@@ -123,8 +124,8 @@ impl PrivateTarget {
         Ok(target)
     }
 
-    /// Where other hosts reach it, if they do.
-    pub(crate) fn listening(&self) -> Option<&Listening> {
+    /// Returns the address for other hosts, if they reach it.
+    pub(crate) fn listening(&self) -> Option<&ReachableServer> {
         self.listening.as_ref()
     }
 

@@ -6,8 +6,8 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 use std::ptr::{null_mut, read_unaligned};
 
 use crate::lua::c_database::{SqlConnection, SqlResult, bytes, note, number, on, result};
-use crate::lua::core::current;
 use crate::lua::host::{Level, Parameter};
+use crate::lua::state_data::current;
 use crate::lua::statement::ParameterKind;
 use crate::lua::wait::in_place;
 

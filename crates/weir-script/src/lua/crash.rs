@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use mlua::ffi;
 
-use crate::lua::core::running;
+use crate::lua::state_data::running;
 
 /// Signals of a crash.
 const CRASHES: [(c_int, &str); 5] = [

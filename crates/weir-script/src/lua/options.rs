@@ -25,7 +25,7 @@ pub enum OptionKind {
 
 impl OptionKind {
     /// The kind of this number.
-    pub fn of(number: i64) -> Option<Self> {
+    pub fn from_number(number: i64) -> Option<Self> {
         [
             Self::Bool,
             Self::Integer,

@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use coroutine::{Events, Moved, Turned};
+pub use coroutine::{CoroutineStep, Events, MovableState};
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 
-use crate::lua::core::{Core, enter};
 use crate::lua::host::Host;
 use crate::lua::ignored_errors::Errors;
 use crate::lua::options::{OptionKind, OptionValue, ScriptOption, option_list};
+use crate::lua::state_data::{Core, enter};
 use crate::lua::wait::Waits;
 use crate::lua::{
-    ScriptError, c_database, c_histogram, c_statement, c_surface, crash, output, prelude,
+    ScriptError, c_database, c_functions, c_histogram, c_statement, crash, output, prelude,
 };
 
 /// What a state tells its script about itself.
@@ -74,7 +74,7 @@ impl State {
     ///
     /// An interpreter that has no memory.
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
-        c_surface::keep();
+        c_functions::keep();
         c_database::keep();
         c_statement::keep();
         c_histogram::keep();
@@ -366,7 +366,7 @@ pub(crate) fn first_words(error: &mlua::Error) -> String {
 
 fn declared(option: &Table) -> Result<ScriptOption, ScriptError> {
     let (name, number): (String, i64) = (option.get(1)?, option.get(3)?);
-    let kind = OptionKind::of(number).ok_or_else(|| {
+    let kind = OptionKind::from_number(number).ok_or_else(|| {
         ScriptError::Option(format!("option {name} has a type that is none: {number}"))
     })?;
     Ok(ScriptOption {

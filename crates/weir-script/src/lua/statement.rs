@@ -14,7 +14,7 @@ pub(crate) enum ParameterKind {
 
 /// A statement that a script prepared.
 #[derive(Debug, Clone)]
-pub(crate) struct Prepared {
+pub(crate) struct ScriptStatement {
     /// As the script wrote it.
     pub(crate) text: Rc<[u8]>,
     pub(crate) how: How,
@@ -32,7 +32,7 @@ pub(crate) enum How {
     Text(Rc<[Vec<u8>]>),
 }
 
-impl Prepared {
+impl ScriptStatement {
     /// A statement that the server knows.
     pub(crate) fn of_server(text: &[u8], number: u32, parameters: usize) -> Self {
         Self {

@@ -13,7 +13,7 @@ use crate::lua::{
 
 /// What a host was asked, and what it is to answer.
 #[derive(Default)]
-struct Seen {
+struct TestHost {
     requests: Vec<String>,
     answers: VecDeque<Result<Reply, Failure>>,
     log: Vec<String>,
@@ -25,7 +25,7 @@ struct Seen {
 }
 
 #[derive(Clone, Default)]
-struct Fake(Rc<RefCell<Seen>>);
+struct Fake(Rc<RefCell<TestHost>>);
 
 impl Host for Fake {
     fn connect(&mut self) -> Result<u32, Failure> {

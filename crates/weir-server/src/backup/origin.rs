@@ -37,7 +37,7 @@ pub struct BackupOrigin {
 
 impl BackupOrigin {
     /// Reads a folder.
-    pub(super) fn of(directory: &Path) -> Result<Self, ServerError> {
+    pub(super) fn read(directory: &Path) -> Result<Self, ServerError> {
         let refused = |why: &str, remedy: &'static str| ServerError::Backup {
             path: directory.to_owned(),
             why: why.to_owned(),
@@ -167,7 +167,7 @@ mod tests {
     fn versions_are_read_wherever_they_stand() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
-        assert!(BackupOrigin::of(directory.path()).is_err());
+        assert!(BackupOrigin::read(directory.path()).is_err());
         fs::write(at("ibdata1"), b"").unwrap();
         fs::create_dir(at("mysql")).unwrap();
         fs::write(at("mysql/global_priv.MAI"), b"").unwrap();
@@ -177,7 +177,7 @@ mod tests {
             "[mysqld]\ninnodb_page_size=8192\nother=1\n",
         )
         .unwrap();
-        let origin = BackupOrigin::of(directory.path()).unwrap();
+        let origin = BackupOrigin::read(directory.path()).unwrap();
         assert_eq!(origin.flavor, Flavor::Mariadb);
         assert_eq!(origin.version.unwrap().to_string(), "10.11.19");
         assert_eq!(origin.variables["innodb_page_size"], "8192");
@@ -186,7 +186,7 @@ mod tests {
             [&[0; 8][..], &90_704_u32.to_be_bytes()].concat(),
         )
         .unwrap();
-        let origin = BackupOrigin::of(directory.path()).unwrap();
+        let origin = BackupOrigin::read(directory.path()).unwrap();
         assert_eq!(
             (origin.flavor, origin.version.unwrap().to_string()),
             (Flavor::Mysql, "9.7.4".to_owned())
@@ -196,7 +196,9 @@ mod tests {
             "backup_type = full-backuped\n",
         )
         .unwrap();
-        let refused = BackupOrigin::of(directory.path()).unwrap_err().to_string();
+        let refused = BackupOrigin::read(directory.path())
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("--prepare"), "{refused}");
     }
 }

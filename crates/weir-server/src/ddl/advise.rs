@@ -129,7 +129,7 @@ impl Advisor {
             obstacles.push(found.obstacle);
         }
         self.options.stop.check()?;
-        let space = Space::of(&copy, &trial, &self.user);
+        let space = Space::new(&copy, &trial, &self.user);
         obstacles.extend(self.obstacles(&mut connection, &alter, &copy, &trial, &space)?);
         obstacles.sort_by_key(|obstacle| obstacle.severity);
         Ok(Advice {

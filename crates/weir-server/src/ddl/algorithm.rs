@@ -21,7 +21,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Those of a server, the fastest first.
-    pub const fn of(flavor: Flavor) -> &'static [Self] {
+    pub const fn for_flavor(flavor: Flavor) -> &'static [Self] {
         match flavor {
             Flavor::Mysql => &[Self::Instant, Self::InPlace, Self::Copy],
             Flavor::Mariadb => &[Self::Instant, Self::NoCopy, Self::InPlace, Self::Copy],

@@ -89,8 +89,8 @@ pub enum DdlError {
     Process(#[from] ProcessError),
 }
 
-impl From<crate::Stopped> for DdlError {
-    fn from(_: crate::Stopped) -> Self {
+impl From<crate::StopRequested> for DdlError {
+    fn from(_: crate::StopRequested) -> Self {
         Self::Stopped
     }
 }

@@ -128,7 +128,7 @@ impl TrialServer {
     ) -> Result<Trial, DdlError> {
         let before = Dictionary::read(connection, self.flavor)?;
         let mut refused = Vec::new();
-        let algorithms = Algorithm::of(self.flavor).iter();
+        let algorithms = Algorithm::for_flavor(self.flavor).iter();
         for algorithm in algorithms.filter(|algorithm| !without.contains(algorithm)) {
             for lock in locks(self.flavor, *algorithm) {
                 self.stop.check()?;

@@ -60,7 +60,7 @@ impl PoolServer {
         let mut session = self.session()?;
         let rows = indexes(&mut session, self.flavor())?;
         let columns = Columns::read(&mut session)?;
-        Ok(Catalog::of(rows, &columns))
+        Ok(Catalog::new(rows, &columns))
     }
 }
 
@@ -79,7 +79,7 @@ fn indexes(session: &mut Session, flavor: Flavor) -> Result<Vec<Row>, PoolError>
 }
 
 impl Catalog {
-    fn of(rows: Vec<Row>, columns: &Columns) -> Self {
+    fn new(rows: Vec<Row>, columns: &Columns) -> Self {
         let clustered: HashMap<String, String> = rows
             .iter()
             .filter(|row| row.5 & OTHERS == 0 && row.5 & CLUSTERED != 0)

@@ -152,7 +152,7 @@ impl Ship {
         let tables = shared_tables(&dump.pages, &catalog, &catalog);
         let trees = Trees::read(from, &catalog, &tables)?;
         Ok(KeyShipment {
-            ranges: KeyRanges::of(&dump, &catalog, &trees),
+            ranges: KeyRanges::new(&dump, &catalog, &trees),
             listed: dump.pages.len(),
             page: from.session()?.pool()?.page,
         })

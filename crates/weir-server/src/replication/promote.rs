@@ -32,7 +32,7 @@ pub fn promote(
     endpoint: &Endpoint,
     limit: Duration,
 ) -> Result<Promotion, ServerError> {
-    let words = Words::of(binary);
+    let words = Words::for_server(binary);
     let began = Instant::now();
     // The wait itself keeps the connection silent.
     let patience = limit + Duration::from_secs(10);
@@ -103,7 +103,7 @@ fn apply_received(
         Flavor::Mysql => ("Retrieved_Gtid_Set", "WAIT_FOR_EXECUTED_GTID_SET"),
         Flavor::Mariadb => ("Gtid_IO_Pos", "MASTER_GTID_WAIT"),
     };
-    let received = status.of([received; 2]).replace(['\n', '\r', '\''], "");
+    let received = status.column([received; 2]).replace(['\n', '\r', '\''], "");
     if received.is_empty() {
         return Ok(());
     }

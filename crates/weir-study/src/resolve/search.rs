@@ -106,7 +106,7 @@ impl Resolver<'_> {
     /// What is varied: the rate, the threads, or a variable that holds a size or number.
     fn searched(&self, search: &SearchSection, plan: &Plan) -> Result<String, StudyError> {
         let factor = Target::name_of(name(search));
-        let target = Target::of(&factor);
+        let target = Target::parse(&factor);
         let fits = match search.find {
             Find::Rate => matches!(target, Target::Load(option) if option.name == "rate"),
             Find::Peak | Find::Knee => matches!(target, Target::Threads | Target::Variable(_)),
@@ -164,8 +164,8 @@ pub fn probe_cell(plan: &Plan, search: &SearchPlan, probe: Probe) -> Cell {
 
 /// An error says why `cell` cannot be searched in.
 fn try_probe_cell(cell: &Cell, search: &SearchPlan, probe: Probe) -> Result<Cell, String> {
-    let mut draft = Draft::of(cell);
-    let target = Target::of(&search.factor);
+    let mut draft = Draft::from_cell(cell);
+    let target = Target::parse(&search.factor);
     let value = probe.place.to_string();
     let context = Context {
         flavor_of: &|_| unreachable!("a search does not vary servers"),

@@ -38,7 +38,7 @@ impl Resolver<'_> {
     pub(super) fn check_spellings(&self) -> Result<(), StudyError> {
         let mut seen: BTreeMap<String, Vec<Spelling>> = BTreeMap::new();
         for spelling in self.names()? {
-            if !matches!(Target::of(&spelling.name), Target::Variable(_)) {
+            if !matches!(Target::parse(&spelling.name), Target::Variable(_)) {
                 continue;
             }
             let before = seen.entry(option_variable(&spelling.name)).or_default();

@@ -64,7 +64,7 @@ impl Key {
         set(&mut options.hot_keys_percent, self.hot_keys_percent);
         options.pareto_h = self.h.unwrap_or(options.pareto_h);
         options.zipfian_exponent = self.exponent.unwrap_or(options.zipfian_exponent);
-        options.of(name)
+        options.distribution(name)
     }
 }
 

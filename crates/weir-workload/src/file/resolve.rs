@@ -11,7 +11,7 @@ use super::format::{Code, Kind, Source, StatementEntry, TableEntry, TransactionE
 use super::keys::{keys, span, unknown};
 use crate::generator::Choice;
 use crate::script::Transaction;
-use crate::table::Filling;
+use crate::table::RowSource;
 use crate::{
     Execution, Generator, Lines, Parameter, Pattern, Script, Sequence, Statement, Step, Table,
     Unique, ValueKind,
@@ -126,7 +126,7 @@ impl<'a> Resolver<'a> {
             number,
             create: table.create.clone(),
             columns,
-            filling: Filling::Drawn(generators),
+            filling: RowSource::Drawn(generators),
             rows: table.rows,
             indexes: table.indexes.clone(),
             slices: Vec::new(),

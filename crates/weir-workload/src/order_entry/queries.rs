@@ -7,7 +7,7 @@
 mod texts;
 
 use crate::ValueKind::{self, Decimal, Integer, Text};
-use crate::{Parameter, Sending, Statement};
+use crate::{Parameter, Statement, StatementProtocol};
 
 use super::LINES_MAX;
 
@@ -253,7 +253,7 @@ impl Query {
             Statement::on_tables(self.name(), texts::text(self, lines), 1, parameters);
         if matches!(self, Self::Begin | Self::Commit | Self::Rollback) {
             // The server has a number of prepared statements, and these gain nothing.
-            statement.sending = Sending::Text;
+            statement.sending = StatementProtocol::Text;
         }
         statement
     }

@@ -5,7 +5,7 @@ use weir_model::OrderEntryWorkload;
 use super::Sizes;
 use super::rows::{Maker, Relation};
 use crate::Table;
-use crate::table::{Filling, Slice};
+use crate::table::{RowSource, Slice};
 
 /// A table as it is made.
 struct Definition {
@@ -233,7 +233,7 @@ pub(super) fn tables(workload: &OrderEntryWorkload) -> Vec<Table> {
 
 impl Definition {
     fn table(&self, number: u32, workload: &OrderEntryWorkload) -> Table {
-        let maker = Maker::new(self.relation, Sizes::of(workload));
+        let maker = Maker::new(self.relation, Sizes::new(workload));
         let mut indexes: Vec<_> = self.index.iter().map(|&index| index.to_owned()).collect();
         if workload.foreign_keys {
             for (count, (columns, referred)) in (1..).zip(self.references) {
@@ -255,7 +255,7 @@ impl Definition {
             rows: maker.rows_before(workload.warehouses),
             indexes,
             slices: self.slices(workload.warehouses, &maker),
-            filling: Filling::OrderEntry(maker),
+            filling: RowSource::OrderEntry(maker),
         }
     }
 

@@ -26,7 +26,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Those of a workload.
-    pub fn of(workload: &OrderEntryWorkload) -> Self {
+    pub fn new(workload: &OrderEntryWorkload) -> Self {
         let OrderEntryWorkload {
             warehouses,
             items,

@@ -79,7 +79,7 @@ fn options(arguments: &CrashTestArguments) -> anyhow::Result<TestOptions> {
     };
     let drive = weir_drive::profiles::load(&arguments.drive, None)?;
     let seed = arguments.seed.unwrap_or_else(clock_seed);
-    let mut rules = DeviceRules::of(&drive);
+    let mut rules = DeviceRules::for_profile(&drive);
     if let Some(cache) = arguments.cache {
         rules.cache = cache.into();
     }
@@ -264,7 +264,7 @@ fn for_a_study(test: &CrashTest, options: &TestOptions) -> anyhow::Result<()> {
     };
     let counts = test.tally.commits_lost.states == 0
         && said.doublewrite() == Some(Doublewrite::Off)
-        && options.rules == DeviceRules::of(&options.drive)
+        && options.rules == DeviceRules::for_profile(&options.drive)
         && options.cut == Cut::Power;
     if !counts {
         return Ok(());

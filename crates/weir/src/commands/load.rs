@@ -135,7 +135,7 @@ struct Words {
 }
 
 /// A run without its numbers.
-struct Failed {
+struct FailedRun {
     error: anyhow::Error,
     /// Transactions were made.
     has_begun: bool,
@@ -146,10 +146,10 @@ fn run(
     gate: &Gate,
     stop: &AtomicBool,
     words: &Words,
-) -> Result<(), Failed> {
+) -> Result<(), FailedRun> {
     let mut has_begun = false;
     let done = measure(invocation, gate, stop, words, &mut has_begun);
-    done.map_err(|error| Failed { error, has_begun })
+    done.map_err(|error| FailedRun { error, has_begun })
 }
 
 fn measure(
@@ -174,7 +174,7 @@ fn measure(
         }
         report(invocation, weir_sysbench::THREADS_STARTED.to_owned())
     };
-    let server_host = server_host::Watched::begin(invocation)?;
+    let server_host = server_host::SampledHost::begin(invocation)?;
     let outcome = agents::run(invocation, gate, stop, &mut |progress| {
         if !matches!(progress, Progress::Warning(_) | Progress::Began(_)) {
             // A full disk ends the command with an error in the end.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use weir_model::{Finding, JudgedResult, Plan, Provenance, RuleId, Severity, Verdict};
-use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
+use weir_run::{RunError, RunOptions, RunOutcome, UserPermissions};
 use weir_store::progress::{Event, Progress, ProgressFile};
 use weir_study::Overrides;
 
@@ -83,7 +83,7 @@ fn options(arguments: &RunArguments, out: PathBuf, text: String) -> anyhow::Resu
         work: arguments.work.clone(),
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
-        allowed: Allowed {
+        allowed: UserPermissions {
             config: arguments.allow_config,
             replica: arguments.allow_replica,
         },

@@ -64,7 +64,7 @@ pub(crate) static PRODUCTIONS: [Production; 3] = [
 ];
 
 /// A capture, what was fitted to it, and the data of both.
-pub(crate) struct Captured {
+pub(crate) struct RecordedLoad {
     pub(crate) capture: PathBuf,
     pub(crate) fitted: Fitted,
     /// The fitted workload.
@@ -75,7 +75,7 @@ pub(crate) struct Captured {
 
 impl Production {
     /// Runs it behind the proxy, and fits its capture.
-    pub(crate) fn capture(&self, folder: &Path, transactions: u64) -> Captured {
+    pub(crate) fn capture(&self, folder: &Path, transactions: u64) -> RecordedLoad {
         let data = ["production", "fitted"].map(|name| folder.join(name));
         for folder in &data {
             std::fs::create_dir(folder).unwrap();
@@ -115,7 +115,7 @@ impl Production {
             server.stop(PATIENCE).unwrap();
         }
         let [_, fitted_data] = data;
-        Captured {
+        RecordedLoad {
             capture,
             fitted,
             workload,

@@ -125,7 +125,7 @@ fn prepare(
     server: &Server,
     script: &Path,
     warehouses: u32,
-) -> anyhow::Result<child::Finished> {
+) -> anyhow::Result<child::ToolOutput> {
     for table in TABLES {
         server.query(&format!("DROP TABLE IF EXISTS {table}"))?;
     }

@@ -122,7 +122,7 @@ pub(crate) fn go_tpc_prepare(
     server: &Server,
     warehouses: u32,
     threads: u32,
-) -> anyhow::Result<(child::Finished, u64)> {
+) -> anyhow::Result<(child::ToolOutput, u64)> {
     server.query(&format!("DROP DATABASE IF EXISTS {GO_TPC_SCHEMA}"))?;
     server.query(&format!("CREATE DATABASE {GO_TPC_SCHEMA}"))?;
     let mut command = go_tpc(arm, server, warehouses, threads);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use weir_model::{Address, Endpoint, Secret, Tls};
 use weir_mysql::{
-    Connector, Deadline, Exchange, ExecuteTemplate, Expected, Gate, HEADER_BYTES, ParameterKind,
-    Reply, ReplyParser, Request, Stream,
+    Connector, Deadline, Exchange, ExecuteTemplate, ExpectedReply, Gate, HEADER_BYTES,
+    ParameterKind, Reply, ReplyParser, Request, Stream,
 };
 use weir_workload::{Rng, seeded};
 
@@ -107,7 +107,7 @@ impl Client {
 
     /// Sends the request and reads its whole reply; how many bytes that has.
     fn ask_once(&self, mut parser: ReplyParser) -> anyhow::Result<usize> {
-        parser.expect(Expected::Outcome);
+        parser.expect(ExpectedReply::Outcome);
         // A request is far shorter than what a socket takes at once.
         let sent = rustix::io::write(&self.socket, &self.request)?;
         ensure!(sent == self.request.len(), "a request was cut short");

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use super::{Doing, MysqlDriver, QUIT, Shared};
+use super::{DriverState, MysqlDriver, QUIT, ReactorResources};
 use crate::LoadError;
 use crate::driver::{Fresh, Next};
 use crate::meter::{Meter, Phase};
@@ -51,7 +51,7 @@ impl MysqlDriver {
     pub(super) fn cause_of_loss(
         &mut self,
         error: &io::Error,
-        shared: &Shared,
+        shared: &ReactorResources,
     ) -> (LoadError, ServerError) {
         let idle_ns = self.closed_idle_ns.take();
         let idle_ns = idle_ns.filter(|idle_ns| *idle_ns >= IDLE_LIMIT_MIN_NS);
@@ -69,7 +69,7 @@ impl MysqlDriver {
         &mut self,
         why: LoadError,
         said: &ServerError,
-        shared: &Shared,
+        shared: &ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         if self.is_finishing {
@@ -81,7 +81,7 @@ impl MysqlDriver {
             return Err(why);
         };
         self.transit = None;
-        self.doing = Doing::Lost;
+        self.doing = DriverState::Lost;
         meter.now();
         if shared.tolerated.survives_loss() && !self.session.judges_errors() {
             meter.failed_try(said);
@@ -91,16 +91,16 @@ impl MysqlDriver {
         self.regain(shared, meter)
     }
 
-    /// Whether the connection has done its number of transactions.
-    pub(super) fn has_served(&self, shared: &Shared) -> bool {
+    /// Returns true if the connection has done its number of transactions.
+    pub(super) fn has_served(&self, shared: &ReactorResources) -> bool {
         let every = shared.reconnector.as_ref().map_or(0, |r| r.renewal.every);
         every > 0 && self.served >= every
     }
 
     /// Leaves the server, to come back on a new connection.
-    pub(super) fn leave(&mut self, shared: &mut Shared) -> Next {
+    pub(super) fn leave(&mut self, shared: &mut ReactorResources) -> Next {
         self.served = 0;
-        self.doing = Doing::Leaving;
+        self.doing = DriverState::Leaving;
         shared.outgoing.extend_from_slice(QUIT);
         Next::Reply
     }
@@ -108,10 +108,10 @@ impl MysqlDriver {
     /// The server has closed the connection that left: only now is there room for another.
     pub(super) fn left(
         &mut self,
-        shared: &Shared,
+        shared: &ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        self.doing = Doing::Renewing;
+        self.doing = DriverState::Renewing;
         if let Some(reconnector) = &shared.reconnector {
             reconnector.ask(self.number, reconnector.renewal.after_loss);
         }
@@ -121,10 +121,10 @@ impl MysqlDriver {
     /// Takes the new connection, or waits for it for as long as there is something to measure.
     pub(super) fn regain(
         &mut self,
-        shared: &Shared,
+        shared: &ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        let was_lost = self.doing == Doing::Lost;
+        let was_lost = self.doing == DriverState::Lost;
         let now_ns = meter.now();
         if meter.phase() == Phase::Drain {
             if was_lost {

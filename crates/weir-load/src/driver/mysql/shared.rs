@@ -1,16 +1,16 @@
 //! What the connections of one reactor share.
 
 use weir_model::{Address, ClosedLoop};
-use weir_mysql::{ClientError, Codec, Compression, Gate, Malformed, ServerError};
+use weir_mysql::{ClientError, Codec, Compression, Gate, MalformedPacket, ServerError};
 
 use crate::LoadError;
 use crate::driver::Reconnector;
-use crate::plan::Tolerated;
+use crate::plan::ToleratedErrors;
 
 /// What the connections of one reactor share.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    /// What the reactor is to send.
+pub(crate) struct ReactorResources {
+    /// Bytes for the reactor to send.
     pub(super) outgoing: Vec<u8>,
     /// Where a value is put together that has several parts.
     pub(super) scratch: Vec<u8>,
@@ -18,7 +18,7 @@ pub(crate) struct Shared {
     pub(super) links: Vec<Link>,
     /// What may be sent.
     pub(super) gate: Gate,
-    pub(super) tolerated: Tolerated,
+    pub(super) tolerated: ToleratedErrors,
     /// Makes connections again, if that is asked for.
     pub(super) reconnector: Option<Reconnector>,
     /// By how much each request and each reply is delayed.
@@ -29,11 +29,11 @@ pub(crate) struct Shared {
     pub(super) codec: Option<Codec>,
 }
 
-impl Shared {
+impl ReactorResources {
     /// For connections that are dealt over `addresses` in turn, of which there is at least one.
     pub(crate) fn new(
         (addresses, gate): (Vec<Address>, &Gate),
-        tolerated: Tolerated,
+        tolerated: ToleratedErrors,
         reconnector: Option<Reconnector>,
         half_rtt_ns: u64,
         closed_loop: ClosedLoop,
@@ -93,7 +93,7 @@ impl Link {
         })
     }
 
-    pub(super) fn malformed(&self, malformed: Malformed) -> LoadError {
+    pub(super) fn malformed(&self, malformed: MalformedPacket) -> LoadError {
         LoadError::Client(ClientError::Protocol {
             address: self.address.to_string(),
             why: malformed.to_string(),

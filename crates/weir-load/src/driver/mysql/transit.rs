@@ -3,7 +3,7 @@
 //! Delaying here instead of in the kernel's network needs no privilege, works on a Unix socket, and
 //! lets a study ask what a faster or slower network would change.
 
-use super::{MysqlDriver, Shared};
+use super::{MysqlDriver, ReactorResources};
 use crate::LoadError;
 use crate::driver::Next;
 use crate::meter::Meter;
@@ -30,7 +30,7 @@ impl Transit {
 
 impl MysqlDriver {
     /// Sends the request that the session has left, on the way that it has to go.
-    pub(super) fn send(&mut self, shared: &mut Shared, meter: &Meter<'_>) -> Next {
+    pub(super) fn send(&mut self, shared: &mut ReactorResources, meter: &Meter<'_>) -> Next {
         self.asked_ns = meter.last_now();
         self.unasked_since = None;
         if shared.half_rtt_ns == 0 {
@@ -48,7 +48,7 @@ impl MysqlDriver {
         &mut self,
         reply: Reply,
         came: Option<Stamp>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let received_ns = meter.reply_received(came);
@@ -64,7 +64,7 @@ impl MysqlDriver {
     pub(super) fn arrive(
         &mut self,
         transit: Transit,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         match transit {

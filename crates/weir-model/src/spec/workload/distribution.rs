@@ -63,7 +63,7 @@ impl Default for Distribution {
 impl From<DistributionName> for Distribution {
     /// With sysbench's default parameters.
     fn from(name: DistributionName) -> Self {
-        DistributionOptions::default().of(name)
+        DistributionOptions::default().distribution(name)
     }
 }
 
@@ -96,7 +96,7 @@ impl Default for DistributionOptions {
 
 impl DistributionOptions {
     /// The distribution of this name with its parameters.
-    pub fn of(self, name: DistributionName) -> Distribution {
+    pub fn distribution(self, name: DistributionName) -> Distribution {
         let iterations = self.iterations;
         match name {
             DistributionName::Uniform => Distribution::Uniform,

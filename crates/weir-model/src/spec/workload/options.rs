@@ -135,7 +135,7 @@ mod tests {
         let mut options = SysbenchOptions::default();
         options.set("rand_zipfian_exp", "0.5").unwrap();
         options.set("skip_trx", "ON").unwrap();
-        let keys = options.distribution.of(DistributionName::Zipfian);
+        let keys = options.distribution.distribution(DistributionName::Zipfian);
         assert_eq!(keys, Distribution::Zipfian { exponent: 0.5 });
         assert!(options.mix.skip_transactions);
         let back = DistributionOptions::from_distribution(keys);

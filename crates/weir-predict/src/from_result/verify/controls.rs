@@ -19,7 +19,7 @@ pub(super) struct Controls {
 impl Controls {
     /// Of the places of `result` that are not verified, those whose transactions take least of the processors: the
     /// drive has the least part in them.
-    pub(super) fn of(result: &StudyResult, blind: &[BlindPrediction]) -> Self {
+    pub(super) fn choose(result: &StudyResult, blind: &[BlindPrediction]) -> Self {
         let plan = &result.plan;
         let is_verified = |cell| blind.iter().any(|one| one.is_of(cell));
         let cells = plan.cells.iter().enumerate();

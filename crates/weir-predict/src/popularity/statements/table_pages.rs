@@ -45,7 +45,7 @@ pub(super) struct TablePages {
 }
 
 impl TablePages {
-    pub(super) fn of(table: &Table) -> Self {
+    pub(super) fn new(table: &Table) -> Self {
         let rows = table.rows as f64;
         let (bytes, rows_of_value) = sampled(table);
         let row_bytes = bytes.iter().sum::<f64>() + ROW_MORE;

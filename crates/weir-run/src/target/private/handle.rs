@@ -36,11 +36,11 @@ pub(crate) enum Ending {
 
 /// A handle of the server; all of them are of the same one.
 #[derive(Clone)]
-pub(crate) struct ServerHandle(Arc<Shared>);
+pub(crate) struct ServerHandle(Arc<HandleState>);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-struct Shared {
+struct HandleState {
     /// `None` while it is down.
     server: Mutex<Option<PrivateServer>>,
     endpoint: Endpoint,
@@ -57,7 +57,7 @@ struct Shared {
 impl ServerHandle {
     /// Of `server`, which was started with these options.
     pub(super) fn new(server: PrivateServer, options: StartOptions) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(HandleState {
             endpoint: server.endpoint(),
             pid: Arc::new(AtomicU32::new(server.pid())),
             binary: server.binary().clone(),

@@ -37,14 +37,14 @@ impl LoadAccount {
 
 /// Where other hosts reach a server.
 #[derive(Debug, Clone)]
-pub(crate) struct Listening {
+pub(crate) struct ReachableServer {
     pub(crate) address: IpAddr,
     pub(crate) port: u16,
     /// The authority of its certificate, PEM.
     pub(crate) authority: String,
 }
 
-impl Listening {
+impl ReachableServer {
     /// Makes a certificate in the folder `tls` and lets the server of `options` listen.
     pub(super) fn prepare(
         account: &LoadAccount,

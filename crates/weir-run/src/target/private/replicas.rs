@@ -33,7 +33,7 @@ pub(crate) struct Successor {
 }
 
 impl Successor {
-    fn of(server: PrivateServer) -> Self {
+    fn new(server: PrivateServer) -> Self {
         Self {
             endpoint: server.endpoint(),
             server: Arc::new(Mutex::new(Some(server))),
@@ -137,7 +137,7 @@ impl PrivateTarget {
             let server = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
             weir_server::attach(binary, &primary, port, &server.endpoint())?;
             self.replicas.push(Replica {
-                server: Successor::of(server),
+                server: Successor::new(server),
                 drive,
                 name: format!("replica {number}"),
             });

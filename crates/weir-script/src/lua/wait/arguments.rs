@@ -21,7 +21,7 @@ impl Arguments {
     /// # Safety
     ///
     /// The function has not returned when the arguments are read, and leaves its stack alone meanwhile.
-    pub(super) unsafe fn of(state: *mut lua_State) -> Self {
+    pub(super) unsafe fn new(state: *mut lua_State) -> Self {
         Self { state, next: 1 }
     }
 

@@ -52,14 +52,14 @@ pub(super) enum Severity {
 }
 
 /// A failed call, as the prelude learns of it.
-pub(crate) struct Failed {
+pub(crate) struct CallFailure {
     pub(super) severity: Severity,
     pub(super) refusal: Option<Refusal>,
 }
 
 /// What a call asks of a server.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingRequest {
     /// The connection's number, as the host gave it.
     pub connection: u32,
     pub(super) ask: Ask,
@@ -87,7 +87,7 @@ pub(super) enum Ask {
     NextResult,
 }
 
-impl Pending {
+impl PendingRequest {
     /// The request.
     pub fn request(&self) -> Request<'_> {
         match &self.ask {
@@ -110,17 +110,17 @@ impl Pending {
 /// What a call's first half comes to.
 pub(super) enum First {
     Ask(Ask),
-    Now(Answered),
+    Now(CallAnswer),
 }
 
 impl From<Option<Ask>> for First {
     fn from(ask: Option<Ask>) -> Self {
-        ask.map_or(Self::Now(Answered::Nothing), Self::Ask)
+        ask.map_or(Self::Now(CallAnswer::Nothing), Self::Ask)
     }
 }
 
-/// What a call gives.
-pub(crate) enum Answered {
+/// Result of a call.
+pub(crate) enum CallAnswer {
     Nothing,
     /// Number, rows and fields of a result set.
     Set(u32, usize, usize),
@@ -128,7 +128,7 @@ pub(crate) enum Answered {
     Prepared(u32, usize),
 }
 
-impl Failed {
+impl CallFailure {
     pub(super) fn misuse() -> Self {
         Self {
             severity: Severity::Misuse,

@@ -10,9 +10,9 @@ use mlua::ffi::{self, lua_State};
 use mlua::{Function, LightUserData, Lua, Table};
 
 use super::arguments::Arguments;
-use super::asked::Pending;
-use super::{Begun, begin, in_place, rows};
-use crate::lua::core::Core;
+use super::asked::PendingRequest;
+use super::{CallStart, begin, in_place, rows};
+use crate::lua::state_data::Core;
 
 unsafe extern "C-unwind" {
     /// Whether `lua_yield` is possible; of `LuaJIT`, and not in Lua 5.1's header.
@@ -25,8 +25,8 @@ pub(crate) struct Waits {
     core: Rc<Core>,
     /// The events are a coroutine of an engine's: what waits goes away.
     yields: bool,
-    /// What the coroutine has gone away for.
-    pending: RefCell<Option<Pending>>,
+    /// Request that the coroutine has gone away for.
+    pending: RefCell<Option<PendingRequest>>,
 }
 
 impl Waits {
@@ -68,8 +68,8 @@ impl Waits {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// What the coroutine has gone away for.
-    pub(crate) fn pending(&self) -> Option<Pending> {
+    /// Returns the request that the coroutine has gone away for.
+    pub(crate) fn pending(&self) -> Option<PendingRequest> {
         self.pending.take()
     }
 }
@@ -88,9 +88,9 @@ unsafe extern "C-unwind" fn wait(state: *mut lua_State) -> c_int {
     // SAFETY: LuaJIT calls this with a stack that has room for 20 values beside the arguments.
     unsafe {
         let waits = waits_of(state);
-        let pending = match begin(&waits.core, &mut Arguments::of(state)) {
-            Begun::Done(given) => return given.push(state),
-            Begun::Asks(pending) => pending,
+        let pending = match begin(&waits.core, &mut Arguments::new(state)) {
+            CallStart::Done(given) => return given.push(state),
+            CallStart::Asks(pending) => pending,
         };
         if waits.yields && lua_isyieldable(state) != 0 {
             waits.pending.replace(Some(pending));

@@ -6,25 +6,25 @@ use std::ffi::c_int;
 
 use mlua::ffi::{self, lua_State};
 
-use super::asked::{Answered, Failed};
+use super::asked::{CallAnswer, CallFailure};
 
-/// What a call gives.
-pub(crate) enum Given {
-    /// Whether there is another event.
+/// Result of a call.
+pub(crate) enum CallResult {
+    /// True if there is another event.
     HasMore(bool),
     /// The number of a new connection.
     Connection(u32),
-    Answered(Answered),
-    Failed(Failed),
+    Answered(CallAnswer),
+    Failed(CallFailure),
 }
 
-impl From<Result<Answered, Failed>> for Given {
-    fn from(answered: Result<Answered, Failed>) -> Self {
+impl From<Result<CallAnswer, CallFailure>> for CallResult {
+    fn from(answered: Result<CallAnswer, CallFailure>) -> Self {
         answered.map_or_else(Self::Failed, Self::Answered)
     }
 }
 
-impl Given {
+impl CallResult {
     /// Pushes the values, how many are returned. A failed call begins with `false`.
     ///
     /// # Safety
@@ -36,14 +36,14 @@ impl Given {
             match self {
                 Self::HasMore(has_more) => ffi::lua_pushboolean(state, has_more.into()),
                 Self::Connection(number) => ffi::lua_pushnumber(state, number.into()),
-                Self::Answered(Answered::Nothing) => return 0,
-                Self::Answered(Answered::Set(number, rows, fields)) => {
+                Self::Answered(CallAnswer::Nothing) => return 0,
+                Self::Answered(CallAnswer::Set(number, rows, fields)) => {
                     ffi::lua_pushnumber(state, number.into());
                     ffi::lua_pushnumber(state, rows as f64);
                     ffi::lua_pushnumber(state, fields as f64);
                     return 3;
                 }
-                Self::Answered(Answered::Prepared(number, parameters)) => {
+                Self::Answered(CallAnswer::Prepared(number, parameters)) => {
                     ffi::lua_pushnumber(state, number.into());
                     ffi::lua_pushnumber(state, parameters as f64);
                     return 2;
@@ -60,8 +60,8 @@ impl Given {
 
 /// # Safety
 ///
-/// As [`Given::push`].
-unsafe fn push_failed(failed: Failed, state: *mut lua_State) {
+/// As [`CallResult::push`].
+unsafe fn push_failed(failed: CallFailure, state: *mut lua_State) {
     let severity = failed.severity as i32;
     let (code, words, message) = failed.refusal.map_or_else(Default::default, |refusal| {
         (refusal.code, refusal.state, refusal.message)

@@ -35,7 +35,7 @@ pub struct Space {
 }
 
 impl Space {
-    pub(super) fn of(copy: &TableCopy, trial: &Trial, user: &UserServer) -> Self {
+    pub(super) fn new(copy: &TableCopy, trial: &Trial, user: &UserServer) -> Self {
         let way = &trial.way;
         let whole = copy.bytes_now();
         // An entry holds columns of its row: all of them at most.

@@ -27,7 +27,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn of(schema: &str, table: &str) -> Result<Self, DdlError> {
+    pub(super) fn for_table(schema: &str, table: &str) -> Result<Self, DdlError> {
         if table.chars().count() + TABLES[0].len() > NAME_MAX {
             return Err(DdlError::Table {
                 table: format!("{schema}.{table}"),
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn copies_sort_behind_their_table() {
         for table in ["a", "zz", "t_weir", "sbtest1", "\u{10ffff}"] {
-            let names = Names::of("shop", table).unwrap();
+            let names = Names::for_table("shop", table).unwrap();
             for copy in [&names.new, &names.old] {
                 let plain = copy.trim_start_matches("`shop`.").trim_matches('`');
                 assert!(plain > table, "{copy}");

@@ -35,7 +35,7 @@ pub(super) fn keep_base(backing: &Path, base: &Path) -> anyhow::Result<()> {
 
 pub(super) fn execute(dir: &Path, seed: u64, json: bool) -> anyhow::Result<()> {
     let cut = weir_drive::cut(dir)?;
-    let rules = DeviceRules::of(&cut.profile);
+    let rules = DeviceRules::for_profile(&cut.profile);
     let media = cut.recording.join("media");
     let report = Report {
         drive: &cut.profile.title,

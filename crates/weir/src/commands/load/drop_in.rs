@@ -12,7 +12,7 @@ use weir_mysql::{ClientConfig, Gate};
 use weir_sysbench::{Command, Compat, Form, Invocation, UsageError};
 
 use super::script::{self, Manner};
-use super::{Failed, NOTICE, Words, gate, help};
+use super::{FailedRun, NOTICE, Words, gate, help};
 use crate::cli::LoadArguments;
 use crate::{Outcome, interrupt, output, password};
 
@@ -39,7 +39,7 @@ fn refuse(error: &anyhow::Error) -> anyhow::Result<Outcome> {
         Some(LoadError::InitTimeout { limit_s, .. }) => {
             format!("Worker threads failed to initialize within {limit_s} seconds!")
         }
-        _ => crate::error_line::of(error),
+        _ => crate::error_line::error_line(error),
     };
     output::line(format_args!("FATAL: {line}"))?;
     Ok(Outcome::Code(match error.downcast_ref() {
@@ -149,7 +149,7 @@ fn version_line(line: &Invocation) -> String {
 
 /// Whether sysbench's script has the words for a failure: a server that refuses, tables that are not as they
 /// should be.
-fn is_of_script(failed: &Failed, line: &Invocation) -> bool {
+fn is_of_script(failed: &FailedRun, line: &Invocation) -> bool {
     let is_refusal = matches!(
         failed.error.downcast_ref(),
         Some(LoadError::Client(_) | LoadError::Table { .. } | LoadError::Limit { .. })

@@ -7,7 +7,7 @@ use anyhow::bail;
 use weir_model::variables::DOUBLEWRITE;
 use weir_model::{ServerUrl, option_variable};
 use weir_mysql::ClientConfig;
-use weir_run::{Allowed, RunOptions};
+use weir_run::{RunOptions, UserPermissions};
 use weir_server::{Instance, Instances, ServerBinary};
 use weir_study::{Overrides, StudyFile};
 
@@ -49,7 +49,7 @@ pub(super) fn execute(
         work: Some(work.join("runs")),
         weir: std::env::current_exe()?,
         below_floor: false,
-        allowed: Allowed::default(),
+        allowed: UserPermissions::default(),
         client: ClientConfig::default(),
         provenance: weir_model::Provenance {
             study_file: text,

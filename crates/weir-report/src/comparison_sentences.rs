@@ -4,7 +4,7 @@ use serde::Serialize;
 use weir_model::{Comparison, Finding, Severity, Verdict};
 
 use crate::insights::ratio_words;
-use crate::number::{Rounded, interval_decimals, interval_end};
+use crate::number::{RoundedNumber, interval_decimals, interval_end};
 use crate::words::{count, levels_phrase, method_name, metric_name, verdict_name};
 
 /// A comparison as the page shows it.
@@ -19,9 +19,9 @@ pub(crate) struct Answer<'a> {
     /// Levels of the other factors; empty if there are none.
     pub(crate) context: String,
     metric: String,
-    ratio: Option<Rounded>,
-    ratio_low: Option<Rounded>,
-    ratio_high: Option<Rounded>,
+    ratio: Option<RoundedNumber>,
+    ratio_low: Option<RoundedNumber>,
+    ratio_high: Option<RoundedNumber>,
     /// `1.31x`.
     pub(crate) ratio_text: String,
     /// `1.24 to 1.39`; empty without an interval.
@@ -51,9 +51,9 @@ impl<'a> Answer<'a> {
             ),
             context: levels_phrase(&comparison.context),
             metric: metric_name(&comparison.metric),
-            ratio: Rounded::fine(comparison.ratio),
-            ratio_low: comparison.ratio_low.and_then(Rounded::fine),
-            ratio_high: comparison.ratio_high.and_then(Rounded::fine),
+            ratio: RoundedNumber::fine(comparison.ratio),
+            ratio_low: comparison.ratio_low.and_then(RoundedNumber::fine),
+            ratio_high: comparison.ratio_high.and_then(RoundedNumber::fine),
             ratio_text: format!("{}x", numbers.ratio),
             interval_text: numbers.interval.unwrap_or_default(),
             pairs: comparison.pairs,

@@ -40,7 +40,7 @@ machine). The exact counter, `log_lsn_current`, is off by default.
 ";
 
 /// The document: a table for each source.
-pub fn catalogue() -> String {
+pub fn probes_page() -> String {
     let mut text = HEAD.to_owned();
     for metrics in metrics::ALL.chunk_by(|a, b| heading(a) == heading(b)) {
         let title = heading(&metrics[0]);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_document_is_up_to_date() {
-        let text = super::catalogue();
+        let text = super::probes_page();
         if std::env::var_os("WEIR_UPDATE_FIXTURES").is_some() {
             std::fs::write(DOCUMENT, &text).unwrap();
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::lua::host::{Host, Rows};
 use crate::lua::ignored_errors::Errors;
-use crate::lua::statement::Prepared;
+use crate::lua::statement::ScriptStatement;
 
 /// Bytes of a bulk insert that are sent together, as in sysbench.
 pub(crate) const BULK_BYTES: usize = 512 << 10;
@@ -36,7 +36,7 @@ pub(crate) struct Connection {
     pub(crate) is_open: bool,
     /// The last result set, until the next call.
     pub(crate) result: Option<Open>,
-    pub(crate) statements: BTreeMap<u32, Prepared>,
+    pub(crate) statements: BTreeMap<u32, ScriptStatement>,
     pub(crate) bulk: Option<Bulk>,
     /// Further results of the last statement.
     pub(crate) has_more: bool,
@@ -114,14 +114,14 @@ thread_local! {
 
 /// Makes `core` the one of the C surface until the guard is dropped.
 #[must_use]
-pub(crate) fn enter(core: &Rc<Core>) -> Entered {
-    Entered(CURRENT.with(|current| current.replace(Some(Rc::clone(core)))))
+pub(crate) fn enter(core: &Rc<Core>) -> ActiveState {
+    ActiveState(CURRENT.with(|current| current.replace(Some(Rc::clone(core)))))
 }
 
 /// A state that runs; the one before it comes back.
-pub(crate) struct Entered(Option<Rc<Core>>);
+pub(crate) struct ActiveState(Option<Rc<Core>>);
 
-impl Drop for Entered {
+impl Drop for ActiveState {
     fn drop(&mut self) {
         let before = self.0.take();
         // The thread may be ending.

@@ -4,8 +4,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-use crate::lua::core::ask;
 use crate::lua::host::{Counter, Host, RandomKind};
+use crate::lua::state_data::ask;
 
 /// Keeps the names through link-time optimisation: nothing in Rust calls them.
 #[used]

@@ -2,7 +2,7 @@
 
 use weir_model::{Comparison, JudgedResult, RuleId, Severity, Verdict};
 
-use crate::answers::{Answer, place};
+use crate::comparison_sentences::{Answer, place};
 use crate::words::{levels_phrase, metric_name};
 use crate::{searches, statements};
 
@@ -62,7 +62,7 @@ enum Worth {
 }
 
 impl Worth {
-    fn of(comparison: &Comparison) -> Self {
+    fn new(comparison: &Comparison) -> Self {
         let is_unsafe = has_page_finding(comparison, Severity::Warning);
         match comparison.verdict {
             Verdict::Invalid => Self::Refused,
@@ -88,7 +88,7 @@ fn has_page_finding(comparison: &Comparison, severity: Severity) -> bool {
 fn of_levels(comparisons: &[&Comparison]) -> Option<String> {
     let worth_of_level = |level: &str| {
         let of_level = comparisons.iter().filter(|found| found.level == level);
-        let worths = of_level.map(|found| (Worth::of(found), found.ratio));
+        let worths = of_level.map(|found| (Worth::new(found), found.ratio));
         let best = worths.clone().map(|(worth, _)| worth).max();
         let ratios = worths.filter(|(worth, _)| Some(*worth) == best);
         let logs: Vec<_> = ratios.map(|(_, ratio)| ratio.ln()).collect();
@@ -108,9 +108,11 @@ fn of_level_in_words(comparisons: &[&Comparison]) -> String {
     let (baseline, metric) = (&first.baseline, metric_name(&first.metric));
     let [level, kept] = [&first.level, baseline]
         .map(|level| levels_phrase(&[(first.factor.clone(), level.clone())].into()));
-    let worth = comparisons.iter().map(|found| Worth::of(found)).max();
+    let worth = comparisons.iter().map(|found| Worth::new(found)).max();
     let worth = worth.unwrap_or(Worth::Refused);
-    let there = comparisons.iter().filter(|found| Worth::of(found) == worth);
+    let there = comparisons
+        .iter()
+        .filter(|found| Worth::new(found) == worth);
     let there: Vec<_> = there.copied().collect();
     let gain = ratios(&there);
     match worth {
@@ -153,7 +155,7 @@ fn where_it_holds(there: &[&Comparison], comparisons: &[&Comparison]) -> String 
     if there.len() == comparisons.len() && comparisons.len() > 1 {
         return String::new();
     }
-    let worse = |found: &&Comparison| matches!(Worth::of(found), Worth::Loss | Worth::UnsafeGain);
+    let worse = |found: &&Comparison| matches!(Worth::new(found), Worth::Loss | Worth::UnsafeGain);
     let only = if comparisons.iter().any(worse) {
         " only"
     } else {

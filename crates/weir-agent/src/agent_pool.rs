@@ -29,7 +29,7 @@ const CLOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A conductor's place on a bus.
 #[derive(Debug)]
-pub struct Crew {
+pub struct AgentPool {
     pub(crate) runtime: Runtime,
     pub(crate) client: Client,
     pub(crate) subjects: Subjects,
@@ -54,7 +54,7 @@ pub struct Member {
     pub clock_error_us: f64,
 }
 
-impl Crew {
+impl AgentPool {
     /// The join file of the conductor: `$WEIR_BUS`, else that of the user's own `weir bus up`.
     pub fn usual_file() -> PathBuf {
         let set = std::env::var_os("WEIR_BUS").filter(|value| !value.is_empty());
@@ -274,7 +274,7 @@ impl Crew {
             exchanges.extend(self.exchange(name).await);
             tokio::time::sleep(CLOCK_PAUSE).await;
         }
-        Offset::of(&exchanges).ok_or_else(|| AgentError::Silent {
+        Offset::estimate(&exchanges).ok_or_else(|| AgentError::Silent {
             agent: name.to_owned(),
             order: "clock",
             why: "no answer to 64 questions".to_owned(),

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use weir_drive::{Event, Opened, Operation};
+use weir_drive::{Event, OpenMode, Operation};
 use weir_model::{Atomicity, Bytes, CachedWrites, DriveProfile, Pieces, WriteCache};
 
 /// The page cache writes back in pages of this size, and promises nothing beyond one.
@@ -48,9 +48,9 @@ pub struct DeviceRules {
 }
 
 impl DeviceRules {
-    /// What the drive's data sheet says that it keeps. A write-back tier before a slow drive acknowledges
-    /// by its own rules, all other tiers by those of the slow drive.
-    pub fn of(profile: &DriveProfile) -> Self {
+    /// Returns the rules of the drive's data sheet. A write-back tier before a slow drive acknowledges by its own
+    /// rules, all other tiers by those of the slow drive.
+    pub fn for_profile(profile: &DriveProfile) -> Self {
         let tier = profile.cache.as_ref();
         let back = tier.filter(|tier| tier.writes == CachedWrites::Back);
         let keeper = back.and_then(|tier| tier.profile()).unwrap_or(profile);
@@ -188,7 +188,7 @@ impl Cache {
         &mut self,
         sequence: u64,
         (file, offset, bytes): (u64, u64, u64),
-        opened: Opened,
+        opened: OpenMode,
     ) {
         let write = OpenWrite {
             sequence,
@@ -347,15 +347,15 @@ mod tests {
     use super::*;
 
     const PAGE: u64 = 16_384;
-    const DIRECT: Opened = Opened {
+    const DIRECT: OpenMode = OpenMode {
         durable: false,
         direct: true,
     };
-    const DURABLE: Opened = Opened {
+    const DURABLE: OpenMode = OpenMode {
         durable: true,
         direct: true,
     };
-    const BUFFERED: Opened = Opened {
+    const BUFFERED: OpenMode = OpenMode {
         durable: false,
         direct: false,
     };
