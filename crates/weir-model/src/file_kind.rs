@@ -1,4 +1,4 @@
-//! What a file of a MySQL or MariaDB data directory is for, told from its name.
+//! Purpose of a file of a MySQL or MariaDB data directory, read from its name.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl FileKind {
         Self::Other,
     ];
 
-    /// Its word in results, as it is serialised.
+    /// Returns the word in results, as it is serialised.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Redo => "redo",

@@ -12,10 +12,10 @@ use crate::Nanoseconds;
 
 const STEPS_LOG2: u32 = 5;
 const STEPS: u64 = 1 << STEPS_LOG2;
-/// What takes longer than about 137 s counts as taking that long.
+/// Longest time that has a bucket of its own, about 137 s; longer ones count as this.
 const NANOSECONDS_MAX: Nanoseconds = (1 << 37) - 1;
 
-/// How many operations took how long.
+/// Counts of operations by time taken.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]

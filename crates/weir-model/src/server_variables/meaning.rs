@@ -1,9 +1,9 @@
-//! What values mean, however they are written.
+//! Meanings of values, in any spelling.
 
 use super::option::switch;
 use crate::Flavor;
 
-/// What `innodb_doublewrite` makes of a torn page.
+/// Handling of a torn page by `innodb_doublewrite`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doublewrite {
     /// It is repaired from a copy.
@@ -30,7 +30,7 @@ impl Doublewrite {
     }
 }
 
-/// When a commit is on the media: `innodb_flush_log_at_trx_commit`.
+/// Time at which a commit is on the media: `innodb_flush_log_at_trx_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedoFlush {
     /// The redo log is flushed before the commit is acknowledged.
@@ -53,7 +53,7 @@ impl RedoFlush {
     }
 }
 
-/// How files are opened and flushed: `innodb_flush_method`.
+/// Way in which files are opened and flushed: `innodb_flush_method`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushMethod {
     /// Through the page cache, flushed.
@@ -94,7 +94,8 @@ impl FlushMethod {
         found.map(|(_, method)| *method)
     }
 
-    /// Whether writes to data files go past the page cache, which would cut a page as it likes.
+    /// Returns true if writes to data files go past the page cache, which would cut a page as it
+    /// likes.
     pub fn is_direct(self) -> bool {
         matches!(
             self,
@@ -102,12 +103,12 @@ impl FlushMethod {
         )
     }
 
-    /// Whether data files are left unflushed: what a volatile cache holds of them may be lost.
+    /// Returns true if data files are left unflushed: a volatile cache may lose its part of them.
     pub fn skips_data_flush(self) -> bool {
         matches!(self, Self::Littlesync | Self::Nosync | Self::ODirectNoFsync)
     }
 
-    /// Whether the redo log is left unflushed, so that no commit is ever known to be on the media: by `MySQL`
+    /// Returns true if the redo log is left unflushed, so that no commit is ever known to be on the media: by `MySQL`
     /// 9.7.4, not by `MariaDB` 10.11.19 (strace).
     pub fn skips_redo_flush(self, flavor: Flavor) -> bool {
         flavor == Flavor::Mysql && self == Self::Nosync

@@ -72,7 +72,7 @@ pub fn switch(value: &str) -> Option<bool> {
     }
 }
 
-/// What a name says.
+/// Parts of an option's name.
 struct Name {
     variable: String,
     /// A prefix that switches it on or off.

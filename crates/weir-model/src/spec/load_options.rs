@@ -17,13 +17,13 @@ use crate::{Duration, UnitError};
 /// An option of a load.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOption {
-    /// Its key in `[load]` and its name as a factor.
+    /// Key in `[load]` and name as a factor.
     pub name: &'static str,
-    /// Which values it takes.
+    /// Permitted values.
     pub kind: LoadOptionKind,
     /// The value that changes nothing.
     pub default: &'static str,
-    /// What it is, in the help and in the reference.
+    /// Description in the help and in the reference.
     pub help: &'static str,
     /// Text in a report, with `{}` for the value.
     pub report_text: &'static str,
@@ -33,7 +33,7 @@ pub struct LoadOption {
     set: fn(&mut LoadSpec, &str) -> Result<(), String>,
 }
 
-/// Which values an option takes.
+/// Permitted values of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadOptionKind {
     /// A length of time with its unit.
@@ -257,12 +257,12 @@ impl LoadOption {
         LOAD_OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Its name on the command line of `weir load`.
+    /// Returns the name on the command line of `weir load`.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 
-    /// Its value in `load`, as one writes it; `None`: as usual.
+    /// Returns the value in `load`, as one writes it; `None`: as usual.
     pub fn written(&self, load: &LoadSpec) -> Option<String> {
         let value = (self.get)(load);
         (value != self.default).then_some(value)
@@ -309,7 +309,7 @@ impl LoadOption {
     }
 }
 
-/// Whether it is `KEY=VALUE` of letters, digits, dots, dashes and underscores.
+/// Returns true if it is `KEY=VALUE` of letters, digits, dots, dashes and underscores.
 pub fn is_label(text: &str) -> bool {
     let is_plain = |part: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
@@ -341,7 +341,7 @@ impl LoadOptionKind {
         }
     }
 
-    /// What a value must be.
+    /// Returns the description of permitted values.
     fn expected(self) -> String {
         let example = self.example();
         match self {

@@ -7,13 +7,13 @@ use crate::{Duration, UnitError};
 /// An option of a replay.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplayOption {
-    /// Its key in `[load]` and its name as a factor.
+    /// Key in `[load]` and name as a factor.
     pub name: &'static str,
     /// The value that changes nothing.
     pub default: &'static str,
     /// Another value.
     pub example: &'static str,
-    /// Which values it takes, and what it does, in the reference.
+    /// Permitted values and effect, in the reference.
     pub help: &'static str,
     get: fn(&ReplaySpec) -> String,
     set: fn(&mut ReplaySpec, &str) -> Result<(), String>,
@@ -122,7 +122,7 @@ impl ReplayOption {
         REPLAY_OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Its value in `replay`, as one writes it; `None`: as usual.
+    /// Returns the value in `replay`, as one writes it; `None`: as usual.
     pub fn written(&self, replay: &ReplaySpec) -> Option<String> {
         let value = (self.get)(replay);
         (value != self.default).then_some(value)

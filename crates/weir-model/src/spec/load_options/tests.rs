@@ -134,7 +134,7 @@ fn fields(path: &str, value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What is added to a load and has no option fails here: no study could set it, and no rule would see it.
+/// A field that is added to a load and has no option fails here: no study could set it, and no rule would see it.
 #[test]
 fn every_field_of_a_load_is_set_by_an_option() {
     let json = |load: &LoadSpec| serde_json::to_value(load).unwrap();
