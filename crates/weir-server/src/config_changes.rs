@@ -21,7 +21,7 @@ pub use left_changed::{LeftChanged, forget_left_changed, left_changed, put_back_
 
 /// The variable whose change takes its time.
 const POOL_SIZE: &str = "innodb_buffer_pool_size";
-/// How long a server that does not answer is waited for before its settings are left changed: a restart.
+/// Time to wait for a server that does not answer before its settings are left changed: a restart.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(200);

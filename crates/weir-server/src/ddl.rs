@@ -1,4 +1,4 @@
-//! What an `ALTER TABLE` does to a table and to the load beside it.
+//! Effects of an `ALTER TABLE` on a table and on the load beside it.
 //!
 //! [`Facts`] are a table of statements: algorithm, lock and rebuild by flavour and version. [`TrialServer`] tries
 //! statements on empty tables of a private server, and so checks each row. [`Advisor`] tries a statement on an empty

@@ -15,7 +15,7 @@ use weir_process::PathError;
 use crate::ServerError;
 use statements::Statements;
 
-/// What begins a file of gzip and of zstd.
+/// First bytes of a file of gzip and of zstd.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// Statements that are not for a copy.
@@ -24,7 +24,7 @@ const OF_REPLICATION: [&str; 4] = ["CHANGE", "PURGE", "RESET", "STOP"];
 /// A statement that sets a replica's position is shorter.
 const SETTING_BYTES: usize = 10_000;
 
-/// What was loaded.
+/// Summary of a load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LoadSummary {
     /// Statements that were sent.
@@ -33,7 +33,7 @@ pub struct LoadSummary {
     pub left_out: u64,
 }
 
-/// Whether a path is that of a dump, by its name.
+/// Returns true if the path's name is that of a dump.
 pub fn is_dump(path: &Path) -> bool {
     let name = path.to_string_lossy().to_ascii_lowercase();
     path.is_file()

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use weir_process::{Signal, spawn_tied};
 
-/// What a process printed and whether it succeeded.
+/// Output of a process, and its success.
 #[derive(Debug)]
 pub(crate) struct HelperOutput {
     /// Exit status 0.

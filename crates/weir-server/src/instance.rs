@@ -40,7 +40,7 @@ pub struct Instances {
     directory: PathBuf,
 }
 
-/// Where the data of a new instance come from.
+/// Origin of the data of a new instance.
 #[derive(Debug)]
 pub enum DataSource<'a> {
     /// A new data directory, with the variables that shape its files.
@@ -56,15 +56,15 @@ pub enum DataSource<'a> {
 /// An instance as a reader sees it.
 #[derive(Debug, Clone)]
 pub struct InstanceInfo {
-    /// What it is.
+    /// Record of the instance.
     pub instance: Instance,
-    /// Whether it runs.
+    /// State of the instance.
     pub state: InstanceState,
-    /// Where it listens when it runs.
+    /// Socket on which it listens when it runs.
     pub socket: PathBuf,
     /// The option file for clients.
     pub client_options: PathBuf,
-    /// Its folder.
+    /// Folder of the instance.
     pub folder: PathBuf,
     /// Bytes that its data occupy.
     pub size: Bytes,
@@ -235,7 +235,7 @@ impl Instances {
         })
     }
 
-    /// How to log in to the instance called `name`.
+    /// Returns the endpoint of the instance called `name`.
     ///
     /// # Errors
     ///

@@ -20,12 +20,12 @@ pub use promote::{Promotion, promote};
 use crate::instance::grant_loopback_login;
 use crate::{ServerBinary, ServerError, Session};
 
-/// How long a replica may take to begin.
+/// Time limit for a replica to begin.
 const BEGIN_LIMIT: Duration = Duration::from_mins(1);
-/// What an error says was not possible.
+/// Action that an error names as not possible.
 const ATTACH: &str = "make the server a replica";
 
-/// Which side of replication a server is on.
+/// Side of replication that a server is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -118,7 +118,8 @@ pub fn attach(
     attach_at(binary, primary, port, &mut session, place)
 }
 
-/// Where a replica by global transaction identifiers begins, as a part of the statement.
+/// Returns the clause of the statement for the position at which a replica by global transaction
+/// identifiers begins.
 ///
 /// # Errors
 ///
@@ -251,7 +252,7 @@ impl Words {
         }
     }
 
-    /// What a replica says of itself; empty for a server that is none.
+    /// Returns the replica's status; empty for a server that is none.
     fn status(self, session: &mut Session) -> Result<ReplicaStatus, ServerError> {
         let query = format!("SHOW {} STATUS", self.replica);
         let status = session.row("read the replica's status", &query)?;
@@ -269,7 +270,7 @@ impl ReplicaStatus {
         found.map_or("", String::as_str)
     }
 
-    /// Whether its appliers run: `Yes` or `No`.
+    /// Returns the state of its appliers: `Yes` or `No`.
     fn applies(&self) -> &str {
         self.column(["Replica_SQL_Running", "Slave_SQL_Running"])
     }

@@ -24,7 +24,7 @@ impl Stop {
         Self(Some(flag))
     }
 
-    /// Whether to stop.
+    /// Returns true if a stop was asked for.
     pub fn is_asked(self) -> bool {
         self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! What a server may use, what its buffer pool holds, and who follows it, on both flavours.
+//! Limits of a server, content of its buffer pool, and its followers, on both flavours.
 
 // The lint's exception for tests does not reach their helper functions.
 #![allow(clippy::unwrap_used)]

@@ -1,4 +1,4 @@
-//! Which server wrote a backup, by what lies in its folder.
+//! Server that wrote a backup, by the files in its folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,11 +9,11 @@ use weir_model::{Flavor, ServerVersion};
 
 use crate::{ServerBinary, ServerError};
 
-/// What backup programs leave: how far they are.
+/// Files that backup programs leave with their progress.
 const CHECKPOINTS: [&str; 2] = ["xtrabackup_checkpoints", "mariadb_backup_checkpoints"];
 /// And of which server it is.
 const INFO: [&str; 2] = ["xtrabackup_info", "mariadb_backup_info"];
-/// What `mariadb-upgrade` and servers leave.
+/// Files that `mariadb-upgrade` and servers leave.
 const UPGRADED: [&str; 2] = ["mariadb_upgrade_info", "mysql_upgrade_info"];
 /// Settings that shape files, in the option file of a backup.
 const SHAPING: [&str; 3] = [
@@ -24,12 +24,12 @@ const SHAPING: [&str; 3] = [
 /// States of a backup that is prepared.
 const PREPARED: [&str; 2] = ["full-prepared", "log-applied"];
 
-/// Which server wrote a backup.
+/// Server that wrote a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupOrigin {
-    /// Its flavour.
+    /// Flavor of the server.
     pub flavor: Flavor,
-    /// Its version, if the folder tells it.
+    /// Version, if the folder has it.
     pub version: Option<ServerVersion>,
     /// Settings that shape its files.
     pub variables: BTreeMap<String, String>,
@@ -77,7 +77,7 @@ impl BackupOrigin {
         })
     }
 
-    /// Whether a server may run on a copy: one of another series would rewrite the system tables, or refuse them.
+    /// Checks that a server may run on a copy: one of another series would rewrite the system tables, or refuse them.
     pub(super) fn check(&self, directory: &Path, binary: &ServerBinary) -> Result<(), ServerError> {
         let series = |version: ServerVersion| (version.major, version.minor);
         let differs = self

@@ -40,17 +40,17 @@ const CHUNK_TIME: Duration = Duration::from_millis(500);
 pub struct TableCopier {
     /// The server.
     pub endpoint: Endpoint,
-    /// What may be sent to it.
+    /// Statements that may be sent to it.
     pub gate: Gate,
     /// The change.
     pub alter: AlterStatement,
-    /// How.
+    /// Way of copying.
     pub way: CopyWay,
     /// Variables of the copier's sessions.
     pub session: BTreeMap<String, String>,
 }
 
-/// What was copied.
+/// Summary of a copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CopySummary {
     /// Rows of all chunks.

@@ -33,12 +33,12 @@ pub struct Facts {
 pub struct Operation {
     /// In words.
     pub name: String,
-    /// What follows `ALTER TABLE t`.
+    /// Text after `ALTER TABLE t`.
     pub alter: String,
     /// Statements that make the table, if the usual one does not do.
     #[serde(default)]
     pub create: Vec<String>,
-    /// What MySQL does, by version; empty: it has no such statement.
+    /// Behavior of MySQL, by version; empty: it has no such statement.
     #[serde(default)]
     mysql: Vec<DocumentedBehavior>,
     /// Behavior of `MariaDB`, by version.
@@ -46,7 +46,7 @@ pub struct Operation {
     mariadb: Vec<DocumentedBehavior>,
 }
 
-/// What a server does, from a version on.
+/// Behavior of a server, from a version on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentedBehavior {
@@ -56,7 +56,7 @@ pub struct DocumentedBehavior {
     pub algorithm: Option<Algorithm>,
     /// The weakest lock.
     pub lock: Option<Lock>,
-    /// What InnoDB does.
+    /// Work of InnoDB.
     pub work: Work,
 }
 
@@ -71,11 +71,11 @@ impl std::fmt::Display for DocumentedBehavior {
 pub struct FactCheck {
     /// The row.
     pub operation: String,
-    /// Its statement.
+    /// Statement of the row.
     pub alter: String,
     /// As the server did it; `None`: it refused.
     pub way: Option<Way>,
-    /// How the row differs from that; `None`: it holds.
+    /// Difference of the row from that; `None`: it holds.
     pub differs: Option<String>,
 }
 
@@ -172,7 +172,7 @@ impl Operation {
         rows.iter().rfind(|row| row.holds_from() <= version)
     }
 
-    /// Its statement.
+    /// Returns the statement.
     ///
     /// # Errors
     ///

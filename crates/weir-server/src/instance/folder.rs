@@ -103,7 +103,7 @@ impl Folder {
         Ok(())
     }
 
-    /// How to log in, through the socket.
+    /// Returns the endpoint of the socket.
     pub(super) fn endpoint(&self, binary: &ServerBinary) -> Result<Endpoint, ServerError> {
         let note = DataNote::read_for(binary, &self.data())?;
         Ok(Endpoint {

@@ -20,7 +20,7 @@ const FILENAME: &str = "innodb_buffer_pool_filename";
 /// Times of files and of the server are compared in whole seconds, each off by up to one.
 const CLOCKS: Duration = Duration::from_secs(2);
 const DUMP_AT_SHUTDOWN: &str = "innodb_buffer_pool_dump_at_shutdown";
-/// What a list is called that is set aside.
+/// Name of a list that is set aside.
 const KEPT: &str = "weir-kept";
 
 impl PoolServer {
@@ -59,7 +59,8 @@ struct ListBackup {
     aside: PathBuf,
 }
 
-/// When the server last wrote its list at a shutdown, at most: its own start; `None`: it writes none then.
+/// Returns the latest time at which the server may have written its list at a shutdown: its own start; `None`: it
+/// writes none then.
 fn dumped_at(session: &mut Session) -> Result<Option<SystemTime>, PoolError> {
     let dumps = session.variable(DUMP_AT_SHUTDOWN)?;
     if !dumps.is_some_and(|value| value.eq_ignore_ascii_case("ON") || value == "1") {

@@ -13,7 +13,7 @@ use crate::{ServerBinary, ServerError, Session};
 const COORDINATOR_LIMIT: Duration = Duration::from_secs(10);
 const PROMOTE: &str = "make the replica a primary";
 
-/// How long the steps of a promotion took.
+/// Durations of the steps of a promotion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promotion {
     /// Until the replica had applied all that it had received.
@@ -86,7 +86,7 @@ fn end_coordinator(session: &mut Session, words: Words) -> Result<(), ServerErro
     Ok(())
 }
 
-/// Whether the replica still applies.
+/// Returns true if the replica still applies.
 fn applies(session: &mut Session, words: Words) -> Result<bool, ServerError> {
     Ok(words.status(session)?.applies() == "Yes")
 }

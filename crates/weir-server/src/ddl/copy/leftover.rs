@@ -1,4 +1,5 @@
-//! What a copier makes beside the table, by names that say whose it is, and how that goes.
+//! Objects that a copier makes beside the table, by names that show their origin, and their
+//! removal.
 
 use weir_mysql::Connection;
 
@@ -68,7 +69,7 @@ impl Names {
     }
 }
 
-/// What copiers left in a schema, triggers first.
+/// Returns the objects that copiers left in a schema, triggers first.
 ///
 /// # Errors
 ///
@@ -79,7 +80,7 @@ pub fn leftovers(connection: &mut Connection, schema: &str) -> Result<Vec<Leftov
     Ok(found)
 }
 
-/// Whether a copier of Weir names its tables or triggers so.
+/// Returns true if a copier of Weir names its tables or triggers so.
 pub(crate) fn is_of_a_copier(object: &Leftover) -> bool {
     let endings: &[&str] = match object {
         Leftover::Trigger(_) => &TRIGGERS,
