@@ -1,4 +1,4 @@
-//! Whether the tables of order entry hold together: the twelve conditions of clause 3.3.2 of the
+//! Consistency of the tables of order entry: the twelve conditions of clause 3.3.2 of the
 //! specification.
 //!
 //! They hold when the tables are loaded and, if the server keeps its promises, after any number of
@@ -14,7 +14,7 @@ use crate::plan::PreparePlan;
 use conditions::Condition;
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience};
 
-/// How many conditions there are.
+/// Number of conditions.
 pub const CONDITIONS: usize = conditions::ALL.len();
 
 /// The server's word that a table does not exist (`ER_NO_SUCH_TABLE`).
@@ -25,13 +25,13 @@ const NO_SUCH_TABLE: u16 = 1146;
 pub struct ConditionCheck {
     /// Number in the specification, from 1.
     pub number: usize,
-    /// What it says.
+    /// Text of the condition.
     pub says: &'static str,
     /// First place where it does not hold.
     pub broken: Option<Violation>,
 }
 
-/// Where a condition does not hold.
+/// Place where a condition does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The rows that do not fit, and their values.

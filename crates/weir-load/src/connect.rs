@@ -188,7 +188,7 @@ pub(crate) fn connect_all(
     })
 }
 
-/// What the threads that connect share.
+/// Data that the threads that connect share.
 struct Job<'a> {
     plan: &'a LoadPlan,
     servers: &'a Servers,

@@ -175,19 +175,19 @@ fn reporters(plan: &LoadPlan, connected: &ReadyConnections) -> usize {
     (plan.reactors as usize).min(connected.drivers.len())
 }
 
-/// When the load begins.
+/// Beginning of the load.
 #[derive(Clone, Copy)]
 pub(crate) struct Beginning {
-    /// Its moment, which may lie ahead.
+    /// Moment of the beginning, which may lie ahead.
     pub(crate) origin: Instant,
     /// Reporters of the processes before this one, if it does a part of the run.
     pub(crate) reporters_before: u32,
 }
 
-/// What takes the frames of a run and gives them back empty.
+/// Consumer that takes the frames of a run and gives them back empty.
 type Consume<'a> = &'a mut dyn FnMut(&Receiver<Box<IntervalFrame>>, &[Sender<Box<IntervalFrame>>]);
 
-/// What this process does of a run.
+/// Share of a run that this process does.
 #[derive(Clone, Copy)]
 struct ProcessRun<'a> {
     plan: &'a LoadPlan,
@@ -338,7 +338,7 @@ pub(crate) fn frame_sender(
     (empty, sender)
 }
 
-/// What a reactor thread needs besides its connections.
+/// Inputs of a reactor thread besides its connections.
 struct ReactorJob<'scope> {
     kind: ReactorKind,
     timeline: Timeline<'scope>,

@@ -79,5 +79,5 @@ pub use threads::{
     run_threads, run_threads_part,
 };
 
-/// What a plan is made of.
+/// Parts of a plan.
 pub use weir_workload::{TableOptions, Workload};

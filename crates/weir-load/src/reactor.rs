@@ -25,9 +25,9 @@ use ring::RingSockets;
 pub(crate) use schedule::use_batch_scheduling;
 use sockets::{Arrival, Sockets, Wait};
 
-/// How long transactions may take to complete after the measurement.
+/// Time in which transactions may complete after the measurement, nanoseconds.
 const DRAIN_NS_MAX: u64 = 3_000_000_000;
-/// How long a wish to stop may go unnoticed.
+/// Time for which a wish to stop may go unnoticed, nanoseconds.
 const PATIENCE_NS: u64 = 100_000_000;
 
 /// A thread's drivers and what they wait for.
@@ -47,7 +47,7 @@ struct Slot<D> {
     waits_for: Next,
 }
 
-/// What the drivers of a reactor did.
+/// Results of the drivers of a reactor.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// Each connection's part.

@@ -30,7 +30,7 @@ const MEASURE: Duration = Duration::from_millis(150);
 /// (16 MiB), far less than what such lengths can announce many times over.
 const MEMORY_BYTES_MAX: u64 = 512 << 20;
 
-/// What happens to a byte stream, at a place in it.
+/// Damage to a byte stream, at a place in it.
 #[derive(Debug, Clone, Copy)]
 enum Damage {
     /// A byte becomes another.

@@ -28,7 +28,7 @@ use transit::Transit;
 /// `COM_QUIT`, as a packet.
 const QUIT: &[u8] = &[1, 0, 0, 0, 1];
 
-/// What the outstanding request is.
+/// State of a driver, by its outstanding request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DriverState {
     /// The session's.
@@ -57,27 +57,28 @@ pub(crate) struct MysqlDriver {
     /// Until the reactor takes it.
     transport: Option<Transport>,
     parser: ReplyParser,
-    /// What is kept of its compression, if it is compressed.
+    /// State of the compression, if the connection is compressed.
     wire: Wire,
     rng: Rng,
     /// Number of the connection, from 0.
     number: u32,
     session: AnySession,
-    /// Which statement the outstanding request is one of.
+    /// Kind of the statement of the outstanding request.
     kind: Option<usize>,
     doing: DriverState,
     timing: TransactionTiming,
-    /// When the transaction was to begin, also if it is tried again; `None`: there was none yet.
+    /// Time at which the transaction was to begin, also if it is tried again; `None`: there was
+    /// none yet.
     turned_ns: Option<u64>,
-    /// When it begins, if not with the others, nanoseconds into the run.
+    /// Time at which it begins, if not with the others, nanoseconds into the run.
     begins_ns: u64,
-    /// When the outstanding request set out.
+    /// Time at which the outstanding request set out.
     asked_ns: u64,
-    /// When the connection was made, until its first request.
+    /// Time at which the connection was made, until its first request.
     unasked_since: Option<Instant>,
     /// Transactions that this connection has done.
     served: u64,
-    /// When to look for a new connection.
+    /// Time to look for a new connection.
     look_ns: u64,
     /// The last transaction ended without an answer.
     asks_nothing: bool,
@@ -85,15 +86,15 @@ pub(crate) struct MysqlDriver {
     is_away: bool,
     /// There are no more transactions: the session does its last things.
     is_finishing: bool,
-    /// When a session that sleeps goes on.
+    /// Time at which a session that sleeps goes on.
     wake_ns: u64,
-    /// What the delay of a slower network holds back.
+    /// Bytes that the delay of a slower network holds back.
     transit: Option<Transit>,
     /// The request among it.
     held: Vec<u8>,
     /// The server's unasked words before it closed the connection.
     farewell: Option<ServerError>,
-    /// How long the connection had been idle when it was closed, nanoseconds.
+    /// Time for which the connection had been idle when it was closed, nanoseconds.
     closed_idle_ns: Option<u64>,
     counters: ConnectionCounters,
 }

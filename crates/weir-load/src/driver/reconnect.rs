@@ -16,16 +16,16 @@ use crate::session::Statements;
 
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a server may refuse a connection that was not lost: it may not have noticed yet that
-/// the one before is gone, or be asked for too many at a time.
+/// Time for which a server may refuse a connection that was not lost: it may not have noticed yet
+/// that the one before is gone, or be asked for too many at a time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// When connections are made again.
+/// Conditions under which connections are made again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Renewal {
     /// After so many transactions; 0 for never.
     pub(crate) every: u64,
-    /// When they are lost, for as long as it takes.
+    /// True if lost ones are made again, for as long as it takes.
     pub(crate) after_loss: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Fresh {
     pub(crate) transport: Transport,
     pub(crate) eof_deprecated: bool,
     pub(crate) statements: Statements,
-    /// When it was made: it has been idle since then, until its first request.
+    /// Time at which it was made: it has been idle since then, until its first request.
     pub(crate) made: Instant,
 }
 

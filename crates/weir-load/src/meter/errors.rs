@@ -1,4 +1,4 @@
-//! Which errors a server answered with, how often, and with what words the first time.
+//! Errors of a server, their counts, and the words of the first of each.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ use weir_mysql::ServerError;
 pub struct ErrorCount {
     /// The server's error code.
     pub code: u16,
-    /// How often it came.
+    /// Number of times that it came.
     pub count: u64,
     /// The server's words when it first came.
     pub first_message: String,
-    /// When that was, nanoseconds since the run began.
+    /// Time of the first one, nanoseconds since the run began.
     #[serde(skip)]
     pub first_ns: u64,
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{histogram_v2, new_histogram};
 
-/// What a latency is of: positions in the script.
+/// Subject of a latency: positions in the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Transaction(usize),

@@ -15,7 +15,7 @@ const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
 
-/// What came of reading.
+/// Result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     /// Nothing that needs a delayed reply.
@@ -77,7 +77,8 @@ impl Connection {
         progress
     }
 
-    /// When what was read last came to this machine, where the kernel tells.
+    /// Returns the time at which the bytes that were read last came to this machine, where the
+    /// kernel has it.
     pub(super) fn came(&self) -> Option<Instant> {
         let age = Duration::from_nanos(self.stream.came()?.age_ns());
         Instant::now().checked_sub(age)

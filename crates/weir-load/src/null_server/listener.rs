@@ -1,4 +1,4 @@
-//! Where a null server listens: a Unix socket, or TCP on this machine.
+//! Listener of a null server: a Unix socket, or TCP on this machine.
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ impl Listener {
         Ok(Self::Tcp(TcpListener::bind(address)?))
     }
 
-    /// Where it listens.
+    /// Returns the address.
     pub(super) fn address(&self) -> io::Result<Address> {
         Ok(match self {
             Self::Unix(_, path) => Address::Socket(path.clone()),
@@ -41,7 +41,7 @@ impl Listener {
         })
     }
 
-    /// What a poll registers.
+    /// Returns the source that a poll registers.
     pub(super) fn source(&mut self) -> &mut dyn Source {
         match self {
             Self::Unix(listener, _) => listener,

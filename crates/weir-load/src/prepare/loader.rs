@@ -36,9 +36,9 @@ const OTHERS_LIMIT_S: u64 = 120;
 /// Settings of the session; they end with it. Without `autocommit`, rows that a server has reported as loaded would go
 /// with the connection.
 const SETTINGS: &str = "SET SESSION autocommit = 1, unique_checks = 0, foreign_key_checks = 0";
-/// How the comment of a table begins that is being filled.
+/// Begin of the comment of a table that is being filled.
 pub(crate) const MARK: &str = "weir is loading";
-/// What stands there before the comment that the table had and gets back.
+/// Text before the comment that the table had and gets back.
 const BEFORE: &str = "; before: ";
 
 /// Fills tables on one connection.
@@ -55,7 +55,7 @@ pub(super) struct Loader<'a> {
 /// Existing part of a table.
 enum ExistingTable {
     Nothing,
-    /// Rows of an earlier load that did not end, with what the comment says of it and of before.
+    /// Rows left by an unfinished load, with its mark and the comment before it.
     Part {
         mark: String,
         comment: String,
@@ -128,7 +128,7 @@ impl<'a> Loader<'a> {
         self.control.id()
     }
 
-    /// Does a part of what makes its table what it is to be.
+    /// Loads one part of the table.
     pub(super) fn load(&mut self, part: &Part<'_>) -> Result<(), LoadError> {
         let State::Open { rows_before, .. } = *part.table.state() else {
             return Ok(());
@@ -262,7 +262,7 @@ impl<'a> Loader<'a> {
         differs.map_or(Ok(()), |differs| Err(self.refused(table, differs)))
     }
 
-    /// What the comment of a table says with which it is being filled.
+    /// Returns the comment of a table that is being filled.
     fn mark(&self, table: &Table) -> String {
         let plan = self.job.plan;
         let (rows, seed) = (table.rows, plan.seed);

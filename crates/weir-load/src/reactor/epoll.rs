@@ -28,7 +28,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub(crate) struct EpollSockets {
     poll: Poll,
     events: Events,
-    /// What the last wait told, and how much of it is done.
+    /// Events of the last wait, and the number of those that are done.
     ready: Vec<Ready>,
     done: usize,
     streams: Vec<Option<Stream>>,

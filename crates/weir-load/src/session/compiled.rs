@@ -28,7 +28,7 @@ pub(crate) struct CompiledSession {
     at: At,
 }
 
-/// What the outstanding request is.
+/// Step of the outstanding request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     /// This step of the transaction.
@@ -201,12 +201,12 @@ impl Templates {
         }
     }
 
-    /// Whether there are several kinds of transactions.
+    /// Returns true if there are several kinds of transactions.
     fn has_choice(&self) -> bool {
         self.script.transactions.len() > 1
     }
 
-    /// Whether a kind of transaction is one of the server's, to be rolled back.
+    /// Returns true if a kind of transaction is one of the server's, to be rolled back.
     fn is_explicit(&self, transaction: usize) -> bool {
         self.script.transactions[transaction].is_explicit
     }

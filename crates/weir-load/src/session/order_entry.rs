@@ -35,10 +35,10 @@ use stock_level::StockLevelFlow;
 const DEADLOCK: u16 = 1213;
 /// First stream of random numbers for terminals: above those of connections.
 const TERMINAL_STREAM: u64 = 1 << 62;
-/// What reports call new orders that were rolled back.
+/// Name in reports of new orders that were rolled back.
 const ROLLED_BACK: &str = "new_order rolled back";
 
-/// What all terminals of a run share.
+/// Data that all terminals of a run share.
 #[derive(Debug)]
 pub(crate) struct OrderEntry {
     workload: OrderEntryWorkload,
@@ -75,7 +75,7 @@ impl OrderEntry {
         OrderEntrySession::new(terminal, waits, rng, templates, statements)
     }
 
-    /// What its kinds are called.
+    /// Returns the names of its kinds.
     pub(crate) fn kinds() -> SessionKinds {
         let transactions = TransactionKind::ALL.into_iter();
         let names = transactions.map(|kind| kind.name().to_owned());
@@ -149,7 +149,7 @@ pub(crate) struct OrderEntrySession {
     templates: Arc<Templates>,
     statements: Statements,
     terminal: Terminal,
-    /// Its user takes the time to enter and to think.
+    /// True if its user takes the time to enter and to think.
     waits: bool,
     rng: Rng,
     /// The kind of the current transaction, or of the next.
@@ -159,7 +159,7 @@ pub(crate) struct OrderEntrySession {
     at: Query,
     /// It undoes a try that failed.
     is_retrying: bool,
-    /// When the user has entered the next transaction.
+    /// Time at which the user has entered the next transaction.
     due_ns: u64,
 }
 

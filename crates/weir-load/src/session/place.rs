@@ -1,4 +1,4 @@
-//! What a connection's current steps work on.
+//! Data of a connection's current steps.
 
 use weir_workload::Value;
 
@@ -20,7 +20,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Where connection `connection` begins: in a bulk insert, before row 1 of its own table.
+    /// Creates the place at which connection `connection` begins: in a bulk insert, before row 1 of
+    /// its own table.
     pub(super) fn new(connection: u32, slots: usize) -> Self {
         Self {
             connection,

@@ -18,7 +18,7 @@ pub(super) struct Handle {
 pub(crate) struct StatementToPrepare {
     /// Text of the statement.
     pub(crate) sql: String,
-    /// Its number of parameters.
+    /// Number of parameters.
     pub(crate) parameters: usize,
 }
 
@@ -71,7 +71,7 @@ impl Statements {
     }
 }
 
-/// Where the handles of each statement begin, and how many handles there are.
+/// Returns the positions of each statement's first handle, and the number of handles.
 pub(super) fn positions(script: &Script) -> (Vec<usize>, u32) {
     let mut count = 0;
     let starts = script

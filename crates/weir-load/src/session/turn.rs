@@ -1,4 +1,4 @@
-//! What a session is given when it is its turn: where its request goes, random numbers, the time.
+//! Inputs of a session's turn: a buffer for its request, random numbers, the time.
 
 use weir_model::Address;
 use weir_mysql::{
@@ -26,9 +26,9 @@ pub struct Turn<'a> {
     pub(crate) expected: ExpectedReply,
     /// The rows of the answer, if they are to be read in place.
     pub(crate) wire_rows: &'a WireRows,
-    /// Why the run cannot go on, such as a text that may not be sent.
+    /// Reason that the run cannot go on, such as a text that may not be sent.
     pub(crate) refusal: Option<LoadError>,
-    /// What is counted beside the connection's requests.
+    /// Counts beside the connection's requests.
     pub(crate) counted: Counts,
     /// The session has waited by itself.
     pub(crate) has_waited: bool,

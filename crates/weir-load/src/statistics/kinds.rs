@@ -7,7 +7,7 @@ use super::summary;
 use crate::meter::{Kind, KindLatencies};
 use crate::session::SessionKinds;
 
-/// What reports call the kinds of a load.
+/// Names of the kinds of a load in reports.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KindNames(SessionKinds);
 

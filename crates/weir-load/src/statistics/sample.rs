@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::{ClosedPeriod, Interval, KindNames, LoadOutcome, Merger};
 use crate::meter::{Counts, IntervalFrame, Phase, Timeline};
 
-/// What a closed loop of one interval reports that completed `counts` with these latencies of
-/// transactions, nanoseconds.
+/// Returns the outcome of a closed loop of one interval that completed `counts` with these
+/// latencies of transactions, nanoseconds.
 pub fn outcome_of(
     counts: Counts,
     latencies_ns: &[u64],

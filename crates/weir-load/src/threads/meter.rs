@@ -1,4 +1,4 @@
-//! What threads count, and what they share.
+//! Counts of threads, and the data that they share.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
@@ -55,7 +55,7 @@ impl Shard {
     }
 }
 
-/// What the threads of a run share.
+/// Data that the threads of a run share.
 #[derive(Debug)]
 pub(super) struct MeterState {
     threads: u32,
@@ -179,7 +179,7 @@ impl MeterState {
 pub struct ThreadMeter {
     shared: Arc<MeterState>,
     number: usize,
-    /// When the next event is due, where there is a schedule, and whether it waited for this thread.
+    /// Time at which the next event is due, where there is a schedule; true if it waited for this thread.
     due: Option<(u64, bool)>,
     /// Of the event that is under way.
     timing: Option<TransactionTiming>,
@@ -210,7 +210,7 @@ impl ThreadMeter {
         }
     }
 
-    /// Whether there is another event for this thread; waits until one is due, where they come at a rate.
+    /// Returns true if there is another event for this thread; waits until one is due, where they come at a rate.
     pub fn has_more_events(&mut self) -> bool {
         if self.shared.is_given_up() {
             return false;

@@ -1,4 +1,4 @@
-//! What a server says no to, and what it says wrong.
+//! Refusals of a server, and its wrong answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What ends a run before it begins, and errors within it.
+//! Reasons that end a run before it begins, and errors within it.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

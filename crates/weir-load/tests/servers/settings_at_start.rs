@@ -146,7 +146,7 @@ fn a_server_whose_innodb_only_reads_is_read_and_otherwise_named(flavor: Flavor) 
     }
 }
 
-/// Where names are written in small letters, a user who writes `Shop` means the schema `shop`.
+/// On servers that write names in small letters, a user who writes `Shop` means the schema `shop`.
 fn where_names_are_written_in_small_letters_a_schema_in_capitals_is_found(flavor: Flavor) {
     let bench = on_new_data(flavor, &[("lower_case_table_names", "1")]);
     let mut root = bench.server.session().unwrap();

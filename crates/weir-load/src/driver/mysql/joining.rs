@@ -7,7 +7,7 @@ use crate::LoadError;
 use crate::driver::Next;
 use crate::meter::{Meter, Phase};
 
-/// How often a driver looks whether its new connection is there.
+/// Interval at which a driver looks for its new connection.
 const LOOK_NS: u64 = 100_000;
 
 impl MysqlDriver {

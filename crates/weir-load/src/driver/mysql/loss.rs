@@ -1,5 +1,5 @@
-//! What becomes of a connection that was lost: the end of the run or, when that is asked for, a new
-//! connection on which the same transaction is tried again. And of one that has done its number of
+//! Handling of a lost connection: the end of the run or, when that is asked for, a new connection
+//! on which the same transaction is tried again. And of one that has done its number of
 //! transactions: it leaves, and the next transaction comes on a new one.
 
 use std::io;
@@ -10,12 +10,12 @@ use crate::driver::{Fresh, Next};
 use crate::meter::{Meter, Phase};
 use weir_mysql::{ReplyParser, ServerError, Wire};
 
-/// How often a driver looks whether its new connection is there.
+/// Interval at which a driver looks for its new connection.
 const LOOK_NS: u64 = 5_000_000;
 /// The same when the server is up: its time to let a connection in is within a transaction's.
 const LOOK_SOON_NS: u64 = 100_000;
 
-/// What a client says of a connection that has gone without a word (`CR_SERVER_LOST`).
+/// Returns the error of a client for a connection that has gone without a word (`CR_SERVER_LOST`).
 pub(super) fn lost_in_silence() -> ServerError {
     ServerError {
         code: 2013,
@@ -47,7 +47,8 @@ impl MysqlDriver {
         }
     }
 
-    /// Why the connection is lost, and the error that is counted: the server's own, if it gave one.
+    /// Returns the reason of the loss, and the error that is counted: the server's own, if it gave
+    /// one.
     pub(super) fn cause_of_loss(
         &mut self,
         error: &io::Error,

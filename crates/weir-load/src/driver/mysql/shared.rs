@@ -1,4 +1,4 @@
-//! What the connections of one reactor share.
+//! Resources that the connections of one reactor share.
 
 use weir_model::{Address, ClosedLoop};
 use weir_mysql::{ClientError, Codec, Compression, Gate, MalformedPacket, ServerError};
@@ -7,23 +7,23 @@ use crate::LoadError;
 use crate::driver::Reconnector;
 use crate::plan::ToleratedErrors;
 
-/// What the connections of one reactor share.
+/// Resources that the connections of one reactor share.
 #[derive(Debug)]
 pub(crate) struct ReactorResources {
     /// Bytes for the reactor to send.
     pub(super) outgoing: Vec<u8>,
-    /// Where a value is put together that has several parts.
+    /// Buffer in which a value of several parts is put together.
     pub(super) scratch: Vec<u8>,
     /// The servers, over which connections are dealt in turn.
     pub(super) links: Vec<Link>,
-    /// What may be sent.
+    /// Gate for all statements.
     pub(super) gate: Gate,
     pub(super) tolerated: ToleratedErrors,
     /// Makes connections again, if that is asked for.
     pub(super) reconnector: Option<Reconnector>,
     /// By how much each request and each reply is delayed.
     pub(super) half_rtt_ns: u64,
-    /// What a connection waits for before it begins again.
+    /// Pause of a connection before it begins again.
     pub(super) closed_loop: ClosedLoop,
     /// Packs requests and unpacks replies, if connections are compressed.
     pub(super) codec: Option<Codec>,

@@ -9,7 +9,7 @@ use crate::driver::Next;
 use crate::meter::{Counts, Kind, Meter, Phase};
 use crate::session::{Step, Turn};
 
-/// Why it is the session's turn.
+/// Reason for the session's turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Call<'a> {
     Begin,
@@ -23,7 +23,7 @@ pub(super) enum Call<'a> {
     Finish,
 }
 
-/// How a session goes on.
+/// Next step of a session.
 #[derive(Debug, Clone, Copy)]
 struct Decision {
     step: Step,

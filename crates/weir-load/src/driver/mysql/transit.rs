@@ -10,7 +10,7 @@ use crate::meter::Meter;
 use crate::stamp::Stamp;
 use weir_mysql::Reply;
 
-/// What is on its way.
+/// Bytes on their way.
 #[derive(Debug)]
 pub(super) enum Transit {
     /// The request, until this time.
@@ -20,7 +20,7 @@ pub(super) enum Transit {
 }
 
 impl Transit {
-    /// When it arrives, nanoseconds on the meter's clock.
+    /// Returns the time of arrival, nanoseconds on the meter's clock.
     pub(super) fn arrival_ns(&self) -> u64 {
         match self {
             Self::Request(at_ns) | Self::Reply(at_ns, _) => *at_ns,
@@ -60,7 +60,7 @@ impl MysqlDriver {
         Ok(Next::Time(at_ns))
     }
 
-    /// What was on its way has arrived.
+    /// Handles the arrival of bytes that were on their way.
     pub(super) fn arrive(
         &mut self,
         transit: Transit,

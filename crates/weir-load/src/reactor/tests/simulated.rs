@@ -1,5 +1,5 @@
-//! What a reactor reports against what is true, to the nanosecond: connections, schedule and
-//! statistics are the real ones, time and the server are simulated.
+//! Reports of a reactor against the truth, to the nanosecond: connections, schedule and statistics
+//! are the real ones, time and the server are simulated.
 //!
 //! The server answers after delays that are known. Between its events no time passes, as on an
 //! infinitely fast machine, so that whatever differs from the truth is an error of the load engine.

@@ -74,7 +74,7 @@ impl NewOrderFlow {
         &self.found[..self.count]
     }
 
-    /// Whether an item does not exist, so that the user has to correct the order.
+    /// Returns true if an item does not exist, so that the user has to correct the order.
     fn is_wrong(&self) -> bool {
         self.count < self.input.count
     }

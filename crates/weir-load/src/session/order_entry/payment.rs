@@ -28,9 +28,9 @@ pub(super) struct PaymentFlow {
     input: Payment,
     customer: u32,
     last_name: Vec<u8>,
-    /// What the history says of it.
+    /// Text of the payment in the history.
     history: Vec<u8>,
-    /// What the data of a customer with bad credit say of it.
+    /// Text of the payment in the data of a customer with bad credit.
     note: Vec<u8>,
 }
 
