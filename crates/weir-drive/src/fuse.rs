@@ -38,9 +38,9 @@ use crate::request::REQUEST_BYTES_MAX;
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
 
-/// How long the kernel may trust names and attributes. All changes pass through the kernel, which
-/// then updates what it has cached (a write's new size before the write returns), so this bounds
-/// only how long it would trust what was changed behind the mount.
+/// Time for which the kernel may trust names and attributes. All changes pass through the kernel,
+/// which then updates what it has cached (a write's new size before the write returns), so this
+/// bounds only how long it would trust what was changed behind the mount.
 const CACHED: Duration = Duration::from_secs(1);
 /// Asynchronous requests in flight.
 const BACKGROUND_MAX: u16 = 256;

@@ -33,8 +33,8 @@ use crate::stop::Stop;
 use crate::store::Store;
 use crate::{DriveError, MountOptions};
 
-/// How long the kernel may take to end the session once nothing is mounted any more. A dying
-/// server may still hold files; the end of this process then ends the session for it.
+/// Time limit for the kernel to end the session once nothing is mounted any more. A dying server
+/// may still hold files; the end of this process then ends the session for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Mounts a drive, calls `ready` with its profile, and returns when it is unmounted again:

@@ -61,7 +61,7 @@ struct SchedulerState {
     ended: AtomicBool,
 }
 
-/// What the timer thread is to send.
+/// Replies that the timer thread has to send.
 #[derive(Debug, Default)]
 struct TimerQueue {
     heap: BinaryHeap<PendingReply>,
@@ -234,7 +234,7 @@ impl SchedulerState {
         self.alarm.set(self.clock.monotonic_ns(wake));
     }
 
-    /// What the timer thread does now; before it sleeps, its alarm is set.
+    /// Returns the next step of the timer thread; before it sleeps, its alarm is set.
     fn next(&self, lead: Lead) -> Next {
         let mut held = self.lock();
         held.lead = lead;

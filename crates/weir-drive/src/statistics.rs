@@ -1,4 +1,4 @@
-//! What the drive counts, at a cost of a few nanoseconds an operation: atomic increments only.
+//! Counters of the drive, at a cost of a few nanoseconds an operation: atomic increments only.
 //!
 //! A reader of the statistics may see the counters of one operation in two halves, which
 //! differences over a second do not notice.
@@ -98,7 +98,7 @@ impl Counters {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether no reply is waiting for its time.
+    /// Returns true if no reply is waiting for its time.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0
     }

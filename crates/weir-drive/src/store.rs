@@ -31,7 +31,7 @@ pub(crate) use self::handles::{Handles, OpenFile, allocate};
 use self::inodes::{Inode, Inodes, ROOT};
 pub(crate) use self::space::{BLOCK_BYTES, FreedRange, Space};
 
-/// Who asks: the owner of what is created.
+/// Caller: the owner of created files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller {
     pub(crate) uid: u32,
@@ -77,7 +77,7 @@ impl Store {
         found.map_or(0, |found| found.f_bavail * found.f_frsize)
     }
 
-    /// How much of the capacity is used.
+    /// Returns the used part of the capacity.
     pub(crate) fn space(&self) -> &Space {
         &self.space
     }
@@ -351,7 +351,7 @@ impl Store {
 }
 
 impl Inode {
-    /// What the file is for.
+    /// Returns the purpose of the file.
     pub(crate) fn kind(&self) -> FileKind {
         FileKind::ALL[usize::from(self.kind.load(Ordering::Relaxed))]
     }

@@ -15,7 +15,7 @@ use weir_process::FlushCalls;
 /// Longer than a busy machine holds a test up.
 const FLUSH: Duration = Duration::from_secs(2);
 
-/// Whether a write to a file returns while `sync` flushes it.
+/// Returns true if a write to a file returns while `sync` flushes it.
 fn passes_a_flush(with_calls: bool) -> bool {
     let slow = format!("[flush]\nlatency_us = {}", FLUSH.as_micros());
     let drive = Drive::with_profile(&[("[flush]\nlatency_us = 1", &slow)]).unwrap();

@@ -18,7 +18,7 @@ use weir_model::{Bytes, DriveProfile, Scale, WriteCache};
 /// Bytes of the file, and of the drive.
 const FILE_BYTES: u64 = 256 << 20;
 
-/// Its cache answers reads, which then have other limits than writes.
+/// Profile whose cache answers reads, which then have other limits than writes.
 const BEHIND_A_CACHE: &str = "alibaba-essd-pl1-io-acceleration";
 
 /// Most bytes that are written.
@@ -95,7 +95,7 @@ fn shipped(name: &str) -> DriveProfile {
     profile
 }
 
-/// What differs by more than `allowed`.
+/// Returns the differences of more than `allowed`.
 fn differences(name: &str, pairs: &[(&str, f64, f64)], allowed: f64) -> Vec<String> {
     // What is no number is off, too.
     let off = |(_, found, wanted): &&(&str, f64, f64)| {

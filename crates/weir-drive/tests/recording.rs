@@ -1,4 +1,4 @@
-//! What a drive records, and what a directory becomes when it is replayed.
+//! Recording of a drive, and the directory that a replay makes.
 
 #![allow(clippy::unwrap_used)] // The helpers of a test fail as the test does.
 
@@ -117,7 +117,8 @@ fn a_replay_onto_a_copy_of_the_start_gives_what_the_drive_holds() {
     assert_same(&base, &folder.path().join("backing"));
 }
 
-/// What `draw` does not draw: links, sockets, modes, exchanges and directories with contents.
+/// Operations that `draw` does not draw: links, sockets, modes, exchanges and directories with
+/// contents.
 fn beyond_the_generator(drive: &Drive) {
     let path = |name: &str| drive.path(name);
     fs::create_dir_all(path("x/y")).unwrap();

@@ -1,4 +1,4 @@
-//! Whether completions come when the model says, as a client sees them.
+//! Check that completions come when the model says, as a client sees them.
 
 use std::process::{Child, Command};
 

@@ -11,7 +11,7 @@ use crate::support::Drive;
 pub(crate) const FILE: &str = "fio";
 pub(crate) const FILE_BYTES: usize = 256 << 20;
 
-/// What fio is to do.
+/// Job of fio.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     /// `randread` or `randwrite`.
@@ -23,7 +23,7 @@ pub(crate) struct Job {
     pub(crate) seconds: u32,
 }
 
-/// What it found.
+/// Result of fio.
 #[derive(Debug, Clone)]
 pub(crate) struct FioResult {
     pub(crate) iops: f64,

@@ -1,4 +1,4 @@
-//! What the FUSE path costs, and what the model and a trace add to it.
+//! Cost of the FUSE path, of the model and of a trace.
 
 use serde_json::{Value, json};
 use weir_drive::{start_trace, stop_trace};
@@ -127,8 +127,8 @@ pub(crate) fn cost_of_a_trace() -> Value {
     .collect()
 }
 
-/// What a job found: operations a second, and what each took of a processor in the drive's process, which a
-/// busy host changes less.
+/// Cost of a job: operations a second, and the time that each took of a processor in the drive's process, which a busy
+/// host changes less.
 struct Cost {
     iops: f64,
     cpu_us: f64,

@@ -17,7 +17,7 @@ use crate::measure::queues::{Queues, SLOTS};
 use crate::measure::scratch_file::{ScratchFile, folder_of};
 use crate::measure::storage::Storage;
 
-/// What is written: noise of this length, again and again, with a number of its own in each block.
+/// Length of the written noise, which is repeated with a number of its own in each block.
 const CONTENT_BYTES: usize = 1 << 20;
 
 /// A new file below a folder, read and written by `io_uring` with `O_DIRECT`.
@@ -114,7 +114,7 @@ impl<'a> FileStorage<'a> {
     }
 }
 
-/// Why an operation failed: an error number, or fewer bytes than asked for.
+/// Returns the reason that an operation failed: an error number, or fewer bytes than asked for.
 fn reason(result: i32) -> std::io::Error {
     if result < 0 {
         std::io::Error::from_raw_os_error(-result)

@@ -20,9 +20,9 @@ use crate::measure::throttled::{most_reads_per_s, throttled};
 
 /// Percentiles that a profile keeps, where enough operations were slower.
 const PERCENTILES: [f64; 4] = [90.0, 99.0, 99.9, 99.99];
-/// What stands for a buffer that was not seen. It has no effect where the buffer never fills.
+/// Size in place of a buffer that was not seen. It has no effect where the buffer never fills.
 const BUFFER_UNSEEN: u64 = 1 << 20;
-/// What stands for a rate that a limit hides, in limits: enough for the limit alone to count.
+/// Rate in place of one that a limit hides, in limits: enough for the limit alone to count.
 const HIDDEN: f64 = 4.0;
 
 /// A profile with what is known of each of its figures.
@@ -30,9 +30,9 @@ const HIDDEN: f64 = 4.0;
 pub struct MeasuredProfile {
     /// As a drive is mounted with it.
     pub profile: DriveProfile,
-    /// What was measured.
+    /// Measured figures.
     pub figures: Vec<Figure>,
-    /// What was not, and why.
+    /// Keys that were not measured, with reasons.
     pub unknown: BTreeMap<&'static str, String>,
 }
 
@@ -363,7 +363,8 @@ impl Learner<'_> {
         }
     }
 
-    /// How the credit was found that a volume had saved, or why it was not.
+    /// Notes the way in which the credit that a volume had saved was found, or the reason that it
+    /// was not.
     fn note_credit(&mut self, credit: &Credit) {
         for (key, spent, unit, go) in [
             (
@@ -413,7 +414,7 @@ impl Learner<'_> {
     }
 }
 
-/// What more bytes of one read take says how fast they come, 10^6 bytes a second: one at a time, it keeps to the limit.
+/// Returns the rate at which more bytes of one read come, 10^6 bytes a second: one at a time, it keeps to the limit.
 fn bandwidth_of_one_read(samples: &Samples) -> Option<f64> {
     let latency_us = |bytes: u64| {
         let is_it = |cell: &&Cell| (cell.work, cell.bytes, cell.depth) == (Work::Read, bytes, 1);

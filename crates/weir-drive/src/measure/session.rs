@@ -28,7 +28,7 @@ const DEPTHS: [usize; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
 const OPERATIONS_MAX: u64 = 200_000;
 /// The drive is left alone so long before a write that is to find it idle.
 const GAP_NS: Nanoseconds = 4_000_000;
-/// What is written before a flush that may have to empty a cache.
+/// Bytes that are written before a flush that may have to empty a cache.
 pub(crate) const CACHE_BYTES: u64 = 8 << 20;
 
 /// Runs the plan on `storage`; calls `say` at each step. A stop ends it with the figures so far.

@@ -8,7 +8,7 @@ use crate::measure::job::{Job, OperationSpan};
 
 /// Something that stores: a file on a disk, or a device model in virtual time.
 pub trait Storage {
-    /// What is known of it without measuring.
+    /// Returns the facts that are known without measuring.
     fn facts(&self) -> &Facts;
 
     /// The clock, nanoseconds.
@@ -38,6 +38,6 @@ pub trait Storage {
     /// If the flush fails.
     fn flush(&mut self) -> Result<OperationSpan, MeasureError>;
 
-    /// Whether the user wants it to end.
+    /// Returns true if the user wants it to end.
     fn is_stopped(&self) -> bool;
 }

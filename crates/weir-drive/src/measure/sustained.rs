@@ -1,4 +1,4 @@
-//! What random writes do in the long run: garbage collection, arms, a controller's limit.
+//! Limits of random writes in the long run: garbage collection, arms, a controller's limit.
 
 use crate::measure::figure::Figure;
 use crate::measure::samples::{Curve, Samples};
@@ -13,7 +13,7 @@ const SETTLED: f64 = 0.25;
 /// Turns of the same state that make a figure.
 const TURNS_MIN: usize = 2;
 
-/// What limits random writes.
+/// Limit of random writes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RandomWriteLimit {
     /// Bytes: media bytes per byte of the host.
@@ -85,7 +85,7 @@ fn both_or_large(small: Vec<f64>, large: Vec<f64>) -> Vec<f64> {
     large
 }
 
-/// How the figure was measured; `large`: the rates of 16 KiB that count.
+/// Returns the method of measurement; `large`: the rates of 16 KiB that count.
 fn how(samples: &Samples, large: &[f64]) -> String {
     let sizes = if large.is_empty() {
         "random writes of 4 KiB (16 KiB ones still changed)"
@@ -143,7 +143,7 @@ fn tail_rate(curve: &Curve) -> Option<f64> {
     (seconds > 0.0 && operations >= 4).then(|| operations as f64 / seconds)
 }
 
-/// Whether the rate still changed at the end; `rates`: latest first.
+/// Returns a sentence if the rate still changed at the end; `rates`: latest first.
 fn drift(rates: &[f64]) -> String {
     let (Some(last), Some(first)) = (rates.first(), rates.last()) else {
         return String::new();

@@ -9,12 +9,12 @@ use crate::measure::sustained::small_writes_per_s;
 
 /// Rates that differ by less are the same.
 const SAME: f64 = 0.05;
-/// Where only operations have the same rate, so much less: flash may have nearly the same for reads and writes.
+/// Difference of rates where only operations have the same rate: flash may have nearly the same for reads and writes.
 const ALIKE: f64 = 0.01;
 /// Rates after two drops that differ by less are the same: they are of one go each.
 const AGAIN: f64 = 0.1;
 
-/// What the provider lets through, reads and writes together.
+/// Limits of the provider, on reads and writes together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ProviderLimits {
     pub(crate) iops: Figure,
@@ -22,9 +22,9 @@ pub(crate) struct ProviderLimits {
     pub(crate) mb_per_s: Option<Figure>,
     /// The faster of both.
     pub(crate) most_mb_per_s: f64,
-    /// Where the long go of reads had spent the credit of operations.
+    /// Time at which the long go of reads had spent the credit of operations.
     pub(crate) drop_of_reads: Option<Cliff>,
-    /// Where the first write had spent the credit of bytes.
+    /// Time at which the first write had spent the credit of bytes.
     pub(crate) drop_of_writes: Option<Cliff>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn throttled(samples: &Samples) -> Option<ProviderLimits> {
     })
 }
 
-/// Whether the writes after the rest ended at the rate after the drop, and the reads after those had it, too.
+/// Returns true if the writes after the rest ended at the rate after the drop, and the reads after those had it, too.
 fn is_again(samples: &Samples, drop: &Cliff) -> bool {
     let Some((_, curve)) = &samples.after_rest else {
         return false;

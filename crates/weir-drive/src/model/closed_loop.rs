@@ -7,7 +7,7 @@ use weir_model::{DeviceModel, DriveProfile, FileKind, Nanoseconds, Op, OpKind, S
 
 use super::Model;
 
-/// How a closed loop of clients asks.
+/// Requests of a closed loop of clients.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job {
     pub(super) kind: OpKind,

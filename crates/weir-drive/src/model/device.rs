@@ -21,7 +21,7 @@ pub(super) struct Device {
     reads: Reads,
     writes: Writes,
     throttle: Option<Buckets>,
-    /// What reads and writes have taken of the throttle, nanoseconds.
+    /// Time that reads and writes have taken of the throttle, nanoseconds.
     throttled_ns: [f64; 2],
     disks: Option<Disks>,
     random: Random,
@@ -32,7 +32,7 @@ pub(super) struct Device {
     guaranteed_bytes: f64,
 }
 
-/// What a device has been busy with since it was made.
+/// Usage of a device since it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct DeviceUsage {
     pub(super) read_busy_s: f64,
@@ -62,7 +62,7 @@ impl Device {
         }
     }
 
-    /// What the device has been busy with up to `now`.
+    /// Returns the usage up to `now`.
     pub(super) fn usage(&self, now: Nanoseconds) -> DeviceUsage {
         // What waits in the buffer has been accepted but not yet written.
         let backlog_ns = self.drained_at().saturating_sub(now) as f64;
@@ -80,7 +80,7 @@ impl Device {
         }
     }
 
-    /// When all that was accepted is on the media.
+    /// Returns the time at which all accepted writes are on the media.
     pub(super) fn drained_at(&self) -> Nanoseconds {
         self.writes.drained_at()
     }

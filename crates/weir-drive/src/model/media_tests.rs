@@ -1,4 +1,4 @@
-//! What shares the media: reads beside writes, a cache of single-bit blocks, flash that wears out.
+//! Tests of shared media: reads beside writes, a cache of single-bit blocks, flash that wears out.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -105,7 +105,7 @@ fn a_mix_of_reads_and_writes_is_near_its_data_sheet() {
     assert!((found / 265e3 - 1.0).abs() < 0.2, "{found}");
 }
 
-/// What a read waits beside writes at a tenth of the write bandwidth: nothing on 3D `XPoint`.
+/// Waits of a read beside writes at a tenth of the write bandwidth: nothing on 3D `XPoint`.
 #[test]
 fn reads_beside_writes_have_a_tail_on_flash_and_none_on_3d_xpoint() {
     let beside_writes = |name: &str| {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use weir_model::{DriveProfile, Op, Provisioning, SpaceState};
 
-/// What is compressed on its own.
+/// Unit that is compressed on its own, bytes.
 const BLOCK_BYTES: u64 = 4096;
 /// Blocks whose sizes are kept together.
 const CHUNK_BLOCKS: u64 = 256;
@@ -98,7 +98,7 @@ impl PhysicalSpace {
         self.used_bytes
     }
 
-    /// Whether so many more bytes, after compression, fit.
+    /// Returns true if so many more bytes, after compression, fit.
     pub(super) fn has_room(&self, bytes: u64) -> bool {
         self.used_bytes + bytes <= self.capacity_bytes
     }

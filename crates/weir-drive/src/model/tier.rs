@@ -32,7 +32,7 @@ pub(super) struct Tier {
     writes: CachedWrites,
     dirty_max: usize,
     destage_above: usize,
-    /// When each of the background writes to the slow drive is done.
+    /// Time at which each of the background writes to the slow drive is done.
     destaging: Vec<Nanoseconds>,
     destaged_bytes: u64,
     reads: [Reads; FileKind::ALL.len()],

@@ -28,9 +28,9 @@ pub(super) const RECORD_BYTES_MAX: usize = 64 * 1024;
 pub(super) enum Record {
     /// The first: what is recorded.
     Start { profile: String, unix_ns: u64 },
-    /// What existed at the start.
+    /// File that existed at the start.
     Base { file: u64, path: PathBuf },
-    /// What happened then.
+    /// Operation after the start.
     Operation(Operation),
     /// The last, if it ended in order: because of its limit, or with the drive.
     End { at_limit: bool },
@@ -329,7 +329,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Whether it can be the name of something in a directory, and leads nowhere else.
+/// Returns true if it can be the name of an entry of a directory, and leads nowhere else.
 fn is_name(name: &OsStr) -> bool {
     let mut parts = Path::new(name).components();
     parts.next() == Some(Component::Normal(name))

@@ -22,10 +22,10 @@ const WORTH_WRITING_BYTES: usize = 1 << 20;
 const DATA_BYTES_MAX: usize = 16 << 20;
 /// Of each of two buffers of events.
 const EVENTS_BYTES_MAX: usize = 4 << 20;
-/// What arrived longer ago is in the file, also if the process is killed.
+/// Time after which an event is in the file, also if the process is killed.
 const WRITTEN_WITHIN: Duration = Duration::from_millis(100);
 
-/// What is recorded, in its order.
+/// Log of a recording, in its order.
 #[derive(Debug)]
 pub(super) struct Log {
     filling: Mutex<ActiveBuffers>,

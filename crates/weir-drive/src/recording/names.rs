@@ -1,4 +1,4 @@
-//! Which names a file has now: what a path-less file system protocol leaves to be remembered.
+//! Present names of each file: the memory that a path-less file system protocol needs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -52,13 +52,13 @@ impl Names {
         Some(names.into_iter().rev().collect())
     }
 
-    /// What `file` is for, by its path; [`FileKind::Other`] if it has no name.
+    /// Returns the purpose of `file`, by its path; [`FileKind::Other`] if it has no name.
     pub fn kind(&self, file: u64) -> FileKind {
         self.path(file)
             .map_or(FileKind::Other, |path| kind_of(&path))
     }
 
-    /// What a file at `place` is for.
+    /// Returns the purpose of a file at `place`.
     pub fn kind_at(&self, place: &Place) -> FileKind {
         self.path_of(place)
             .map_or(FileKind::Other, |path| kind_of(&path))

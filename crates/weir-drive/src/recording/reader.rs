@@ -20,7 +20,7 @@ use crate::request::REQUEST_BYTES_MAX;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// How a recording ended.
+/// Ending of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordingEnd {
     /// The drive was unmounted: the recording has all that reached it.
@@ -100,18 +100,18 @@ impl Recording {
         &self.profile
     }
 
-    /// When it began: `CLOCK_MONOTONIC`, nanoseconds.
+    /// Returns the time of its begin: `CLOCK_MONOTONIC`, nanoseconds.
     pub fn started_at_ns(&self) -> u64 {
         self.started_at_ns
     }
 
-    /// When it began: nanoseconds since 1970.
+    /// Returns the time of its begin: nanoseconds since 1970.
     pub fn started_unix_ns(&self) -> u64 {
         self.started_unix_ns
     }
 
-    /// What was on the drive then, by inode number and path from the drive's root; directories
-    /// before what is in them. The root itself, number 1, is not listed.
+    /// Returns the drive's entries at that time, by inode number and path from the drive's root;
+    /// directories before what is in them. The root itself, number 1, is not listed.
     pub fn base(&self) -> &[(u64, PathBuf)] {
         &self.base
     }
@@ -121,7 +121,7 @@ impl Recording {
         Names::from_list(&self.base)
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     pub fn event_count(&self) -> u64 {
         self.event_count
     }
@@ -140,7 +140,8 @@ impl Recording {
         self.ended
     }
 
-    /// When it ended: `CLOCK_MONOTONIC`, nanoseconds; if it was cut short, the last event's time.
+    /// Returns the time of its end: `CLOCK_MONOTONIC`, nanoseconds; if it was cut short, the last
+    /// event's time.
     pub fn ended_at_ns(&self) -> u64 {
         self.ended_at_ns
     }
@@ -178,7 +179,8 @@ impl Recording {
     }
 }
 
-/// Whether the data of the operation are there; an error if it contradicts what stands before it.
+/// Returns true if the data of the operation are there; an error if it contradicts the events
+/// before it.
 fn is_whole(operation: &Operation, sequence: u64, data_bytes: u64) -> Result<bool, String> {
     match operation {
         Operation::Write { offset, data, .. } => {
@@ -202,7 +204,7 @@ fn is_whole(operation: &Operation, sequence: u64, data_bytes: u64) -> Result<boo
     }
 }
 
-/// Whether a file of Linux can have these bytes.
+/// Returns true if a file of Linux can have these bytes.
 fn is_within_a_file(offset: u64, bytes: u64) -> bool {
     let end = offset.checked_add(bytes);
     end.is_some_and(|end| i64::try_from(end).is_ok())
@@ -279,7 +281,7 @@ impl Iterator for Events {
 struct Lines {
     reader: BufReader<ReadFrom>,
     data: Arc<DataFile>,
-    /// Where the next record begins.
+    /// Offset of the next record.
     at: u64,
     record: Vec<u8>,
 }

@@ -108,7 +108,7 @@ impl Recorder {
         Some(PendingRecord { log, sequence })
     }
 
-    /// What `outcome` is the outcome of has arrived; it counts if it succeeded.
+    /// Notes an operation that was issued; it counts if `outcome` is success.
     pub(crate) fn note<T, E>(
         &self,
         outcome: &Result<T, E>,
@@ -121,7 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Whether operations are being recorded: it was asked for, and has not reached its limit.
+    /// Returns true if operations are being recorded: it was asked for, and has not reached its
+    /// limit.
     pub(crate) fn is_running(&self) -> bool {
         let running = self.running.as_ref();
         running.is_some_and(|running| running.log.is_running())

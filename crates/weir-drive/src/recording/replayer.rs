@@ -228,7 +228,8 @@ impl Replayer {
         self.inside(self.names.path_of(place))
     }
 
-    /// Where `relative` is below the root; an error if something on the way is no directory.
+    /// Returns the path of `relative` below the root; an error if something on the way is no
+    /// directory.
     fn inside(&self, relative: Option<PathBuf>) -> Result<Option<PathBuf>, DriveError> {
         let Some(relative) = relative else {
             return Ok(None);

@@ -14,7 +14,7 @@ const BUFFERS_MAX: usize = 256;
 /// A larger buffer is given back to the allocator.
 const BUFFER_BYTES_MAX: usize = 128 * 1024;
 
-/// What is sent to the kernel.
+/// Reply to the kernel.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// The first `bytes` of `buffer`.

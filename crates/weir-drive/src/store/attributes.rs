@@ -8,7 +8,7 @@ use rustix::fs::{FileType, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use super::directory::kind_of;
 use super::space::BLOCK_BYTES;
 
-/// What setattr changes.
+/// Changes by setattr.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) mode: Option<u32>,

@@ -53,7 +53,7 @@ impl Inode {
         proc_path(&self.descriptor)
     }
 
-    /// How much the file occupies.
+    /// Returns the space that the file occupies.
     pub(super) fn file_space(&self) -> &FileSpace {
         &self.file_space
     }

@@ -90,7 +90,7 @@ impl Space {
     }
 }
 
-/// What one file occupies.
+/// Space that one file occupies.
 #[derive(Debug)]
 pub(super) struct FileSpace {
     size_bytes: AtomicU64,
@@ -108,7 +108,7 @@ impl FileSpace {
         }
     }
 
-    /// Whether a write of this range may allocate anything.
+    /// Returns true if a write of this range may allocate anything.
     pub(super) fn may_grow(&self, offset: u64, bytes: u64) -> bool {
         offset + bytes > self.size_bytes.load(Ordering::Relaxed)
             || self.has_holes.load(Ordering::Relaxed)
