@@ -29,12 +29,13 @@ impl<S> Channel<S> {
         Self { socket, tls: None }
     }
 
-    /// Whether it is encrypted.
+    /// Returns true if it is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// Whether a read that has just returned less than was asked for left nothing behind, in the socket or here.
+    /// Returns true if a read that has just returned less than was asked for left nothing behind, in the socket or
+    /// here.
     pub fn is_emptied_by_short_read(&self) -> bool {
         self.tls.as_ref().is_none_or(|tls| tls.has_emptied)
     }

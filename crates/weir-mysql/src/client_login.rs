@@ -1,5 +1,5 @@
-//! How to log in to a server that is named by a URL: what the servers' own clients would make of the same
-//! words and the same option file.
+//! Login to a server that is named by a URL: as the servers' own clients would take the same words and the same option
+//! file.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub const PORT: u16 = 3306;
 pub const LOCAL: &str = "localhost";
 /// This host over TCP.
 pub const LOOPBACK: &str = "127.0.0.1";
-/// Where MySQL's and MariaDB's packages put their socket.
+/// Paths of the socket in MySQL's and MariaDB's packages.
 const SOCKETS: [&str; 4] = [
     "/run/mysqld/mysqld.sock",
     "/var/run/mysqld/mysqld.sock",
@@ -41,7 +41,7 @@ pub enum LoginError {
         name: String,
         /// As written.
         value: String,
-        /// What it must be.
+        /// Permitted values.
         why: String,
     },
     /// A password that was asked for.
@@ -97,8 +97,8 @@ pub fn endpoint(url: &ServerUrl, config: &ClientConfig) -> Result<Endpoint, Logi
     })
 }
 
-/// Where the server is. `localhost` alone is the socket, as in the servers' clients; a port of the URL's makes
-/// it TCP.
+/// Returns the address of the server. `localhost` alone is the socket, as in the servers' clients; a port of the URL's
+/// makes it TCP.
 fn address(url: &ServerUrl, login: &ClientOptions) -> Address {
     let is_socket_of_url = url.options.contains_key("socket");
     let host = url.host.as_ref().or(login.host.as_ref());

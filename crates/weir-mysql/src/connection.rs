@@ -22,7 +22,7 @@ use crate::{
 /// Longest wait for a login when nothing else was asked for.
 const LOGIN_LIMIT: Duration = Duration::from_secs(30);
 
-/// How long is waited.
+/// Time limit of waits.
 #[derive(Debug, Clone, Copy)]
 pub enum Patience {
     /// For the login, and then for each answer.
@@ -58,7 +58,7 @@ pub struct Connection {
     address: weir_model::Address,
     gate: Gate,
     patience: Patience,
-    /// What is waited for now ends here.
+    /// Deadline of the present wait.
     deadline: Option<Deadline>,
     prepared: HashMap<String, PreparedStatement>,
 }
@@ -308,7 +308,7 @@ impl Connection {
             .collect()
     }
 
-    /// How long the server takes to say that it lives.
+    /// Returns the time that the server takes for a ping.
     ///
     /// # Errors
     ///
@@ -415,7 +415,7 @@ impl Connection {
         done.map_err(|error| self.failed(sql, error))
     }
 
-    /// What is waited for from here on has its own time.
+    /// Gives each wait from here on a time of its own.
     fn wait(&mut self) {
         self.deadline = self.patience.for_statement();
         self.session.socket().set_deadline(self.deadline);

@@ -110,12 +110,12 @@ impl Connector {
         Ok(ClientError::of_each(self.address(), statements, answers))
     }
 
-    /// How connections are compressed, if they are.
+    /// Returns the compression of connections, if any.
     pub(crate) fn compression(&self) -> Option<Compression> {
         self.compression
     }
 
-    /// Where the server is.
+    /// Returns the address of the server.
     pub fn address(&self) -> &Address {
         &self.endpoint.address
     }
@@ -125,12 +125,12 @@ impl Connector {
         &self.endpoint.database
     }
 
-    /// What may be done to the server.
+    /// Returns the gate for statements.
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
 
-    /// What a failure before the first statement means.
+    /// Returns the meaning of a failure before the first statement.
     pub fn failed(&self, error: SessionError, deadline: Deadline) -> ClientError {
         let address = self.endpoint.address.to_string();
         match error {

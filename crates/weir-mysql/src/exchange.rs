@@ -18,7 +18,7 @@ use crate::{
 /// Bytes that are read at once.
 const READ_BYTES: usize = 16 << 10;
 
-/// How far a request has come.
+/// Step that a request has come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExchangeStep {
     /// It was answered.
@@ -35,11 +35,11 @@ pub struct Exchange {
     channel: Channel<Stream>,
     packed: Option<Box<(Codec, Wire)>>,
     parser: ReplyParser,
-    /// What is to be sent.
+    /// Bytes to be sent.
     out: Vec<u8>,
-    /// How much of it has been.
+    /// Number of them that have been sent.
     sent: usize,
-    /// What was read; of no length before the first answer.
+    /// Buffer for reads; of no length before the first answer.
     read: Box<[u8]>,
 }
 
@@ -201,7 +201,7 @@ impl Exchange {
         self.socket().as_raw_fd()
     }
 
-    /// Whether its bytes are those of the protocol: neither encrypted nor compressed.
+    /// Returns true if its bytes are those of the protocol: neither encrypted nor compressed.
     pub fn is_plain(&self) -> bool {
         !self.channel.is_encrypted() && self.packed.is_none()
     }

@@ -7,7 +7,7 @@ use mysql_common::constants::CapabilityFlags;
 
 use super::packet::MalformedPacket;
 
-/// What the server says of itself before the client says anything.
+/// Facts that the server sends before the client says anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Greeting {
     /// As the server writes it.

@@ -32,7 +32,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct OptionFileError {
     /// The file, and the line if it is one.
     pub place: String,
-    /// What is wrong with it.
+    /// Problem of the file.
     pub why: String,
 }
 
@@ -50,7 +50,7 @@ impl OptionFileError {
 pub struct OptionFileSetting {
     /// In lower case with dashes.
     pub name: String,
-    /// What stands after the sign, without quotes.
+    /// Text after the sign, without quotes.
     pub value: Option<String>,
     /// The group it stands in, in lower case.
     pub group: String,
@@ -58,12 +58,13 @@ pub struct OptionFileSetting {
     pub place: String,
 }
 
-/// What option files say.
+/// Settings of option files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OptionFile {
     /// In the order of reading: of two with one name the later counts.
     pub settings: Vec<OptionFileSetting>,
-    /// What was passed over, one line each, where the servers' programs warn and go on.
+    /// Warnings on lines that were passed over, one each, where the servers' programs warn and go
+    /// on.
     pub warnings: Vec<String>,
 }
 
@@ -330,7 +331,8 @@ fn option_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file of a folder is one, by its name; a name that is nothing but `.cnf` is.
+/// Returns true if a file of a folder is an option file, by its name; a name that is nothing but
+/// `.cnf` is.
 fn is_option_file(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default();
     name.as_encoded_bytes().ends_with(b".cnf") && file.is_file()

@@ -28,7 +28,7 @@ const SQL_STATE_BYTES: usize = 6;
 /// says of its session with an OK is no longer than this either.
 const FIRST_PAYLOAD_MAX: usize = 0xFFFF;
 
-/// What a server answers to one statement.
+/// Reply of a server to one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Done, without rows.
@@ -46,14 +46,14 @@ pub enum Reply {
     Prepared {
         /// The server's number of it.
         id: u32,
-        /// Its question marks.
+        /// Number of its question marks.
         parameters: u16,
     },
     /// Refused.
     Refused(ServerError),
 }
 
-/// What a request is answered with, as its sender knows.
+/// Expected reply to a request, as its sender knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExpectedReply {
     /// An outcome, or rows that are skipped.
@@ -80,7 +80,7 @@ pub enum ExpectedReply {
 pub(crate) struct PrepareReply {
     /// The server's number of the statement.
     pub(crate) id: u32,
-    /// Its question marks, whose definitions follow.
+    /// Number of its question marks, whose definitions follow.
     pub(crate) parameters: u16,
     /// Columns of its result, whose definitions follow those.
     pub(crate) columns: u16,
@@ -191,7 +191,7 @@ impl ReplyParser {
         }
     }
 
-    /// Whether `CLIENT_DEPRECATE_EOF` was agreed.
+    /// Returns true if `CLIENT_DEPRECATE_EOF` was agreed.
     pub(crate) fn is_eof_deprecated(&self) -> bool {
         self.eof_deprecated
     }
@@ -222,7 +222,7 @@ impl ReplyParser {
         &self.wire_rows
     }
 
-    /// Whether results were kept of the last reply.
+    /// Returns true if results were kept of the last reply.
     pub fn has_results(&self) -> bool {
         self.keeps_results()
     }
@@ -535,7 +535,7 @@ fn after_counts(payload: &[u8]) -> Result<&[u8], MalformedPacket> {
     Ok(&rest[id..])
 }
 
-/// Whether a server's status, which begins here, announces another result (`SERVER_MORE_RESULTS_EXISTS`).
+/// Returns true if a server's status, which begins here, announces another result (`SERVER_MORE_RESULTS_EXISTS`).
 fn says_more(status: &[u8]) -> bool {
     status.first().is_some_and(|low| low & 0x08 != 0)
 }

@@ -33,7 +33,7 @@ const COM_STMT_CLOSE: u8 = 0x19;
 /// More columns than any statement of the control plane asks for.
 const COLUMNS_MAX: u64 = 4096;
 
-/// Why a session could not do what was asked of it.
+/// Reason that a session could not do its request.
 #[derive(Debug, Error)]
 pub enum SessionError {
     /// The stream failed or ended.
@@ -65,7 +65,7 @@ pub enum SessionError {
     Authentication(String),
 }
 
-/// What a session waits for.
+/// Phase of a session, by the event that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SessionPhase {
     /// Acceptance by the network or the server's queue.
@@ -74,13 +74,13 @@ pub enum SessionPhase {
     /// The first packet.
     #[error("the server's greeting")]
     Greeting,
-    /// That both sides agree on encryption.
+    /// Agreement on encryption.
     #[error("the TLS handshake")]
     Encryption,
-    /// That the account is let in.
+    /// Success of the login.
     #[error("the answer to the login")]
     Login,
-    /// What a statement returns.
+    /// Result of a statement.
     #[error("the answer to a statement")]
     Answer,
 }
@@ -107,7 +107,7 @@ impl SessionError {
     }
 }
 
-/// What a statement did.
+/// Effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatementEffect {
     /// Rows that it changed; 0 with a result set.

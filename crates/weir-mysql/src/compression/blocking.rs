@@ -18,7 +18,7 @@ struct CompressedStream {
     wire: Wire,
     /// A request on its way out.
     request: Vec<u8>,
-    /// What the last compressed packet held, and how much of it was read.
+    /// Content of the last compressed packet, and the number of bytes that were read of it.
     plain: Vec<u8>,
     read: usize,
 }
@@ -43,12 +43,12 @@ impl<S: Read + Write> PacketStream<S> {
         }));
     }
 
-    /// Whether it compresses.
+    /// Returns true if it compresses.
     pub(crate) fn is_compressed(&self) -> bool {
         self.packed.is_some()
     }
 
-    /// Whether everything that has come was read.
+    /// Returns true if everything that has come was read.
     pub(crate) fn is_drained(&self) -> bool {
         let packed = self.packed.as_ref();
         self.channel.buffer().is_empty()

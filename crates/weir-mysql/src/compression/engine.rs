@@ -64,11 +64,11 @@ enum Stream {
     Zstd(Decoder<'static>),
 }
 
-/// What came of a step.
+/// Result of a step.
 pub(crate) struct Step<'a> {
     /// Compressed bytes that were used up.
     pub(crate) taken: usize,
-    /// What was made of them.
+    /// Plain bytes.
     pub(crate) plain: &'a [u8],
     /// The stream is complete.
     pub(crate) is_end: bool,

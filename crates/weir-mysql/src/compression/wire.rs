@@ -1,4 +1,4 @@
-//! What is kept of one connection that is compressed.
+//! State of one compressed connection.
 
 use super::HEADER_BYTES;
 use crate::packet::{MalformedPacket, payload_length};
@@ -24,7 +24,7 @@ impl Wire {
         number
     }
 
-    /// Whether the beginning of a packet waits for its rest.
+    /// Returns true if the beginning of a packet waits for its rest.
     pub(crate) fn has_part(&self) -> bool {
         !self.part.is_empty()
     }

@@ -1,14 +1,14 @@
-//! Which functions a statement calls: one that is stored in the server may write.
+//! Functions that a statement calls: one that is stored in the server may write.
 
 use super::functions::{Dialect, FunctionCall};
 use super::tokens::Token;
 
-/// What a statement calls.
+/// Calls of a statement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Calls {
     /// One that changes more than the connection.
     pub(super) changing: Option<String>,
-    /// Whether one of them may be stored in the server.
+    /// True if one of them may be stored in the server.
     pub(super) stored: bool,
     /// Schemas whose functions are called.
     pub(super) schemas: Vec<String>,

@@ -3,7 +3,7 @@
 //! The lists are the servers' own answers: a function of the same name was stored in `MySQL` 9.7 and
 //! `MariaDB` 10.11, and no call of a listed name reached it. `tests/gate` asks again.
 
-/// Which functions are a server's own.
+/// Dialect of a server: its own functions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// No connection has told yet: those that both flavours have.

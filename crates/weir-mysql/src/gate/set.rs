@@ -1,4 +1,4 @@
-//! What a `SET` statement sets (MySQL manual, "SET Syntax for Variable Assignment").
+//! Variables that a `SET` statement sets (MySQL manual, "SET Syntax for Variable Assignment").
 //!
 //! An assignment is read from its first word to its last. One that cannot be read so is forbidden: it may set
 //! anything.
@@ -6,7 +6,7 @@
 use super::effect::{Effect, forbidden};
 use super::tokens::Token;
 
-/// What `SET` does beside assigning variables: accounts, roles, resources, the next statement.
+/// Objects of `SET` beside variables: accounts, roles, resources, the next statement.
 const OTHERS: [&str; 7] = [
     "PASSWORD",
     "ROLE",
@@ -41,7 +41,7 @@ const LOCKLESS: [&str; 3] = ["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-R
 const NO_NAME: &str =
     "it sets something whose name cannot be read; write SET [GLOBAL | SESSION] name = value";
 
-/// Where a variable is set.
+/// Scope in which a variable is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Session,
@@ -60,7 +60,7 @@ enum AssignmentTarget {
     Global(String),
 }
 
-/// What the words after `SET` do.
+/// Returns the effect of the words after `SET`.
 pub(super) fn of_set(words: &[Token<'_>]) -> Effect {
     if let Some(effect) = of_characteristics(words) {
         return effect;

@@ -1,4 +1,4 @@
-//! Which parameters of an `INSERT` become which columns of a row.
+//! Columns of a row that the parameters of an `INSERT` become.
 
 use super::StatementText;
 use crate::gate::Token;

@@ -12,7 +12,7 @@ use super::ServerError;
 use super::column::{ColumnForm, Nulls};
 use crate::packet::{MalformedPacket, length_encoded};
 
-/// What of a text row is NULL.
+/// Byte for NULL in a text row.
 const NULL: u8 = 0xFB;
 const CUT: MalformedPacket = MalformedPacket("a row is cut short");
 
@@ -37,7 +37,7 @@ pub struct TextRows {
     pub fields: usize,
     /// The values, one after the other.
     pub bytes: Vec<u8>,
-    /// Where each value lies in `bytes`, row by row; `None` is NULL.
+    /// Range of each value in `bytes`, row by row; `None` is NULL.
     pub cells: Vec<Option<Range<usize>>>,
 }
 

@@ -22,14 +22,14 @@ const NULL: u8 = 0xFB;
 #[derive(Debug, Default)]
 pub struct WireRows {
     bytes: Vec<u8>,
-    /// Where each row ends.
+    /// End of each row.
     ends: Vec<usize>,
     columns: Vec<ColumnForm>,
     is_typed: bool,
 }
 
 impl WireRows {
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
@@ -69,7 +69,7 @@ impl WireRows {
 pub struct WireRow<'a> {
     rest: &'a [u8],
     columns: &'a [ColumnForm],
-    /// Which columns are NULL, in typed rows.
+    /// Bits of the columns that are NULL, in typed rows.
     nulls: Nulls<'a>,
     position: usize,
     is_typed: bool,

@@ -13,7 +13,7 @@ const NON_BLOCK: u16 = 0x01;
 /// `MariaDB` also sends the text of statements (`BINLOG_SEND_ANNOTATE_ROWS_EVENT`).
 const ANNOTATIONS: u16 = 0x02;
 
-/// Where a reading of the binary log begins, and who reads.
+/// Start of a reading of the binary log, and the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogStart {
     /// The log's file by the server's name.
