@@ -1,4 +1,4 @@
-//! What a transaction takes of the host, from a result.
+//! Demands of a transaction on the host, from a result.
 //!
 //! Processor time is that of the server and the load engine. What an emulated drive takes of the cores is told
 //! apart, since a real one takes none; what else the host did is not the transaction's. Runs that read different numbers of pages tell what a read costs; without them it is
@@ -26,7 +26,7 @@ const CPU_S_PER_MISS: f64 = 15e-6;
 /// By how many page reads, and by which share of them, runs must differ to tell what one takes.
 const READS_APART: (f64, f64) = (0.2, 0.2);
 
-/// What was measured, and what had to be assumed for want of it.
+/// Measured demands, and those that had to be assumed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Calibration {
     /// The demands.
@@ -118,7 +118,7 @@ impl Calibration {
     }
 }
 
-/// What the first cell of `plan` is set to. Predictions are made of cells that differ in pool, drive and
+/// Returns the settings of the first cell of `plan`. Predictions are made of cells that differ in pool, drive and
 /// connections alone.
 fn of_first_cell(plan: &Plan) -> Result<&RunSpec, PredictError> {
     let cell = plan.cells.first().ok_or_else(|| PredictError::Outside {
@@ -130,7 +130,7 @@ fn of_first_cell(plan: &Plan) -> Result<&RunSpec, PredictError> {
     Ok(&cell.spec)
 }
 
-/// How the server of the result's first run wrote, with so much redo for a transaction.
+/// Returns the write settings of the result's first run, with so much redo for a transaction.
 ///
 /// # Errors
 ///
@@ -177,7 +177,8 @@ pub fn write_settings(
     })
 }
 
-/// How near the page cleaner's averages over so many seconds are, in the middle of a run's measurement.
+/// Returns the nearness, 0 to 1, of the page cleaner's averages over so many seconds, in the middle of a run's
+/// measurement.
 fn averaged(spec: &RunSpec, averages_s: f64) -> f64 {
     let load = &spec.load;
     let middle_s = (load.warmup.most().0 + load.measure.0 / 2).as_secs_f64();
@@ -229,7 +230,7 @@ impl RunMeasurement {
     }
 }
 
-/// How much of a counter a transaction of `run` took; `None` where it was not sampled, or nothing ran.
+/// Returns the increase of a counter per transaction of `run`; `None` where it was not sampled, or nothing ran.
 pub fn per_transaction(run: &RunResult, metric: Metric) -> Option<f64> {
     let record = &run.record;
     let per_s = Series::find(&run.series, metric)?.rate(0.0, record.measured_s)?;

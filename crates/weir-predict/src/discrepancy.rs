@@ -1,4 +1,4 @@
-//! What runs say of the model's errors in other places.
+//! Correction of the model's errors by runs in other places.
 //!
 //! The model is off by about as much in places that are alike: on the same drive, with a pool of a like size. The
 //! logarithm of measured / predicted throughput is taken for a Gaussian process over places (Kennedy and O'Hagan,
@@ -19,7 +19,7 @@ const NOISES: [f64; 4] = [0.1, 1.0, 4.0, 16.0];
 const POOL_SCALE: f64 = 0.7;
 const CONNECTIONS_SCALE: f64 = 1.4;
 
-/// What was measured in one place.
+/// Measurement in one place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     /// Name of the drive.
@@ -32,7 +32,7 @@ pub struct Observation {
     pub ratio: f64,
 }
 
-/// Where something was run or is asked about.
+/// Place in which something was run or is asked about.
 #[derive(Debug, Clone, PartialEq)]
 struct Point {
     drive: String,
@@ -40,11 +40,11 @@ struct Point {
     connections_ln: f64,
 }
 
-/// What runs say of the model. The default says nothing.
+/// Model of the errors, from runs. The default says nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Discrepancy {
     places: Vec<Point>,
-    /// What each place adds to the logarithm of a correction that it is wholly alike.
+    /// Weight of each place in the logarithm of a correction of a place that is wholly alike.
     weights: Vec<f64>,
     /// Logarithms of measured / corrected of each place, had it been left out.
     left_out: Vec<f64>,
@@ -105,7 +105,7 @@ impl Discrepancy {
         logarithm.exp()
     }
 
-    /// Whether anything is corrected.
+    /// Returns true if anything is corrected.
     fn corrects(&self) -> bool {
         self.weights.iter().any(|weight| *weight != 0.0)
     }
@@ -131,7 +131,7 @@ impl Point {
     }
 }
 
-/// How alike the model's errors are in two places: their covariance, in that of one of its four parts.
+/// Returns the likeness of the model's errors in two places: their covariance, in that of one of its four parts.
 fn likeness(a: &Point, b: &Point) -> f64 {
     let pools = (a.pages_ln - b.pages_ln) / POOL_SCALE;
     let connections = (a.connections_ln - b.connections_ln) / CONNECTIONS_SCALE;

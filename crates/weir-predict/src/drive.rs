@@ -1,4 +1,4 @@
-//! What a drive can do, asked of its own model in virtual time.
+//! Abilities of a drive, from its own model in virtual time.
 //!
 //! The model knows queues, garbage collection, compression, throttles, disks and caches in front;
 //! a closed loop of clients asks it for random pages until it is saturated, in several mixtures of
@@ -87,12 +87,12 @@ impl DriveAbility {
         })
     }
 
-    /// The abilities of drives, in their order, with what each stores of a page: as [`Self::of`], which takes a
+    /// The abilities of drives, in their order, with what each stores of a page: as [`Self::from_profile`], which takes a
     /// third of a second, side by side.
     ///
     /// # Errors
     ///
-    /// As [`Self::of`], for the first drive that fails.
+    /// As [`Self::from_profile`], for the first drive that fails.
     pub fn of_each(drives: &[(&DriveProfile, f64)]) -> Result<Vec<Self>, PredictError> {
         thread::scope(|scope| {
             let ask =

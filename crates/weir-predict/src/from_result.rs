@@ -2,7 +2,7 @@
 //!
 //! In: a [`weir_model::Plan`], or a [`weir_model::StudyResult`] whose runs calibrate the model of `weir-predict`.
 //! Out: numbers, with the tables and sentences that tell them. Nothing here talks to a server or prints; runs
-//! that verify predictions are made by the caller, from [`Verifying::plan`].
+//! that verify predictions are made by the caller, from [`VerificationPlan::plan`].
 //!
 //! Downwards: `verify` and `forecast` -> `drive_forecast` and `slo_capacity` -> `latency`, `growth` and
 //! `prices` -> `calibrated` -> `agreement` -> `measured` and `data_model` -> `pools`.

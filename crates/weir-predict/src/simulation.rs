@@ -26,7 +26,7 @@ const WRITES_WAITING_MAX: u32 = 256;
 /// Share of the transactions that only fill the queues.
 const WARM_UP: f64 = 0.2;
 
-/// What is simulated.
+/// Scenario of a simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Connections, each with one transaction at a time.
@@ -65,7 +65,7 @@ pub struct Scenario {
     pub seed: u64,
 }
 
-/// What came of it.
+/// Result of a simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulationResult {
     /// Transactions per second.
@@ -123,7 +123,7 @@ struct World<'a> {
     random: Random,
     clients: Vec<Client>,
     cores_free: u32,
-    /// Who waits for a core.
+    /// Workers that wait for a core.
     ready: VecDeque<Worker>,
     log: Log,
     cleaner: Cleaner,
@@ -175,7 +175,7 @@ impl<'a> World<'a> {
         (self.scenario.statements.round() as u32).saturating_sub(1)
     }
 
-    /// What is waited for in a turn.
+    /// Draws the time that a turn waits.
     fn turn(&mut self) -> Nanoseconds {
         let turns = f64::from(self.turns()) + 1.0;
         self.random.exponential_ns(self.scenario.wait_s / turns)
@@ -321,7 +321,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// When the copies of so many pages are written.
+    /// Returns the time at which the copies of so many pages are written.
     fn copy(&mut self, pages: u64, place: u64, now: Nanoseconds) -> Nanoseconds {
         let bytes = pages * PAGE;
         let op = Op {
@@ -347,7 +347,7 @@ impl<'a> World<'a> {
         self.agenda.add(done, Event::PageWritten);
     }
 
-    /// When the drive is done with a page of the data.
+    /// Returns the time at which the drive is done with a page of the data.
     fn submit_page(&mut self, kind: OpKind, now: Nanoseconds) -> Nanoseconds {
         if self.scenario.emulation_s > 0.0 {
             self.want_core(Worker::Drive, now);

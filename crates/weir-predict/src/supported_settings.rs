@@ -1,4 +1,4 @@
-//! Which servers the model describes: settings that it has no terms for are refused, not ignored.
+//! Servers that the model describes: settings that it has no terms for are refused, not ignored.
 
 use std::collections::BTreeMap;
 

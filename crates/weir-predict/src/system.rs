@@ -15,21 +15,21 @@ pub const CONNECTIONS_BEYOND: f64 = 1.5;
 /// A workload on a server.
 #[derive(Debug, Clone)]
 pub struct System {
-    /// Its pages.
+    /// Rates at which its pages are asked for.
     pub popularity: Popularity,
-    /// How it writes.
+    /// Write settings.
     pub writes: WriteSettings,
-    /// How it uses its pool.
+    /// Use of its pool.
     pub pool_use: PoolUse,
     /// `innodb_old_blocks_time`, seconds.
     pub old_blocks_time_s: f64,
-    /// What it takes of the host.
+    /// Demands on the host.
     pub demands: Demands,
-    /// What its runs say of the model's errors.
+    /// Errors of the model, from its runs.
     pub discrepancy: Discrepancy,
 }
 
-/// What is predicted of one pool, drive and number of connections.
+/// Prediction for one pool, drive and number of connections.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Prediction {
     /// Connections.
@@ -46,11 +46,11 @@ pub struct Prediction {
     pub page_writes: f64,
     /// Share of them that the page cleaner writes in batches.
     pub cleaned: f64,
-    /// What limits.
+    /// Bottleneck.
     pub limit: Resource,
     /// The state of the pool's list.
     pub list: ListState,
-    /// What runs in places that are alike have the model's throughput multiplied by, which was done.
+    /// Factor by which the model's throughput was multiplied, from runs in places that are alike.
     pub corrected_by: f64,
 }
 

@@ -29,11 +29,11 @@ pub struct WriteSettings {
     pub doublewrite: bool,
     /// Commits wait until their redo is on the drive.
     pub durable_commits: bool,
-    /// When changed pages are written.
+    /// Time at which changed pages are written.
     pub flushing: Flushing,
 }
 
-/// What a transaction writes.
+/// Writes of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Writes {
     /// Pages, to their places.
@@ -47,7 +47,7 @@ pub struct Writes {
     pub cleaned: f64,
 }
 
-/// How fast transactions are, and what the page cleaner does about them.
+/// Pace of transactions, and of the page cleaner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
     /// Transactions per second.
@@ -102,7 +102,7 @@ impl WriteSettings {
         }
     }
 
-    /// What is written with so many pages.
+    /// Returns the writes with so many pages.
     pub(crate) fn of_pages(&self, pages: f64) -> Writes {
         let again = if self.doublewrite { PAGE_BYTES } else { 0.0 };
         let waited_for = self.durable_commits && self.redo_bytes > 0.0;
@@ -117,7 +117,8 @@ impl WriteSettings {
 }
 
 impl ChangedPages<'_> {
-    /// What a transaction writes when transactions and page cleaner go at the pace that what is written leaves them.
+    /// Returns the writes of a transaction when transactions and page cleaner go at the pace that those writes leave
+    /// them.
     pub fn writes(&self, pace: impl Fn(Writes) -> Pace) -> Writes {
         self.writes_within(self.cycle(pace))
     }
@@ -145,7 +146,8 @@ impl ChangedPages<'_> {
         })
     }
 
-    /// What a transaction writes when each page is written so long after its first change.
+    /// Returns the writes of a transaction when each page is written so long after its first
+    /// change.
     fn writes_within(&self, cycle: f64) -> Writes {
         let pages = |group: &DirtyPages| 1.0 / (cycle.min(group.stay) + group.clean);
         let writes = self.settings.of_pages(self.sum(pages));

@@ -1,4 +1,4 @@
-//! How far off the model is where a result has runs: what it may be off by elsewhere.
+//! Error of the model where a result has runs: an estimate of its error elsewhere.
 
 use crate::{Discrepancy, Observation, Prediction};
 use serde::Serialize;

@@ -11,7 +11,7 @@ use crate::from_result::data_model::{DataModel, first_cell};
 use crate::from_result::error::ForecastError;
 use crate::from_result::measured::{MeasuredRun, PointMeasurement, is_alike, mean};
 
-/// What predictions of a result are made from.
+/// Model that predictions of a result are made from.
 #[derive(Debug)]
 pub struct CalibratedModel {
     pub(crate) calibration: Calibration,
@@ -23,7 +23,7 @@ pub struct CalibratedModel {
     pub(crate) compressed_fraction: f64,
     /// Numbers of connections.
     pub(crate) threads: Vec<u32>,
-    /// How far off predictions are where the result has runs; `None` if those are too few.
+    /// Error of predictions where the result has runs; `None` if those are too few.
     pub(crate) agreement: Option<Agreement>,
     /// The result's own runs.
     runs: Vec<MeasuredRun>,
@@ -172,7 +172,7 @@ impl CalibratedModel {
     }
 }
 
-/// What is predicted of each place that has `runs`, and what was measured there.
+/// Returns the prediction and the measurement of each place that has `runs`.
 fn compared(
     system: &System,
     abilities: &BTreeMap<String, DriveAbility>,
@@ -209,7 +209,7 @@ fn compared(
     Ok(both)
 }
 
-/// What each of these drives can do, each asked once.
+/// Returns the abilities of these drives, each asked once.
 fn abilities<'a>(
     profiles: impl Iterator<Item = &'a DriveProfile>,
     compressed_fraction: f64,
@@ -220,7 +220,8 @@ fn abilities<'a>(
     Ok(DriveAbility::of_each(&drives.collect::<Vec<_>>())?)
 }
 
-/// What `profile` stores of data of which a drive that compresses stores `compressed_fraction`.
+/// Returns the share that `profile` stores of data of which a drive that compresses stores
+/// `compressed_fraction`.
 pub(crate) fn stored_share(profile: &DriveProfile, compressed_fraction: f64) -> f64 {
     match profile.compression {
         Compression::None => 1.0,
@@ -228,7 +229,7 @@ pub(crate) fn stored_share(profile: &DriveProfile, compressed_fraction: f64) -> 
     }
 }
 
-/// How far the data compress, by the drives of the runs that do it.
+/// Returns the compressed share of the data, by the drives of the runs that compress.
 fn compressed_fraction(result: &StudyResult) -> f64 {
     let drives = result.runs.iter().filter_map(|run| run.drive.as_deref());
     let fractions = drives.map(|drive| drive.compressed_fraction);

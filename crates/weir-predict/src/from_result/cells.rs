@@ -1,4 +1,4 @@
-//! What of a study is asked about: one server and one load, of those that it varies.
+//! Cells of a study that are asked about: one server and one load, of those that it varies.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl ChosenCells {
     }
 }
 
-/// What no run has confirmed yet.
+/// Returns a note on parts that no run has confirmed yet.
 fn not_validated(cell: &Cell) -> Option<String> {
     match cell.spec.workload {
         WorkloadSpec::OrderEntry(_) => Some(
@@ -75,7 +75,7 @@ fn not_validated(cell: &Cell) -> Option<String> {
     }
 }
 
-/// What of the load a prediction leaves out: its connections ask again as soon as they are answered.
+/// Returns a note on the load that a prediction leaves out: its connections ask again as soon as they are answered.
 fn left_out_of_the_load(cell: &Cell) -> Option<String> {
     let load = &cell.spec.load;
     if load.replay.is_some() {
@@ -91,7 +91,8 @@ fn left_out_of_the_load(cell: &Cell) -> Option<String> {
     })
 }
 
-/// What is not predicted of drives without doublewrite: only their profiles say which of them keep pages whole.
+/// Returns a note that drives without doublewrite are not predicted: only their profiles say which of them keep pages
+/// whole.
 fn unprotected(cell: &Cell) -> Option<String> {
     let node = cell.spec.primary();
     let variables = ServerVariables::written(node.server.flavor, &node.variables);

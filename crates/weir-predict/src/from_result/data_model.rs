@@ -14,7 +14,7 @@ use crate::from_result::pools::{default_pools, pools};
 /// The servers' default.
 const POOL_DEFAULT: Bytes = Bytes(128 << 20);
 
-/// What is known of a plan's data before any run.
+/// Model of a plan's data before any run.
 #[derive(Debug)]
 pub struct DataModel {
     pub(crate) popularity: Popularity,
@@ -84,7 +84,7 @@ impl DataModel {
     }
 }
 
-/// What the first cell of `plan` is set to: those that are asked about differ from it in pool, drive and
+/// Returns the settings of the first cell of `plan`: those that are asked about differ from it in pool, drive and
 /// connections alone.
 pub(crate) fn first_cell(plan: &Plan) -> Result<&RunSpec, ForecastError> {
     let first = plan.cells.first().ok_or(ForecastError::NoCell)?;

@@ -19,10 +19,10 @@ pub struct Forecast {
     calibration: Calibration,
     /// Cores of the host that is asked about.
     cores: u32,
-    /// What the emulation of the drives that are asked about takes of them for each page that is read or written;
-    /// 0 for real drives.
+    /// Time that the emulation of the drives that are asked about takes for each page that is read or written; 0 for
+    /// real drives.
     emulation_s: f64,
-    /// How near the page cleaner's averages are to what they come to.
+    /// Nearness of the page cleaner's averages to their limits.
     page_cleaner_averaged: f64,
     drive_scale: Scale,
     /// Stored bytes / written bytes on a drive that compresses.
@@ -78,7 +78,7 @@ impl Forecast {
         &self.parts
     }
 
-    /// What keeps the objective, as a title and a table over pools and drives.
+    /// Returns the load that keeps the objective, as a title and a table over pools and drives.
     pub fn promise(&self) -> Option<(String, String)> {
         let promise = self.promise.as_ref()?;
         Some((promise.title(), promise.table()))
@@ -102,12 +102,12 @@ impl Forecast {
         figures
     }
 
-    /// How far off the model is where it can be seen.
+    /// Returns the error of the model where it can be seen.
     pub fn agreement(&self) -> Option<String> {
         self.agreement.as_ref().map(Agreement::line)
     }
 
-    /// What a reader has to know beside the figures.
+    /// Returns notes for a reader beside the figures.
     pub fn assumed(&self) -> Vec<String> {
         let demands = &self.calibration.demands;
         let mut lines = vec![format!(

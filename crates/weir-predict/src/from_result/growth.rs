@@ -1,4 +1,4 @@
-//! What a year of growing data does to a server whose memory and drive stay as they are.
+//! Forecast of a year of growing data for a server whose memory and drive stay as they are.
 
 use std::fmt::Write as _;
 

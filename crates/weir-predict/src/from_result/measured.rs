@@ -1,10 +1,10 @@
-//! What runs did at one pool, drive and number of connections.
+//! Measurements of runs at one pool, drive and number of connections.
 
 use crate::per_transaction;
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, Plan, RunResult, metrics};
 
-/// What was measured.
+/// Measurement at one point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PointMeasurement {
     pub(crate) transactions_per_s: f64,
@@ -24,7 +24,7 @@ impl PointMeasurement {
     }
 }
 
-/// Where a run was made, and what came of it.
+/// Point of a run, and its measurement.
 #[derive(Debug)]
 pub(crate) struct MeasuredRun {
     pub(crate) drive: String,

@@ -8,7 +8,7 @@ use weir_report::table;
 use crate::from_result::ForecastError;
 use crate::from_result::data_model::{DataModel, first_cell};
 
-/// What one pool misses.
+/// Misses of one pool.
 #[derive(Debug, Serialize)]
 struct Row {
     pool_bytes: u64,
@@ -18,15 +18,15 @@ struct Row {
     reads_per_transaction: f64,
 }
 
-/// What pools miss.
+/// Misses of pools.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct Misses {
     rows: Vec<Row>,
 }
 
-/// What the pools that are asked about miss of the data of `plan`. Without a run there is no processor time and no
-/// throughput.
+/// Returns the misses of the pools that are asked about, on the data of `plan`. Without a run there is no processor
+/// time and no throughput.
 ///
 /// # Errors
 ///

@@ -28,7 +28,7 @@ const ALL_FIT: f64 = 1.2;
 const POINTS_MAX: usize = 5;
 const NAMED_MAX: usize = 100;
 
-/// What is predicted and run.
+/// Options of a verification.
 #[derive(Debug, Clone, Copy)]
 pub struct VerifyOptions<'a> {
     /// Pools, as `1G..64G` or `1G,2G`; by default where all pages fit, the knee, and where a third fits.
@@ -37,7 +37,7 @@ pub struct VerifyOptions<'a> {
     pub drives: &'a [String],
     /// Numbers of connections, of which the largest is run; by default the first cell's.
     pub threads: &'a [u32],
-    /// How often each is run.
+    /// Number of runs of each.
     pub runs: u32,
     /// Seed of the order of the runs and of their load.
     pub seed: u64,
@@ -52,7 +52,7 @@ struct BlindPrediction {
 }
 
 impl BlindPrediction {
-    /// Whether it is that of `cell`.
+    /// Returns true if it is that of `cell`.
     fn is_of(&self, cell: &Cell) -> bool {
         pool_of(cell).is_some_and(|pool| is_alike(pool, Bytes(self.pool_bytes)))
             && cell.spec.drive_name().as_ref() == Some(&self.drive)
@@ -132,12 +132,12 @@ impl<'a> VerificationPlan<'a> {
         &self.plan
     }
 
-    /// How many predictions there are.
+    /// Returns the number of predictions.
     pub fn predictions(&self) -> usize {
         self.predictions.len()
     }
 
-    /// How far off they were in `ran`, the result of the plan.
+    /// Returns the errors in `ran`, the result of the plan.
     ///
     /// # Errors
     /// If a run of `ran` lies outside of the model.

@@ -1,4 +1,4 @@
-//! Which pages the transactions of a workload file ask for: by its statements, tables and distributions of keys.
+//! Pages that the transactions of a workload file ask for: by its statements, tables and distributions of keys.
 //!
 //! **Not validated by runs.** A statement asks for the leaves that its first condition finds: by the primary key, by the
 //! first column of a secondary index, or at the end of the table for new rows. Joins, tables that grow and what optimizers
@@ -76,7 +76,7 @@ fn draws(step: &Step) -> Vec<(usize, &Generator)> {
     }
 }
 
-/// What a statement does.
+/// Verb of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verb {
     Read,
@@ -161,7 +161,7 @@ impl<'a> ConditionedStatement<'a> {
         Ok(is_change)
     }
 
-    /// Whether new rows get ascending keys: they say none, or one of a sequence.
+    /// Returns true if new rows get ascending keys: they name none, or one of a sequence.
     fn inserts_at_the_end(&self) -> bool {
         !self
             .generators

@@ -19,7 +19,7 @@ const SEEDS: [u64; 3] = [
     0xAEF1_7502_108E_F2D9,
 ];
 
-/// Which pages belong to a sample.
+/// Pages of a sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     share: f64,
@@ -45,7 +45,7 @@ impl Sample {
         held.max(1) as f64 / f64::from(pages)
     }
 
-    /// Whether `page` belongs to it.
+    /// Returns true if `page` belongs to it.
     pub fn holds(&self, page: u32) -> bool {
         // The finisher of SplitMix64 (Steele, Lea and Flood 2014).
         let mut hash = u64::from(page).wrapping_add(1).wrapping_mul(self.seed);
@@ -95,8 +95,8 @@ pub fn sampled_curve(references: &[u32], pages: u32, share: f64, sizes: &[f64]) 
     sizes.iter().map(at).collect()
 }
 
-/// What InnoDB's pool misses of `(page, time in milliseconds)`, from samples of `share` of the
-/// pages, after a first quarter that warms it up.
+/// Returns the misses of InnoDB's pool on `(page, time in milliseconds)`, from samples of `share`
+/// of the pages, after a first quarter that warms it up.
 pub fn sampled_pool(
     references: &[(u32, u32)],
     pages: u32,

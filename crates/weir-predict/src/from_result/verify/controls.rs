@@ -33,8 +33,8 @@ impl Controls {
         Self { cells, processor_s }
     }
 
-    /// How many times the processor time of then transactions of the same places took in `ran`, whose cells they are
-    /// from `first` on; `None` where nothing is known.
+    /// Returns the ratio of the processor time that transactions of the same places took in `ran`, whose cells they
+    /// are from `first` on, to that of then; `None` where nothing is known.
     pub(super) fn slower_by(&self, ran: &StudyResult, first: usize) -> Option<f64> {
         let now = (first..).map(|cell| processor_s(ran, cell));
         let ratios: Vec<f64> = now

@@ -1,4 +1,4 @@
-//! How far off predictions were.
+//! Errors of predictions.
 
 use crate::Prediction;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::from_result::data_model::DataModel;
 use crate::from_result::error::ForecastError;
 use crate::from_result::measured::mean;
 
-/// What became of a prediction.
+/// Outcome of a prediction.
 #[derive(Debug, Serialize)]
 pub(super) struct PredictionOutcome {
     drive: String,
@@ -45,7 +45,7 @@ pub struct Verification {
     places: Vec<PredictionOutcome>,
 }
 
-/// What predictions are held against.
+/// Data that predictions are held against.
 pub(super) struct Errors<'a> {
     pub(super) ran: &'a StudyResult,
     pub(super) data: &'a DataModel,
@@ -161,7 +161,7 @@ impl Verification {
         table(&header, &rows)
     }
 
-    /// What the table says together.
+    /// Returns a summary of the table, line by line.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(slower_by) = self.machine_slower_by {

@@ -169,7 +169,7 @@ impl TablePages {
         }
     }
 
-    /// Its pages in groups, and those of the upper levels.
+    /// Returns its pages in groups, and those of the upper levels.
     pub(super) fn groups(self) -> (Vec<PageGroup>, f64) {
         let mut groups = Vec::new();
         let mut upper_pages = 0.0;
