@@ -31,7 +31,7 @@ const CONTROL_STATES: u32 = 200;
 const RECORDING: &str = "recording";
 const CONTROL: &str = "control";
 
-/// What to test.
+/// Options of a test.
 #[derive(Clone, Debug)]
 pub struct TestOptions {
     /// The server.
@@ -40,7 +40,7 @@ pub struct TestOptions {
     pub drive: DriveProfile,
     /// Power cut or process kill.
     pub cut: Cut,
-    /// The device's rules; [`DeviceRules::of`] reads them from the profile.
+    /// The device's rules; [`DeviceRules::for_profile`] reads them from the profile.
     pub rules: DeviceRules,
     /// `innodb_doublewrite`.
     pub doublewrite: String,
@@ -50,11 +50,11 @@ pub struct TestOptions {
     pub variables: Variables,
     /// The database.
     pub shape: Shape,
-    /// How many states.
+    /// Number of states.
     pub states: u32,
     /// Seed of everything.
     pub seed: u64,
-    /// How long the clients write.
+    /// Time for which the clients write.
     pub duration: Duration,
     /// The most that a recording may take.
     pub recording_limit: Bytes,
@@ -62,14 +62,14 @@ pub struct TestOptions {
     pub all: bool,
     /// Folder of the test: recordings, ledgers, results.
     pub out: PathBuf,
-    /// Where servers, drives and states live; memory is best.
+    /// Directory of servers, drives and states; memory is best.
     pub work: PathBuf,
     /// The program that mounts drives.
     pub weir: PathBuf,
 }
 
 impl TestOptions {
-    /// Whether the folder has a recording that the same test can go on from.
+    /// Returns true if the folder has a recording that the same test can go on from.
     pub fn has_recording(&self) -> bool {
         TestRecording::is_in(&self.out.join(RECORDING)) && !file(&self.out).exists()
     }
@@ -82,11 +82,11 @@ pub struct CrashTest {
     /// made again; it counts for no switch.
     #[serde(default)]
     pub format: u32,
-    /// Its settings.
+    /// Setting of the test.
     pub setting: Setting,
     /// Settings of the positive control; `None`: the test is its own control.
     pub control_setting: Option<Setting>,
-    /// What the states say.
+    /// Tally of the states.
     pub tally: Tally,
     /// The control's states.
     pub control: Option<Tally>,
@@ -107,25 +107,25 @@ pub struct CrashTest {
     pub control_states: Vec<StateResult>,
 }
 
-/// What makes a test, so that its states can be made again.
+/// Setting of a test, from which its states can be made again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// Path of the server.
     pub server: PathBuf,
-    /// Its kind.
+    /// Flavor of the server.
     pub flavor: Flavor,
-    /// Its version.
+    /// Version of the server.
     pub version: String,
     /// Name of the drive's profile.
     pub drive: String,
-    /// What ended.
+    /// Kind of the cut.
     pub cut: Cut,
-    /// What the device keeps.
+    /// Rules of the device.
     pub rules: DeviceRules,
     /// The settings that the server was started with.
     pub variables: Variables,
-    /// What it then said of the settings that decide what a power cut does to its pages
-    /// ([`crate::DECISIVE_SETTINGS`]).
+    /// Values that the server then showed of the settings that decide the effect of a power cut on
+    /// its pages ([`crate::DECISIVE_SETTINGS`]).
     #[serde(default)]
     pub said: Variables,
     /// States that were chosen.
@@ -134,7 +134,7 @@ pub struct Setting {
     pub seed: u64,
     /// Folder of the recording, in the test's folder.
     pub recording: String,
-    /// What `CHECK TABLE` says of the recorded database without any cut.
+    /// Complaints of `CHECK TABLE` about the recorded database without any cut.
     #[serde(default)]
     pub own_complaints: Vec<String>,
 }

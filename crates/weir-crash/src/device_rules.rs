@@ -1,4 +1,4 @@
-//! Which writes a power cut may still take back, at each moment of a recording.
+//! Writes that a power cut may still take back, at each moment of a recording.
 //!
 //! Pure bookkeeping over the order of events. A device with power-loss protection keeps what it has
 //! completed. A volatile cache keeps what a completed flush covers: writes that had completed before
@@ -18,19 +18,19 @@ use weir_model::{Atomicity, Bytes, CachedWrites, DriveProfile, Pieces, WriteCach
 
 /// The page cache writes back in pages of this size, and promises nothing beyond one.
 const KERNEL_PAGE_BYTES: u64 = 4096;
-/// What the page cache holds back at most; then the kernel writes its oldest pages back
+/// Bytes that the page cache holds back at most; then the kernel writes its oldest pages back
 /// (`vm.dirty_background_bytes`, on small machines).
 const PAGE_CACHE_BYTES_MAX: u64 = 64 << 20;
 /// Undecided writes of a device at most, so that memory is bounded whatever the size of its cache.
 const UNDECIDED_MAX: usize = 1 << 16;
 
-/// What a device keeps in a power cut.
+/// Writes that a device keeps in a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheRule {
-    /// What it completed.
+    /// Completed writes.
     PowerProtected,
-    /// What was flushed.
+    /// Flushed writes.
     Volatile,
     /// Nothing for sure but what has left its cache: its flushes do nothing.
     Lying,
@@ -39,9 +39,9 @@ pub enum CacheRule {
 /// The rules by which crash states of a device are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceRules {
-    /// What it keeps.
+    /// Rule of the cache.
     pub cache: CacheRule,
-    /// How much a cache can hold back.
+    /// Bytes that the cache can hold back.
     pub cache_size: Bytes,
     /// Into what it may tear a write.
     pub atomicity: Atomicity,
@@ -104,7 +104,7 @@ pub(crate) struct OpenWrite {
     at: Stage,
 }
 
-/// How far a write has come.
+/// Stage of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     InFlight,
@@ -119,7 +119,7 @@ impl OpenWrite {
         self.at == Stage::InFlight
     }
 
-    /// Its bytes, cut where the kernel's pages end.
+    /// Returns its bytes, cut where the kernel's pages end.
     pub(crate) fn kernel_pages(&self) -> Pieces {
         let page = Bytes(KERNEL_PAGE_BYTES);
         let pages = Atomicity {
@@ -159,7 +159,7 @@ impl Cache {
         }
     }
 
-    /// What a cut decides now, oldest first.
+    /// Returns the writes that a cut decides now, oldest first.
     pub(crate) fn open(&self) -> impl Iterator<Item = &OpenWrite> {
         self.open.values()
     }

@@ -23,7 +23,7 @@ pub(crate) struct DurableImage {
     rules: DeviceRules,
     /// Bytes of the server's pages, the unit of the ground truth.
     page_bytes: u64,
-    /// What the undecided writes hold.
+    /// Data of the undecided writes.
     data: BTreeMap<u64, Data>,
     /// Number of the next event.
     pub(crate) position: u64,

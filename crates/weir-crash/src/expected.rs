@@ -1,4 +1,4 @@
-//! What every row must hold after a crash, and whether it does.
+//! Expected content of every row after a crash, and its check.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -60,7 +60,7 @@ impl Digest {
     }
 }
 
-/// What is wrong with the rows of a recovered database.
+/// Problems of the rows of a recovered database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LedgerReport {
     /// Acknowledged commits that are gone.
@@ -255,7 +255,7 @@ impl ExpectedRows {
     }
 }
 
-/// Whether a table has the rows and the sum of digests that are `due`.
+/// Returns true if a table has the rows and the sum of digests that are `due`.
 fn has_sum(
     connection: &mut Connection,
     table: u32,

@@ -1,4 +1,4 @@
-//! What an emulated drive knows of a cut, whatever the server says of it.
+//! Facts that an emulated drive knows of a cut, independent of the server.
 
 use serde::{Deserialize, Serialize};
 

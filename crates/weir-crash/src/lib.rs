@@ -1,5 +1,5 @@
 //! The crash lab: may the doublewrite buffer be off on this storage?
-//! Change here: where to cut: `choose_cuts.rs`; what a cut leaves of a write: `write_outcome.rs`; rules of devices: `cache.rs`; how a state is judged: `judge.rs`; all states together: `verdict.rs`. Words: `weir/src/commands/crash_test.rs`.
+//! Change here: where to cut: `choose_cuts.rs`; what a cut leaves of a write: `write_outcome.rs`; rules of devices: `device_rules.rs`; how a state is judged: `judge.rs`; all states together: `verdict.rs`. Words: `weir/src/commands/crash_test.rs`.
 //!
 //! One recording of a server at work ([`record`]) gives many crash states: a place in it, all that was
 //! surely on the media by then, and of what was not, a part that the device's rules allow

@@ -24,15 +24,15 @@ const DATA_FORMAT: u32 = 4;
 const NOTE: &str = "ledger.json";
 /// The whole pool is flushed at the end of the loading.
 const STOP_PATIENCE: Duration = Duration::from_mins(5);
-/// How often the end of the recording is looked for.
+/// Interval of looks for the end of the recording.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// What to record.
+/// Options of a recording.
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
     /// The server.
     pub server: ServerBinary,
-    /// Its settings; the same ones recover every state.
+    /// Settings of the server; the same ones recover every state.
     pub variables: Variables,
     /// Name of the drive's profile, or the path of one.
     pub drive: String,
@@ -40,13 +40,13 @@ pub struct RecordOptions {
     pub shape: Shape,
     /// Seed of what the clients write.
     pub seed: u64,
-    /// How long they write.
+    /// Time for which they write.
     pub duration: Duration,
     /// The recording ends when it has grown to this.
     pub limit: weir_model::Bytes,
     /// An absent or empty folder that gets base, recording and ledger.
     pub out: PathBuf,
-    /// Where server and drive work; memory is best.
+    /// Directory of server and drive; memory is best.
     pub work: PathBuf,
     /// The program that mounts drives.
     pub weir: PathBuf,
@@ -56,13 +56,13 @@ pub struct RecordOptions {
 #[derive(Debug)]
 pub struct TestRecording {
     folder: PathBuf,
-    /// What every state is made from.
+    /// Recording that every state is made from.
     pub recording: Recording,
     /// The transactions that were acknowledged to the clients.
     pub ledger: Ledger,
-    /// When the clients began: cuts lie after it.
+    /// Time at which the clients began: cuts lie after it.
     pub began_ns: u64,
-    /// What the server said of its decisive settings.
+    /// Decisive settings, as the server showed them.
     pub said: Variables,
 }
 
@@ -76,7 +76,7 @@ struct Note {
     said: Variables,
 }
 
-/// What a recording was made by: a test of the same may go on from it.
+/// Inputs of a recording: a test of the same may go on from it.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct RecordingInputs {
     server: PathBuf,
@@ -114,7 +114,7 @@ impl TestRecording {
         Self::from_note(folder, read_note(folder)?)
     }
 
-    /// Whether [`record`] has come to its end in `folder`.
+    /// Returns true if [`record`] has come to its end in `folder`.
     pub(crate) fn is_in(folder: &Path) -> bool {
         folder.join(NOTE).exists()
     }
@@ -150,7 +150,7 @@ impl TestRecording {
         })
     }
 
-    /// What the drive held when the recording began.
+    /// Returns the drive's content when the recording began.
     pub(crate) fn base(&self) -> PathBuf {
         self.folder.join("base")
     }
@@ -259,7 +259,7 @@ fn write_for(
     Ok(ledger)
 }
 
-/// What is loaded, for the name of its snapshot.
+/// Returns the name of the loaded data, for the name of its snapshot.
 fn workload_name(shape: Shape) -> String {
     let ledger = format!("crash_ledger_{}", shape.clients);
     match shape.warehouses {

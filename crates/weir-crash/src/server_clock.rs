@@ -1,4 +1,4 @@
-//! How long a server is waited for.
+//! Time for which a server is waited for.
 //!
 //! A limit in wall-clock time takes a slow server on a busy machine for a hung one. So a time in which a
 //! thread of the server was ready to run and had no processor does not count. The kernel says how long
@@ -21,7 +21,7 @@ pub(crate) struct ServerClock {
     pid: u32,
     began: Instant,
     read_at: Instant,
-    /// What each thread had waited for a processor by then, nanoseconds.
+    /// Time that each thread had waited for a processor by then, nanoseconds.
     queued_ns: HashMap<OsString, u64>,
     counted: Duration,
 }
@@ -52,7 +52,7 @@ impl ServerClock {
         self.counted
     }
 
-    /// Whether it has been waited for as long as `limit`, or as anything is.
+    /// Returns true if it has been waited for as long as `limit`, or as anything is.
     pub(crate) fn is_past(&mut self, limit: Duration) -> bool {
         self.elapsed() > limit || self.began.elapsed() > WAIT_MAX
     }

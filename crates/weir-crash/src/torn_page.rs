@@ -11,11 +11,11 @@ use crate::error::CrashError;
 /// A page of which a part is new and a part is old.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TornPage {
-    /// Its file, from the drive's root.
+    /// Path of the file, from the drive's root.
     pub file: PathBuf,
-    /// Its number there.
+    /// Number of the page in the file.
     pub page: u32,
-    /// Its copies in the doublewrite buffer before recovery, by place; noted of failed states only.
+    /// Copies in the doublewrite buffer before recovery, by place; noted of failed states only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<PageCopy>,
     /// The LSN of the page before recovery, if it was whole all the same: the parts that are missing did not

@@ -1,4 +1,4 @@
-//! What a power cut does to the writes that it may take back.
+//! Effect of a power cut on the writes that it may take back.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub(crate) struct WriteOutcome {
     pub(crate) written: Vec<Range<u64>>,
 }
 
-/// How much of something reached the media.
+/// Part of a range that reached the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     All,
@@ -77,7 +77,7 @@ pub(crate) fn decide<'a>(
     writes.into_iter().map(outcome).collect()
 }
 
-/// How many outcomes a cut has, if they are few enough to try them all.
+/// Returns the number of outcomes of a cut, if they are few enough to try them all.
 pub(crate) fn outcomes<'a>(
     open: impl Iterator<Item = &'a OpenWrite>,
     rules: &DeviceRules,
@@ -89,7 +89,7 @@ pub(crate) fn outcomes<'a>(
     (pieces <= EXHAUSTIVE_PIECES).then(|| 1 << pieces)
 }
 
-/// What `kill -9` leaves: all that the kernel was handed, but of a write in flight without `O_DIRECT`
+/// Returns the outcome of `kill -9`: all that the kernel was handed, but of a write in flight without `O_DIRECT`
 /// perhaps only the first pages. The kernel copies those one by one and looks for a signal in between
 /// (`generic_perform_write`, mm/filemap.c).
 pub(crate) fn of_kill<'a>(

@@ -1,4 +1,4 @@
-//! What an `NVMe` device identifies itself with: the largest write that a power failure does not tear.
+//! Identification of an `NVMe` device: the largest write that a power failure does not tear.
 //!
 //! NVM Express Base Specification 2.0, "Identify command", and NVM Command Set Specification 1.0,
 //! "Identify Controller" (VWC, AWUPF) and "Identify Namespace" (NSFEAT, NAWUPF, NABSPF); asked through
@@ -16,7 +16,7 @@ use weir_model::Bytes;
 const ANSWER: usize = 4096;
 /// The admin command "Identify".
 const IDENTIFY: u8 = 0x06;
-/// What it can be asked for: CNS.
+/// Structure to ask for: CNS.
 const NAMESPACE: u32 = 0;
 const CONTROLLER: u32 = 1;
 const TIMEOUT_MS: u32 = 5_000;
@@ -43,17 +43,17 @@ struct AdminCommand {
 /// `NVME_IOCTL_ADMIN_CMD`.
 const ADMIN_COMMAND: Opcode = opcode::read_write::<AdminCommand>(b'N', 0x41);
 
-/// Whether the device could be asked.
+/// Answer of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nvme {
     /// It answered.
     Identified(NvmeIdentity),
-    /// Why not, in the system's words.
+    /// Reason that it was not asked, in the system's words.
     NotReadable(String),
 }
 
-/// What matters here of its answers.
+/// Relevant fields of its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NvmeIdentity {
     /// AWUPF, or the namespace's own NAWUPF: a write of so many bytes is all there or not at all after a
