@@ -23,7 +23,7 @@ const GONE: u16 = 2006;
 const LOST: u16 = 2013;
 /// Results were left (`CR_COMMANDS_OUT_OF_SYNC`).
 const NO_MORE_RESULTS: u16 = 2014;
-/// What is not the protocol (`CR_MALFORMED_PACKET`).
+/// Error code for bytes that are not the protocol (`CR_MALFORMED_PACKET`).
 const MALFORMED: u16 = 2027;
 
 /// A connection of a script.
@@ -43,7 +43,7 @@ pub(crate) struct Link {
 pub(crate) enum RequestProgress {
     /// It is answered.
     Answer(Result<Reply, Failure>),
-    /// Its socket has to be ready first.
+    /// Wait for its socket.
     Awaits(OwnSocket),
 }
 
@@ -65,7 +65,7 @@ impl Link {
         })
     }
 
-    /// Whether an engine can have it: what is encrypted or compressed could not be asked beside the engine.
+    /// Returns true if an engine can have it: an encrypted or compressed one could not be asked beside the engine.
     pub(crate) fn is_plain(&self) -> bool {
         self.exchange.as_ref().is_some_and(Exchange::is_plain)
     }
@@ -81,7 +81,7 @@ impl Link {
         self.exchange.take()
     }
 
-    /// Whether it can be asked while an engine drives it.
+    /// Returns true if it can be asked while an engine drives it.
     pub(crate) fn has_twin(&self) -> bool {
         self.twin.is_some()
     }
@@ -91,7 +91,7 @@ impl Link {
         self.twin = None;
     }
 
-    /// What an engine has received.
+    /// Takes the results that an engine has received.
     pub(crate) fn take_results(&mut self, results: Vec<StatementResult>) -> Result<Reply, Failure> {
         self.results = results.into();
         self.next_result()
@@ -280,7 +280,7 @@ fn lost(error: &SessionError) -> Failure {
     }
 }
 
-/// Why there is no connection, as MySQL's client says it.
+/// Returns the reason that there is no connection, in the words of MySQL's client.
 fn not_connected(address: &Address, error: &ClientError) -> Refusal {
     let words = error.words();
     // The system's number, as `(os error 2)` has it.

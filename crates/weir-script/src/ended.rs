@@ -1,4 +1,4 @@
-//! How a run of a script ended.
+//! End of a run of a script.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use weir_load::LoadOutcome;
 
 use crate::world::World;
 
-/// How long after its end a run is left in peace, as the load engines have it.
+/// Time after its end for which a run is left in peace, as the load engines have it.
 const AFTER_END: Duration = Duration::from_secs(3);
 
 /// End of a run; the reason that it did not complete has been printed.

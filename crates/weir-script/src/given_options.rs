@@ -16,7 +16,7 @@ impl<'a> GivenOptions<'a> {
     }
 }
 
-/// Whether two spellings are one name.
+/// Returns true if two spellings are one name.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && one.replace('_', "-") == other.replace('_', "-")
 }

@@ -1,5 +1,5 @@
 //! Runs users' sysbench scripts: commands, options, threads or coroutines, and the Lua interpreter.
-//! Change here: the table `sysbench` in Lua: `lua/prelude/`; C functions of scripts: `lua/c_surface.rs`, `lua/c_database.rs`; commands: `execute.rs`; a thread for each connection: `run.rs`; coroutines: `reactor.rs`.
+//! Change here: the table `sysbench` in Lua: `lua/prelude/`; C functions of scripts: `lua/c_functions.rs`, `lua/c_database.rs`; commands: `execute.rs`; a thread for each connection: `run.rs`; coroutines: `reactor.rs`.
 //!
 //! Each connection has a thread of its own and waits by blocking (`run`), or all are coroutines in the load engine's reactors
 //! (`reactor`).

@@ -20,17 +20,17 @@ use crate::job::{Begin, Job, Order, ProcessMessage};
 
 /// The exit code of a process that ended itself because its threads do not end.
 pub(crate) const ABANDONED: u8 = 2;
-/// How the line begins that says where a thread is.
+/// Begin of the line that names a thread's position.
 const STILL: &str = "a thread of the script is still";
 /// The words by which the program becomes such a process.
 pub const PROCESS_WORDS: [&str; 2] = ["load", "script-process"];
-/// How long after its end a run's words may still be on their way, in a pipe.
+/// Time after its end for which a run's words may still be on their way, in a pipe.
 const WORDS_LATE_MAX: Duration = Duration::from_secs(2);
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a script may need beyond its run: connections, its last events, `thread_done`, `done`.
+/// Time that a script may need beyond its run: connections, its last events, `thread_done`, `done`.
 const GRACE: Duration = Duration::from_mins(2);
-/// How long beyond its limit a share may be on its way to being ready: less than who asked for it waits.
+/// Time beyond its limit for which a share may be on its way to being ready: less than its caller waits.
 const READY_LATE_MAX: Duration = Duration::from_secs(3);
 /// The end of what a script has said that is kept.
 const KEPT_BYTES: usize = 16 << 10;
@@ -88,7 +88,7 @@ impl ScriptProcess {
         })
     }
 
-    /// Its id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -371,14 +371,14 @@ impl ScriptProcess {
     }
 }
 
-/// How long a run may take with all that belongs to it; `None`: until it is stopped, or has done its events.
+/// Returns the longest time of a run with all that belongs to it; `None`: until it is stopped, or has done its events.
 fn length_max(plan: &LoadPlan) -> Option<Duration> {
     let measure = plan.load.measure.0;
     let around = plan.load.warmup.least().0 + plan.init_timeout + GRACE;
     (!measure.is_zero()).then(|| measure + around)
 }
 
-/// What a line says that tells of the end.
+/// Returns the message of a line that reports the end.
 fn fatal(line: &str) -> Option<&str> {
     line.trim().strip_prefix("FATAL: ")
 }

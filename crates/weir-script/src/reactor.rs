@@ -22,7 +22,8 @@ use crate::world::{Report, World};
 const COMPILED_STATES_MAX: u32 = 64;
 /// Sessions up to which the script's statements can be waited for in place: each takes another file descriptor.
 const TWINS_MAX: u32 = 1024;
-/// How long after its end a run may have something to do: the engine gives its transactions 3 s.
+/// Time after its end in which a run may have something to do: the engine gives its transactions 3
+/// s.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -37,7 +38,7 @@ pub(crate) fn ready(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptErro
     Ok(ready)
 }
 
-/// Why a script's events cannot be coroutines; `None`: they can.
+/// Returns the reason that a script's events cannot be coroutines; `None`: they can.
 pub(crate) fn objection(ready: &Ready) -> Option<&'static str> {
     if ready.state.open_connections().is_empty() {
         return Some("its threads open no connection before their events");
@@ -128,7 +129,7 @@ impl SessionSource for Source {
     }
 }
 
-/// When a run is to have ended.
+/// Planned end of a run.
 struct End {
     length: Option<Duration>,
     begun: Option<Instant>,
@@ -147,7 +148,7 @@ impl End {
         }
     }
 
-    /// Whether nothing should run any more, and that is new.
+    /// Returns true if nothing should run any more, and that is new.
     fn is_long_ago(&mut self, has_begun: bool, is_stopped: bool) -> bool {
         let is_late = self
             .moment(has_begun, is_stopped)
@@ -155,7 +156,7 @@ impl End {
         is_late && !std::mem::replace(&mut self.is_told, true)
     }
 
-    /// When everything ends, as far as that is known.
+    /// Returns the time at which everything ends, as far as that is known.
     fn moment(&mut self, has_begun: bool, is_stopped: bool) -> Option<Instant> {
         let now = Instant::now();
         let begun = has_begun.then(|| *self.begun.get_or_insert(now));
@@ -165,7 +166,7 @@ impl End {
     }
 }
 
-/// What comes of a run, or of a share of one.
+/// Outcome of a run, or of a share of one.
 enum Outcome {
     Whole(Box<LoadOutcome>),
     Share(PartEnd),
@@ -230,7 +231,7 @@ fn watch_end(engine: &Engine, stop: &AtomicBool, is_over: &AtomicBool) {
     }
 }
 
-/// How the run ended, by what the engine and the script say.
+/// Returns the end of the run, by the engine and the script.
 fn conclude(
     engine: &Engine,
     outcome: Result<Outcome, LoadError>,

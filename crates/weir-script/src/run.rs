@@ -142,7 +142,7 @@ fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
     Ok(First::Threads(Some(MovableState::new(ready))))
 }
 
-/// What one thread does from its interpreter's beginning to its end.
+/// Runs one thread from its interpreter's beginning to its end.
 fn thread(
     world: &Arc<World>,
     number: u32,

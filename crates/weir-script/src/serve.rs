@@ -23,7 +23,7 @@ use crate::world::{AWAY_MAX, DriverKind, Report, ScriptPlan};
 
 /// The version that scripts of studies see.
 const VERSION: &str = "1.0.20";
-/// How long the last events of a run may take beyond its end: a long transaction, and no loop without end.
+/// Time that the last events of a run may take beyond its end: a long transaction, and no loop without end.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Pause between two looks at whether a share that is ready is to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -207,7 +207,7 @@ fn abandon() -> ! {
 #[derive(Debug)]
 struct Teller {
     stream: Mutex<UnixStream>,
-    /// When the share that is ready begins.
+    /// Begin of the share that is ready.
     begins: Receiver<Begin>,
     stop: Arc<AtomicBool>,
 }

@@ -1,4 +1,4 @@
-//! Which statement a request is: by its text, without values.
+//! Kind of a request's statement: by its text, without values.
 
 use std::collections::HashMap;
 use std::sync::Arc;

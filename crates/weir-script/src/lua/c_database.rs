@@ -36,7 +36,7 @@ pub(crate) struct SqlConnection {
     own: *mut OwnConnection,
 }
 
-/// What only this side knows of it.
+/// Fields of a connection that only this side knows.
 struct OwnConnection {
     number: u32,
     state: CString,
@@ -73,7 +73,7 @@ struct OwnResult {
     connection: u32,
     number: u32,
     values: Vec<SqlValue>,
-    /// What the values point into: each with a NUL after its end.
+    /// Texts that the values point into: each with a NUL after its end.
     texts: Vec<Option<Vec<u8>>>,
 }
 
@@ -195,7 +195,7 @@ unsafe extern "C" fn db_query(
     unsafe { result(connection, null_mut(), answer) }
 }
 
-/// What a statement's answer is for C: its result set, or null; errors are noted.
+/// Returns a statement's answer for C: its result set, or null; errors are noted.
 ///
 /// # Safety
 ///

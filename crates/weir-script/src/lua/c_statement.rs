@@ -18,7 +18,7 @@ struct SqlStatement {
     own: *mut OwnStatement,
 }
 
-/// What only this side knows of it.
+/// Fields of a statement that only this side knows.
 struct OwnStatement {
     number: u32,
     /// Buffers of the caller's, from which values are read at each execution.
@@ -190,7 +190,7 @@ fn kind_of(kind: c_uint) -> Option<ParameterKind> {
     }
 }
 
-/// What a buffer holds.
+/// Reads the value of a buffer.
 ///
 /// # Safety
 ///

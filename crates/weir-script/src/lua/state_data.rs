@@ -1,4 +1,4 @@
-//! What a state has on Rust's side: its host, its connections and what runs on them.
+//! Data of a state on Rust's side: its host, its connections and the events on them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl Bulk {
         }
     }
 
-    /// Whether the row fits beside those that wait.
+    /// Returns true if the row fits beside those that wait.
     pub(crate) fn has_room(&self, row: &[u8]) -> bool {
         self.text.len() + row.len() + 2 <= BULK_BYTES
     }

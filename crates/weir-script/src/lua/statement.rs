@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::lua::host::Parameter;
 
-/// What a parameter was declared to hold.
+/// Declared type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParameterKind {
     Integer,
@@ -23,7 +23,7 @@ pub(crate) struct ScriptStatement {
     pub(crate) kinds: Vec<ParameterKind>,
 }
 
-/// How it is executed.
+/// Way in which it is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum How {
     /// By the server's number.

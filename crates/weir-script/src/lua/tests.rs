@@ -11,7 +11,7 @@ use crate::lua::{
     RandomKind, Refusal, Reply, Request, Rows, ScriptError, State, option_list,
 };
 
-/// What a host was asked, and what it is to answer.
+/// Host of a test: its requests, and its answers.
 #[derive(Default)]
 struct TestHost {
     requests: Vec<String>,

@@ -84,7 +84,7 @@ pub(crate) fn finish(
     conclude(core, pending, reply).into()
 }
 
-/// What a reply means, and its rows kept.
+/// Handles a reply, and keeps its rows.
 fn conclude(
     core: &Core,
     pending: PendingRequest,

@@ -13,10 +13,10 @@ use crate::lua::host::{Failure, Reply};
 use crate::lua::state_data::enter;
 use crate::lua::wait::{self, PendingRequest};
 
-/// Where the registry keeps what the prelude was given.
+/// Key of the registry for the core of the prelude.
 pub(super) const CORE: &str = "weir.core";
 
-/// What a coroutine has come to.
+/// Step that a coroutine has come to.
 #[derive(Debug)]
 pub enum CoroutineStep {
     /// It waits for a reply.
@@ -38,7 +38,7 @@ pub enum CoroutineStep {
 #[derive(Debug)]
 pub struct Events {
     coroutine: Thread,
-    /// What its first call is given.
+    /// Argument of its first call.
     first: Option<u32>,
     function: &'static str,
 }
@@ -77,12 +77,12 @@ impl State {
         })
     }
 
-    /// Whether the script has a loop of its own in the place of the engine's.
+    /// Returns true if the script has a loop of its own in the place of the engine's.
     pub fn has_own_loop(&self) -> bool {
         self.asks_core("has_own_loop")
     }
 
-    /// Whether the script has loaded modules that are not Lua: what these wait for cannot be seen.
+    /// Returns true if the script has loaded modules that are not Lua: their waits cannot be seen.
     pub fn has_c_modules(&self) -> bool {
         self.asks_core("has_c_modules")
     }
@@ -187,7 +187,8 @@ impl State {
         })
     }
 
-    /// What the coroutine has yielded: the engine's mark, and a word unless it waits for a reply.
+    /// Returns the meaning of a coroutine's yield: the engine's mark, and a word unless it waits
+    /// for a reply.
     ///
     /// # Safety
     ///
@@ -245,7 +246,7 @@ impl<T> MovableState<T> {
         Self(value)
     }
 
-    /// What was handed on.
+    /// Returns the value that was handed on.
     pub fn get(&mut self) -> &mut T {
         &mut self.0
     }

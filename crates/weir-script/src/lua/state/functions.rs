@@ -86,7 +86,7 @@ fn waiting(lua: &Lua, table: &Table, waits: &Rc<Waits>) -> mlua::Result<()> {
     unsafe { waits.give(lua, table) }
 }
 
-/// What a profile needs.
+/// Adds the functions that a profile needs.
 fn clock(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
     let shared = Rc::clone(core);
     let clock = lua.create_function(move |_, ()| Ok(shared.host.borrow_mut().clock_s()))?;

@@ -1,10 +1,10 @@
-//! What a call of a script asks of a server, what it gives, and how it fails.
+//! Request of a script's call to a server, its result, and its failure.
 
 use std::rc::Rc;
 
 use crate::lua::host::{Parameter, Refusal, Request};
 
-/// What is waited for.
+/// Operation that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Connect,
@@ -40,7 +40,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     OPERATIONS.iter().map(|(name, _)| *name)
 }
 
-/// What an error means for the script; the numbers are the prelude's.
+/// Severity of an error for the script; the numbers are the prelude's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Severity {
     /// The event is to be tried again.
@@ -57,7 +57,7 @@ pub(crate) struct CallFailure {
     pub(super) refusal: Option<Refusal>,
 }
 
-/// What a call asks of a server.
+/// Request of a call to a server.
 #[derive(Debug)]
 pub struct PendingRequest {
     /// The connection's number, as the host gave it.
@@ -107,7 +107,7 @@ impl PendingRequest {
     }
 }
 
-/// What a call's first half comes to.
+/// Result of a call's first half.
 pub(super) enum First {
     Ask(Ask),
     Now(CallAnswer),

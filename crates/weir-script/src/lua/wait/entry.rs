@@ -15,11 +15,11 @@ use super::{CallStart, begin, in_place, rows};
 use crate::lua::state_data::Core;
 
 unsafe extern "C-unwind" {
-    /// Whether `lua_yield` is possible; of `LuaJIT`, and not in Lua 5.1's header.
+    /// Returns non-zero if `lua_yield` is possible; of `LuaJIT`, and not in Lua 5.1's header.
     fn lua_isyieldable(state: *mut lua_State) -> c_int;
 }
 
-/// What `core.wait` needs of its state.
+/// Data that `core.wait` needs of its state.
 #[derive(Debug)]
 pub(crate) struct Waits {
     core: Rc<Core>,
@@ -63,7 +63,7 @@ impl Waits {
         table.set("row", function(row)?)
     }
 
-    /// What a coroutine yields first if it waits for the engine.
+    /// Returns the value that a coroutine yields first if it waits for the engine.
     pub(crate) fn mark(&self) -> *mut c_void {
         std::ptr::from_ref(self).cast_mut().cast()
     }

@@ -1,4 +1,4 @@
-//! What a call of the prelude gives, as values on Lua's stack.
+//! Results of a call of the prelude, as values on Lua's stack.
 
 #![allow(unsafe_code)] // Lua's stack
 

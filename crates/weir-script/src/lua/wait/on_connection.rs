@@ -77,7 +77,7 @@ impl Call<'_> {
         self.core.host.borrow_mut().log(level, line);
     }
 
-    /// What is to be asked, if anything is.
+    /// Returns the request, if one is needed.
     pub(super) fn begin(
         &mut self,
         operation: Operation,
@@ -133,7 +133,7 @@ impl Call<'_> {
         }
     }
 
-    /// What a reply means.
+    /// Handles a reply.
     pub(super) fn finish(
         &mut self,
         ask: Ask,

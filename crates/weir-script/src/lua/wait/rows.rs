@@ -67,7 +67,7 @@ pub(super) unsafe fn row(core: &Core, state: *mut lua_State) -> c_int {
     })
 }
 
-/// What `give` makes of the next row; 0 without one.
+/// Returns the result of `give` on the next row; 0 without one.
 fn next(
     core: &Core,
     mut numbers: Arguments,
