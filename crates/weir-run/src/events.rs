@@ -26,7 +26,8 @@ use self::prepared::PreparedEvent;
 use crate::RunError;
 use crate::target::Target;
 
-/// How long a server may need beyond the load: connections, what is ended, and what is put back.
+/// Time that a server may need beyond the load: connections, statements that are ended, and
+/// settings that are put back.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The events of one run, ready to happen.

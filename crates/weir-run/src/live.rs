@@ -1,4 +1,4 @@
-//! What limits a run while it lasts: the rule of a complete run, on the latest seconds.
+//! Bottleneck of a run while it lasts: the rule of a complete run, on the latest seconds.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! What loads the server of a run: the load engine in this process with a workload or a capture, a script in a
-//! process of its own, or agents.
+//! Loader of a run's server: the load engine in this process with a workload or a capture, a script in a process of
+//! its own, or agents.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use weir_script::{OnInterval, ScriptProcess};
 
 use crate::capture_load::CaptureLoad;
 
-/// What loads the server of a run.
+/// Loader of a run's server.
 pub(crate) struct Loader<'a> {
     spec: &'a RunSpec,
     gate: Gate,
@@ -27,9 +27,9 @@ pub(crate) struct Loader<'a> {
 /// The program that makes the runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Program<'a> {
-    /// Its file, which a script's process is started from.
+    /// File of the program, which a script's process is started from.
     pub(crate) path: &'a Path,
-    /// Its commit, which agents must have, too.
+    /// Commit of the program, which agents must have, too.
     pub(crate) commit: &'a str,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Loader<'a> {
         script.map_or_else(std::process::id, ScriptProcess::pid)
     }
 
-    /// What each host did of the last load, if several shared it.
+    /// Returns each host's share of the last load, if several shared it.
     pub(crate) fn hosts(&mut self) -> Vec<LoadHost> {
         std::mem::take(&mut self.hosts)
     }
@@ -114,7 +114,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// What came of the capture, if one was sent.
+    /// Returns the record of the capture, if one was sent.
     pub(crate) fn into_replay(self, endpoint: &Endpoint) -> Option<ReplayRecord> {
         self.capture?.into_record(endpoint, &self.gate)
     }

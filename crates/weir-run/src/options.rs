@@ -1,11 +1,11 @@
-//! Where and how a study runs.
+//! Options of a study's runs.
 
 use std::path::PathBuf;
 
 use weir_model::Provenance;
 use weir_mysql::ClientConfig;
 
-/// What the user allows on the servers that a study only opens.
+/// Permissions of the user on the servers that a study only opens.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UserPermissions {
     /// Settings may be changed.
@@ -14,14 +14,14 @@ pub struct UserPermissions {
     pub replica: bool,
 }
 
-/// Where and how a study runs.
+/// Options of a study's runs.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// Folder of the result; made if need be.
     pub out: PathBuf,
     /// Go on with the result in `out` if there is one.
     pub resume: bool,
-    /// Where data directories and mounts are put; by default in memory if they fit.
+    /// Directory of data directories and mounts; by default in memory if they fit.
     pub work: Option<PathBuf>,
     /// The `weir` program, which the drives run in.
     pub weir: PathBuf,
@@ -31,6 +31,6 @@ pub struct RunOptions {
     pub allowed: UserPermissions,
     /// Login to these: the user's option file and password.
     pub client: ClientConfig,
-    /// What the result says of where it comes from.
+    /// Provenance for the result.
     pub provenance: Provenance,
 }

@@ -93,7 +93,7 @@ pub(crate) struct RemoteServer {
     session: Rc<ServerSession>,
     servers: BTreeMap<ServerChoice, ServerVersion>,
     drives: Vec<DriveProfile>,
-    /// What the tables of the first cell occupy.
+    /// Size of the first cell's tables.
     tables: Bytes,
 }
 
@@ -164,7 +164,7 @@ impl RemoteServer {
         self.servers.get(&cell.spec.primary().server).copied()
     }
 
-    /// What the tables of the first cell occupy.
+    /// Returns the size of the first cell's tables.
     pub(crate) fn tables(&self) -> Bytes {
         self.tables
     }

@@ -20,7 +20,7 @@ use crate::usage::OfferedLoad;
 use crate::watch::{Measurement, ServerRecord, Watch, relative_to_measurement};
 use crate::{RunError, commands, warmup};
 
-/// How often the probes look.
+/// Interval of the probes.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A target, and what it has served.
@@ -57,7 +57,7 @@ impl RunSession {
         self.target.end()
     }
 
-    /// Whether `planned` goes on with this server instead of a new one.
+    /// Returns true if `planned` goes on with this server instead of a new one.
     pub(crate) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
         planned.repetition == self.first.repetition
             && plan.shares_server(self.first.cell, planned.cell)
@@ -99,7 +99,7 @@ impl RunSession {
         Ok(measured.into_result(planned, started_at, server))
     }
 
-    /// What was started for the run with the command `load`, free of this run's own paths.
+    /// Returns the commands of the run with the command `load`, free of this run's own paths.
     fn commands(&self, load: String) -> Vec<String> {
         let all = self.target.commands().iter().cloned().chain([load]);
         match self.target.directory() {

@@ -1,5 +1,5 @@
-//! How busy each resource was, and where the connections were: from the probes' samples and what
-//! the load engine and the drive counted.
+//! Utilization of each resource, and places of the connections: from the probes' samples and the
+//! counts of load engine and drive.
 
 use weir_load::LoadOutcome;
 use weir_model::{
@@ -22,7 +22,7 @@ const UNSEEN_MIN: f64 = 0.15;
 const OTHERS_MAX: usize = 3;
 const OTHER_MIN: f64 = 0.01;
 
-/// What the load engine knows of a run.
+/// Load of a run, as the load engine knows it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OfferedLoad {
     pub(crate) connections: f64,
@@ -107,7 +107,8 @@ pub(crate) fn utilization_now(
     usage(&samples, None, device, load)
 }
 
-/// What a server's host did during `measured_s` from time 0 of the samples on, whatever loaded it.
+/// Returns the utilization of a server's host during `measured_s` from time 0 of the samples on,
+/// whatever loaded it.
 pub fn host_utilization(series: &[Series], device: Option<&str>, measured_s: f64) -> Utilization {
     let load = OfferedLoad {
         measured_s,

@@ -37,7 +37,7 @@ pub(crate) fn resume(plan: &mut LoadPlan) {
 pub(crate) struct WarmupEnd {
     /// Length up to the measurement, seconds.
     pub(crate) length_s: f64,
-    /// Whether the rule held; else it was as long as allowed.
+    /// True if the rule held; else it was as long as allowed.
     pub(crate) steady: bool,
 }
 

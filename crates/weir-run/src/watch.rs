@@ -1,4 +1,4 @@
-//! What is noted while a load runs, and what becomes of it.
+//! Watch of a load while it runs, and its results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use weir_model::{
 use crate::bottleneck::bottleneck;
 use crate::usage::{OfferedLoad, utilization};
 
-/// What is noted while the load runs.
+/// Watch of a load while it runs.
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) intervals: Vec<IntervalRecord>,
@@ -125,11 +125,11 @@ pub(crate) struct Measurement {
 
 /// The server of a run.
 pub(crate) struct ServerRecord {
-    /// Its variables before the run.
+    /// Variables before the run.
     pub(crate) variables: BTreeMap<String, String>,
     /// Those with another value after it.
     pub(crate) variables_changed: BTreeMap<String, String>,
-    /// What was started for the run.
+    /// Commands that were started for the run.
     pub(crate) commands: Vec<String>,
     pub(crate) log: String,
 }

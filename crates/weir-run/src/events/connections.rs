@@ -7,7 +7,7 @@ use weir_model::{EventKind, TimelineEvent};
 use weir_mysql::{ClientError, Connection, Connector, Patience, identifier};
 use weir_server::literal;
 
-/// Which event each connection of a run's events is.
+/// Event of each connection of a run's events.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names(Arc<Mutex<BTreeMap<u64, String>>>);
 

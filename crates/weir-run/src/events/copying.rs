@@ -8,7 +8,7 @@ use weir_server::ddl::{AlterStatement, DdlError, Leftover, OwnTool, TableCopier}
 
 use super::clock::Clock;
 
-/// How a copy is made.
+/// Method of a copy.
 #[derive(Debug)]
 pub(super) enum CopyMethod {
     By(CopyWay),

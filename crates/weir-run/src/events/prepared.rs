@@ -23,17 +23,17 @@ pub(super) struct PreparedEvent {
     pub(super) endpoint: Endpoint,
     pub(super) gate: Gate,
     pub(super) connections: Connections,
-    /// What it may do beside statements.
+    /// Actions that it may take beside statements.
     pub(super) own: Option<OwnServer>,
     /// For variables of a server that the user gives.
     pub(super) changes: Option<ConfigChanges>,
     /// The run.
     pub(super) spec: RunSpec,
-    /// How what it changed is put back when the load is over.
+    /// Way in which its changes are undone when the load is over.
     pub(super) way_back: Option<WayBack>,
 }
 
-/// How something is put back.
+/// Way in which a change is undone.
 #[derive(Debug)]
 pub(super) enum WayBack {
     /// By this statement.
@@ -44,7 +44,7 @@ pub(super) enum WayBack {
     Pool(Bytes),
 }
 
-/// What became of it.
+/// Result of the work.
 pub(super) struct Work {
     pub(super) tries: u32,
     pub(super) ending: EventEnding,
@@ -195,7 +195,7 @@ impl PreparedEvent {
     }
 }
 
-/// Whether the event is done by statements, for which the server has to be there.
+/// Returns true if the event is done by statements, for which the server has to be there.
 fn sends_statements(kind: &EventKind) -> bool {
     matches!(
         kind,

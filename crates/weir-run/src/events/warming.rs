@@ -1,4 +1,4 @@
-//! What keeps a replica warm until it takes over.
+//! Shipments that keep a replica warm until it takes over.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,16 +18,16 @@ const READS_LIMIT: Duration = Duration::from_hours(24);
 /// Time between two looks at whether it is over.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What was shipped.
+/// Result of the shipments.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ShipmentResult {
     /// Complete shipments.
     pub(super) shipments: u32,
     /// Pages of the last one.
     pub(super) pages: u64,
-    /// When the last one was complete.
+    /// Time at which the last one was complete.
     pub(super) completed: Option<Instant>,
-    /// Why one could not be made.
+    /// Reason that one could not be made.
     pub(super) failure: Option<String>,
 }
 

@@ -150,7 +150,7 @@ impl PrivateTarget {
         probes
     }
 
-    /// Why flushes of its servers hold up writes, if they do.
+    /// Returns the reason that flushes of its servers hold up writes, if they do.
     fn flush_obstacle(&self) -> Option<String> {
         let of_replicas = || self.replicas.iter().find_map(Replica::flush_obstacle);
         self.server.flush_obstacle().or_else(of_replicas)
@@ -239,8 +239,8 @@ impl Target for PrivateTarget {
     }
 }
 
-/// How long `MySQL`'s page cleaner goes on after the last change, here those of the server's start: it is awake in
-/// the second after one that had changes (`buf_flush_page_coordinator_thread` in storage/innobase/buf/buf0flu.cc).
+/// Time for which `MySQL`'s page cleaner goes on after the last change, here those of the server's start: it is awake
+/// in the second after one that had changes (`buf_flush_page_coordinator_thread` in storage/innobase/buf/buf0flu.cc).
 const CLEANER_AWAKE: Duration = Duration::from_millis(2_500);
 
 /// Waits until the server does nothing of its own.

@@ -10,7 +10,7 @@ use weir_server::{ServerError, StartOptions, free_port_of, listening_variables};
 
 use crate::RunError;
 
-/// Where a server listens for other hosts.
+/// Address at which a server listens for other hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ListenAddress {
     pub(crate) address: IpAddr,
@@ -18,7 +18,7 @@ pub(crate) struct ListenAddress {
     pub(crate) port: u16,
 }
 
-/// Who loads a server from other hosts.
+/// Account that loads a server from other hosts.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadAccount {
     pub(crate) listen: ListenAddress,
@@ -26,7 +26,7 @@ pub(crate) struct LoadAccount {
 }
 
 impl LoadAccount {
-    /// Its name.
+    /// Name of the account.
     pub(crate) const USER: &str = "weir_load";
 
     /// Makes the account on the server of `endpoint`: all of its schema, and nothing else.
@@ -35,7 +35,7 @@ impl LoadAccount {
     }
 }
 
-/// Where other hosts reach a server.
+/// Server that other hosts can reach.
 #[derive(Debug, Clone)]
 pub(crate) struct ReachableServer {
     pub(crate) address: IpAddr,
