@@ -38,18 +38,18 @@ const BEAT: Duration = Duration::from_millis(500);
 /// Longest wait of an agent that ends for the end of its load, and for the bus to take what it has said of it.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// What an agent is started with.
+/// Options of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     /// Address and key.
     pub join: JoinFile,
-    /// What its owner allows.
+    /// Permissions by its owner.
     pub allowance: Allowance,
     /// By which a conductor chooses among agents: `zone=b`.
     pub labels: Vec<String>,
     /// Version and commit of the program.
     pub version: String,
-    /// What starts servers of studies here, if its owner allows it.
+    /// Role that starts servers of studies here, if its owner allows it.
     pub server_role: Option<Arc<dyn ServerRole>>,
 }
 

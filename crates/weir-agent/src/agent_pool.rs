@@ -40,15 +40,15 @@ pub struct AgentPool {
 /// An agent that is there.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// What it is.
+    /// Facts of the agent's host.
     pub facts: Facts,
     /// The run that it is busy with.
     pub run: Option<String>,
     /// Time of a round trip, the least of 64, microseconds.
     pub round_trip_us: f64,
-    /// How far its monotonic clock is ahead of this host's, seconds.
+    /// Lead of its monotonic clock over this host's, seconds.
     pub clock_ahead_s: f64,
     /// At most this much is wrong with that, microseconds.
     pub clock_error_us: f64,
@@ -102,7 +102,7 @@ impl AgentPool {
         })
     }
 
-    /// What an agent says of itself, and how its clock differs.
+    /// Asks an agent for its facts, and measures the difference of its clock.
     async fn member(&self, (name, beat): (String, Beat)) -> Result<Member, AgentError> {
         let facts = self.facts(&name).await?;
         let offset = self.compare_clock(&name).await?;
@@ -234,7 +234,7 @@ impl AgentPool {
         join_all(asked).await
     }
 
-    /// What an agent is.
+    /// Asks an agent for its facts.
     async fn facts(&self, name: &str) -> Result<Facts, AgentError> {
         match self.ask(name, "probe", &Order::Probe, PROMPT).await? {
             Answer::Facts(facts) => Ok(facts),

@@ -30,7 +30,7 @@ impl Exchange {
     }
 }
 
-/// How far another clock is ahead.
+/// Lead of another clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offset {
     /// The other clock minus this one, nanoseconds.
@@ -51,12 +51,12 @@ impl Offset {
         })
     }
 
-    /// What the other clock shows when this one shows `ns`.
+    /// Returns the time of the other clock when this one shows `ns`.
     pub(crate) fn there(self, ns: u64) -> u64 {
         ns.saturating_add_signed(self.ahead_ns)
     }
 
-    /// How much further the other clock is ahead by `later`, and what is wrong with that at most, nanoseconds.
+    /// Returns the growth of the other clock's lead up to `later`, and its error at most, nanoseconds.
     pub(crate) fn moved(self, later: Self) -> (i64, u64) {
         let moved_ns = later.ahead_ns.saturating_sub(self.ahead_ns);
         (moved_ns, self.error_ns.saturating_add(later.error_ns))

@@ -31,7 +31,7 @@ const START_AHEAD: Duration = Duration::from_millis(500);
 const START_ROUND_TRIPS: u64 = 20;
 /// All must have answered so long before the start.
 const CONFIRMED_BEFORE: Duration = Duration::from_millis(100);
-/// What an agent may need beyond the time to connect.
+/// Time that an agent may need beyond the time to connect.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A load that agents share.

@@ -21,7 +21,7 @@ use crate::own_process::own_process;
 pub struct RemoteHost {
     line: Arc<Line>,
     order: WatchOrder,
-    /// When the server said for how long it had been up.
+    /// Time at which the server showed its uptime.
     said_at: Instant,
     host: ServerHost,
     states: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ impl RemoteHost {
         })
     }
 
-    /// What the result says of it.
+    /// Returns the host for the result.
     pub fn host(&self) -> &ServerHost {
         &self.host
     }
@@ -67,7 +67,7 @@ impl RemoteHost {
         &self.states
     }
 
-    /// Its figures from now on. An agent that is not there is a gap in them.
+    /// Returns a probe of its figures from now on. An agent that is not there is a gap in them.
     pub fn probe(&self) -> RemoteHostProbe {
         RemoteHostProbe {
             // Before the first sample is due: to find the process takes longer than one.
@@ -86,7 +86,7 @@ impl RemoteHost {
     }
 }
 
-/// What a result says of the host of an agent; `client`: the process that loads the server.
+/// Returns the host of an agent for a result; `client`: the process that loads the server.
 pub(crate) fn host(
     agent: String,
     facts: Facts,

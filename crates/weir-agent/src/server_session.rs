@@ -83,7 +83,7 @@ impl ServerSession {
         &self.agent
     }
 
-    /// What a result says of the host; `device`: the block device below the data.
+    /// Returns the host for a result; `device`: the block device below the data.
     pub fn host(&self, device: Option<String>) -> ServerHost {
         host(
             self.agent.clone(),

@@ -17,7 +17,7 @@ use crate::sealing::seal;
 /// Pause between two questions: agents end a preparation without questions.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Which agents are wanted.
+/// Requirement on agents.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentRequirement<'a> {
     /// Number of agents.

@@ -1,4 +1,4 @@
-//! What a conductor orders, as far as the agent's owner allows it.
+//! Orders of a conductor, as far as the agent's owner allows them.
 
 use nkeys::XKey;
 use weir_load::PlanMessage;

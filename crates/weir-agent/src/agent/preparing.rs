@@ -21,7 +21,7 @@ struct PrepareState {
     gave_up: OnceLock<String>,
     rows: AtomicU64,
     rows_total: AtomicU64,
-    /// How it ended, if it has.
+    /// Ending of the job, if it has ended.
     ended: Mutex<Option<Result<(), String>>>,
 }
 
@@ -68,7 +68,7 @@ impl PrepareJob {
         ended.unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// How far it is.
+    /// Returns its state.
     pub(super) fn state(&self) -> Answer {
         let ended = self.shared.ended.lock();
         let ended = ended.unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What a conductor orders of this host's servers, as far as the agent's owner allows it.
+//! Orders of a conductor to this host's servers, as far as the agent's owner allows them.
 
 use async_nats::Subject;
 

@@ -30,10 +30,10 @@ pub(super) struct HostedSession {
     bus_was_away: bool,
     /// The latest step, from 1.
     number: u64,
-    /// Its answer, which is given again to who asks again.
+    /// Answer to the latest step, which is given again to one that asks again.
     answer: Option<Vec<u8>>,
     rows: RowsMade,
-    /// Who waits for the answer, or for the end.
+    /// Waiter for the answer, or for the end.
     waiting: Option<Subject>,
     /// Of the server that runs.
     pub(super) watches: Vec<Watch>,
@@ -168,14 +168,14 @@ impl HostedSession {
         self.steps.is_none()
     }
 
-    /// Who waits, and an answer that keeps the wait alive.
+    /// Returns the waiter, and an answer that keeps the wait alive.
     pub(super) fn still_working(&mut self) -> Option<(Subject, Answer)> {
         let (rows, rows_total) = self.rows.get();
         let waiting = self.waiting.take()?;
         Some((waiting, Answer::Working { rows, rows_total }))
     }
 
-    /// Whether the conductor is gone.
+    /// Returns true if the conductor is gone.
     pub(super) fn is_alone(&mut self, has_bus: bool) -> bool {
         if !has_bus {
             self.bus_was_away = true;
@@ -189,7 +189,7 @@ impl HostedSession {
         self.heard.elapsed() > CONDUCTOR_PATIENCE
     }
 
-    /// Who waited for the end.
+    /// Returns the waiter for the end.
     pub(super) fn ended(mut self) -> Option<Subject> {
         self.join();
         self.waiting.take()

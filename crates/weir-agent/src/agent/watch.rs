@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Watch {
     id: String,
     questions: Sender<Option<Subject>>,
-    /// Whether it was asked: one that only found the server is not worth a word.
+    /// True if it was asked: one that only found the server is not worth a message.
     is_read: bool,
 }
 
@@ -95,7 +95,7 @@ impl Watch {
         self.is_read
     }
 
-    /// Whether the answer will come.
+    /// Asks for figures; returns true if the answer will come.
     pub(super) fn ask(&mut self, reply: Option<Subject>) -> bool {
         self.is_read = true;
         self.questions.send(reply).is_ok()
@@ -119,7 +119,7 @@ fn answer(
     }
 }
 
-/// What is read.
+/// Figures that are read.
 struct Figures {
     /// Without it there is no sample.
     first: Box<dyn Probe>,

@@ -37,7 +37,7 @@ impl Folder {
         Self::at(Some(path))
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! What a process needs to join a bus.
+//! Data that a process needs to join a bus.
 
 use std::fmt;
 use std::fs;

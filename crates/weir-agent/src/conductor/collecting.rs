@@ -29,7 +29,7 @@ const REPORTS_LATE_MAX: Duration = Duration::from_mins(3);
 /// Longest wait for reports after the caller wanted an end.
 const AFTER_STOP: Duration = Duration::from_secs(30);
 
-/// What has come of an agent.
+/// Reports of an agent so far.
 #[derive(Default)]
 struct AgentReports {
     /// Number of the next part of a report.
@@ -42,7 +42,7 @@ struct AgentReports {
     idle_connections: u64,
     began_late_ns: u64,
     has_ended: bool,
-    /// How far its clock moved during the run, and the error of that, nanoseconds.
+    /// Movement of its clock during the run, and the error of that, nanoseconds.
     clock_moved_ns: Option<(i64, u64)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct ReportCollector<'a> {
     parts: &'a [Part],
     merger: PartsMerger<'a>,
     began: Instant,
-    /// Its planned end, if it has one.
+    /// Planned end, if it has one.
     due: Option<Instant>,
     /// Time that was observed by then.
     observed_when_due: Option<Duration>,
@@ -168,7 +168,7 @@ impl<'a> ReportCollector<'a> {
         }
     }
 
-    /// Whether all that have something to tell are alive.
+    /// Checks that all agents with reports to come are alive.
     fn look(&mut self) -> Result<(), AgentError> {
         let now = Instant::now();
         for (agent, part) in self.parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Who is alive, by a clock that runs only while this host hears what the bus has.
+//! Liveness of agents, by a clock that runs only while this host hears the bus.
 //!
 //! The conductor sends itself messages through the bus. Each one that comes back (an echo) proves that the bus passes
 //! messages on and that this process reads them; the signs of life that the bus had before it have been read. Only
@@ -17,7 +17,7 @@ const OBSERVED_MAX: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) struct Liveness {
     agents: Vec<Signs>,
-    /// When the latest echo came.
+    /// Time of the latest echo.
     echoed: Instant,
     /// Time that echoes have shown.
     observed: Duration,
@@ -68,7 +68,7 @@ impl Liveness {
         self.echoed = now;
     }
 
-    /// Whether this host reaches the bus.
+    /// Notes that this host reaches the bus, or does not.
     pub(crate) fn bus(&mut self, is_there: bool, now: Instant) {
         if !is_there {
             self.away_since.get_or_insert(now);
@@ -77,7 +77,7 @@ impl Liveness {
         }
     }
 
-    /// How long the bus has been away.
+    /// Returns the time for which the bus has been away.
     pub(crate) fn away(&self, now: Instant) -> Duration {
         self.away_since
             .map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
@@ -88,7 +88,7 @@ impl Liveness {
         self.observed
     }
 
-    /// How long an agent has been silent, if it is lost.
+    /// Returns the time for which an agent has been silent, if it is lost.
     pub(crate) fn lost(&self, agent: usize, now: Instant) -> Option<Duration> {
         if self.away_since.is_some() || now < self.judged_from {
             return None;

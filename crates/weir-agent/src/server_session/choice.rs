@@ -1,4 +1,4 @@
-//! Which agent starts the servers of a study.
+//! Choice of the agent that starts the servers of a study.
 
 use crate::agent_pool::AgentPool;
 use crate::allowance::Permission;
