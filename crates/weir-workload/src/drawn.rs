@@ -7,7 +7,7 @@ use super::{Drawer, Generator, Parameter, Rng, Script, Step, Value};
 /// A statement of a transaction that was drawn.
 #[derive(Debug, Clone)]
 pub struct DrawnStatement<'a> {
-    /// Its position in the script.
+    /// Position in the script.
     pub statement: usize,
     /// The values of its question marks, in order.
     pub values: Vec<DrawnValue<'a>>,
@@ -16,7 +16,7 @@ pub struct DrawnStatement<'a> {
 /// A value that was drawn.
 #[derive(Debug, Clone)]
 pub struct DrawnValue<'a> {
-    /// Where it comes from.
+    /// Generator of the value.
     pub source: &'a Generator,
     drawn: ScalarValue,
 }

@@ -57,7 +57,7 @@ use part::Parts;
 use pattern::Pattern;
 use text::write_groups;
 
-/// What tests of other modules need.
+/// Helpers of tests of other modules.
 #[cfg(test)]
 mod testing {
     use weir_model::WorkloadName;

@@ -13,7 +13,7 @@ const CHARACTERS_MAX: usize = 255;
 #[derive(Debug)]
 pub struct Lines {
     text: String,
-    /// Where each line ends; it begins where the one before ends.
+    /// End of each line; it begins where the one before ends.
     ends: Vec<usize>,
 }
 

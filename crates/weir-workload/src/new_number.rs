@@ -13,13 +13,13 @@ use crate::{Generator, Parameter, Script, Sequence, Step, Unique};
 /// A source of numbers that a script puts into new rows.
 #[derive(Debug)]
 pub struct NewNumber {
-    /// Where they come from.
+    /// Source of the numbers.
     pub source: NumberSource,
     /// Tables and columns that they go to.
     pub columns: BTreeSet<(String, String)>,
 }
 
-/// Where numbers of new rows come from; shared by all connections.
+/// Source of numbers for new rows; shared by all connections.
 #[derive(Debug, Clone)]
 pub enum NumberSource {
     /// Ascending.

@@ -19,11 +19,11 @@ pub struct Script {
 /// A kind of transaction.
 #[derive(Debug, Clone)]
 pub struct Transaction {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
-    /// How often it comes, in proportion to the others.
+    /// Weight: its frequency in proportion to the others.
     pub weight: u32,
-    /// Its steps, in order; never empty.
+    /// Steps of the transaction, in order; never empty.
     pub steps: Vec<Step>,
     /// It opens a transaction of the server, to be rolled back when a statement fails.
     pub is_explicit: bool,
@@ -138,7 +138,7 @@ impl Script {
         rng.choose_by_weight(&self.weight_up_to)
     }
 
-    /// Whether its connections fill tables of their own.
+    /// Returns true if its connections fill tables of their own.
     pub fn is_bulk(&self) -> bool {
         let first = self.transactions.first();
         first.is_some_and(|first| matches!(first.steps[..], [Step::Bulk]))

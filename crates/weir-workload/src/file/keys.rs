@@ -73,7 +73,7 @@ pub(super) fn keys(distribution: Distribution, rows: u64) -> Result<Keys, String
     Keys::new(distribution, rows).map_err(|error| error.to_string())
 }
 
-/// How many integers there are from `first` to `last`.
+/// Returns the number of integers from `first` to `last`.
 pub(super) fn span(first: i64, last: i64) -> Result<u64, String> {
     let span = i128::from(last) - i128::from(first) + 1;
     u64::try_from(span)

@@ -11,13 +11,13 @@ use crate::table::{RowSource, Slice};
 struct Definition {
     relation: Relation,
     name: &'static str,
-    /// Its columns, each with what stands after its name.
+    /// Columns, each with the text after its name.
     columns: &'static [(&'static str, &'static str)],
     primary_key: Option<&'static str>,
     index: Option<&'static str>,
-    /// Its column of the warehouse, if it is loaded warehouse by warehouse.
+    /// Column of the warehouse, if it is loaded warehouse by warehouse.
     warehouse: Option<&'static str>,
-    /// Its foreign keys: columns, and what they refer to.
+    /// Foreign keys: columns, and the columns that they refer to.
     references: &'static [(&'static str, &'static str)],
 }
 
