@@ -1,4 +1,4 @@
-//! What follows from several comparisons together.
+//! Results of several comparisons together.
 //!
 //! The methods are those of `weir-stats`; `docs/statistics.md` says when each of them speaks.
 
@@ -35,8 +35,8 @@ pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> An
     }
 }
 
-/// How far apart runs of the same settings lie: repetitions, and within a study cells that differ
-/// in name only. A comparison of two results compares such cells.
+/// Spread between runs of the same settings: repetitions, and within a study cells that differ in
+/// name only. A comparison of two results compares such cells.
 pub(crate) fn noise(
     design: &Design<'_>,
     runs: &RunsByCell<'_>,

@@ -1,4 +1,4 @@
-//! What cells set, as names and values: the evidence for "one factor differs".
+//! Settings of cells, as names and values: the evidence for "one factor differs".
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ impl CellSettings {
         differing(self.settings(first), self.settings(second))
     }
 
-    /// Whether a cell has these settings and no others.
+    /// Returns true if a cell has these settings and no others.
     pub(crate) fn has(&self, settings: &Settings) -> bool {
         self.cells.contains_key(settings)
     }

@@ -1,4 +1,4 @@
-//! Which estimator speaks for two cells: the one whose assumptions the data can bear.
+//! Choice of the estimator for two cells: the one whose assumptions the data can bear.
 //!
 //! `docs/statistics.md` says why. Runs of one repetition stand close in time, so within a study they
 //! are pairs; runs of two results are not.
@@ -12,7 +12,7 @@ use weir_stats::{
 
 use crate::measured::{RunsByCell, THROUGHPUT, measured_series};
 
-/// What makes two runs belong together.
+/// Rule by which two runs belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairing {
     /// Their repetition: the runs of a study.

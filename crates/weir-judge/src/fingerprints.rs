@@ -125,7 +125,7 @@ fn time_us(kind: &FingerprintRecord) -> f64 {
         .map_or(0.0, |latency| latency.us_mean * kind.sent as f64)
 }
 
-/// What a kind is ranked by: the time that the level costs more or less.
+/// Returns the weight by which a kind is ranked: the time that the level costs more or less.
 fn weight(found: &FingerprintComparison) -> f64 {
     if found.verdict == FingerprintVerdict::NotShown {
         return found.share;
@@ -233,7 +233,7 @@ fn ratio(
 /// A number of a kind of statement in one run.
 type Number = fn(&FingerprintRecord) -> u64;
 
-/// What both arms returned otherwise. Contents are compared only where the numbers of rows are the same.
+/// Returns the differences of both arms' results. Contents are compared only where the numbers of rows are the same.
 fn differences(
     baseline: &[(u32, FingerprintRecord)],
     level: &[(u32, FingerprintRecord)],
@@ -308,7 +308,7 @@ fn judge(found: &mut [FingerprintComparison], pause_us: f64) {
     }
 }
 
-/// How faithful the runs of an arm were: the worst of each.
+/// Returns the fidelity of an arm's runs: the worst of each.
 fn fidelity_words(runs: &[&RunResult]) -> String {
     let all: Vec<&ReplayFidelity> = runs
         .iter()

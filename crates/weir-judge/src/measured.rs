@@ -43,7 +43,7 @@ fn probed(name: &str) -> Option<&'static Metric> {
     metrics::ALL.iter().find(|metric| metric.name == name)
 }
 
-/// Whether runs can have `metric`.
+/// Returns true if `name` is a metric of runs.
 pub(crate) fn is_metric(name: &str) -> bool {
     METRICS.contains(&name) || name == EVENT_TIME || probed(name).is_some()
 }
@@ -136,7 +136,8 @@ pub(crate) fn series_before_events(run: &RunResult) -> Vec<f64> {
         .collect()
 }
 
-/// How far a counter went from the first to the last sample of a run, its warm-up included.
+/// Returns the increase of a counter from the first to the last sample of a run, its warm-up
+/// included.
 pub(crate) fn counted(run: &RunResult, counter: &Metric) -> Option<f64> {
     let values = &Series::find(&run.series, *counter)?.values;
     (values.len() > 1).then(|| values[values.len() - 1] - values[0])

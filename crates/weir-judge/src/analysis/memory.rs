@@ -1,4 +1,4 @@
-//! What memory is worth: elasticity between neighbouring buffer pools, and drives in memory.
+//! Worth of memory: elasticity between neighbouring buffer pools, and drives in memory.
 
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, Cell, MemoryEquivalent, Plan, PoolElasticity, Ratio};

@@ -39,11 +39,11 @@ pub(super) const RULE: Rule = Rule {
 /// A setting is reported from this much more or less than asked: below, it is rounded to whole units.
 const SUBSTITUTED_MIN: f64 = 0.01;
 
-/// What two servers say of the settings in which they were meant to differ.
+/// Values that two servers show of the settings in which they were meant to differ.
 struct Levels {
     /// Setting -> what both say.
     same: BTreeMap<String, String>,
-    /// Whether something else differs.
+    /// True if something else differs.
     differs: bool,
 }
 
@@ -109,7 +109,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     levels.finding(&comparison.factor, cells, &evidence.design.settings)
 }
 
-/// What is to be said of a `loose_` option that the server does not have.
+/// Returns the words for a `loose_` option that the server does not have.
 fn ignored(evidence: &Evidence<'_>, cell: usize, name: &str) -> Option<String> {
     evidence.first_run(cell)?;
     let mut options = evidence.cell(cell).spec.primary().variables.keys();

@@ -58,7 +58,7 @@ impl Bound {
         (1.0 / self.low).max(self.high) - 1.0
     }
 
-    /// Whether it is too small to be told.
+    /// Returns true if it is too small for a finding.
     pub(super) fn is_small(self) -> bool {
         self.share() < TOLD_FROM
     }

@@ -1,4 +1,4 @@
-//! What a server makes of a setting beside the setting: variables that it derives from it.
+//! Consequences of a setting in a server: variables that it derives from it.
 //!
 //! Weir writes the whole option file of a server that it starts, and keeps it with the run. Where two of them
 //! differ in declared settings only, the server itself made whatever else differs between all runs of the two cells.
@@ -96,12 +96,12 @@ fn set_apart(evidence: &Evidence<'_>, cells: [usize; 2]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Why variables of two servers differ.
+/// Reason that variables of two servers differ.
 struct Derivation {
     /// Variables with the same setting on both servers, if the settings differ only in what is declared;
     /// `None`: nothing follows.
     fixed: Option<BTreeSet<String>>,
-    /// What is known to follow from what is declared.
+    /// Known consequences of the declared variables.
     known: BTreeSet<&'static str>,
 }
 

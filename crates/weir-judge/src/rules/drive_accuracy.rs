@@ -64,7 +64,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     Some(RULE.finding(bound.severity(comparison), message))
 }
 
-/// How late the drives were.
+/// Returns the lateness of the drives.
 fn late(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<(Bound, String)> {
     let slowed = |run: &RunResult| used(run).map_or(0.0, DriveStatistics::slower_share);
     let bound = Bound::new(evidence, comparison, slowed);
@@ -86,7 +86,7 @@ fn late(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<(Bound, Stri
     Some((bound, words))
 }
 
-/// Which cores the drives' processes took from servers that had too few.
+/// Returns the cores that the drives' processes took from servers that had too few.
 fn taken(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<(Bound, String)> {
     let bound = Bound::of_the_difference(evidence, comparison, taken_share);
     if bound.is_small() {

@@ -92,7 +92,8 @@ fn grade(
     grade
 }
 
-/// Whether a commit is in a flushed redo log before it is acknowledged; `None`: unknown.
+/// Returns the reason that a commit may not be in a flushed redo log before it is acknowledged;
+/// `None`: unknown.
 fn redo(variables: &ServerVariables<'_>) -> Option<String> {
     let flavor = variables.flavor();
     if variables.switch(REDO_LOG_ENABLED) == Some(false) {
@@ -113,7 +114,8 @@ fn redo(variables: &ServerVariables<'_>) -> Option<String> {
     })
 }
 
-/// Why flushed data are not on the media; `None`: nothing known speaks against it.
+/// Returns the reason that flushed data are not on the media; `None`: nothing known speaks against
+/// it.
 fn unflushed(variables: &ServerVariables<'_>, drive: Option<&DriveProfile>) -> Option<String> {
     if let Some(library) = variables.get(FLUSHES_DISABLED_BY) {
         return Some(format!("no ({library} is loaded)"));

@@ -1,4 +1,4 @@
-//! What rules look at: a design with its drives, or a result with its runs sorted.
+//! Evidence of rules: a design with its drives, or a result with its runs sorted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(crate) struct Design<'a> {
     pub(crate) index: CellIndex<'a>,
     pub(crate) contrasts: Vec<Contrast>,
     pub(crate) settings: CellSettings,
-    /// What the server of each cell would say, as far as it was asked; else its settings.
+    /// Variables of each cell's server, as far as it was asked; else its settings.
     variables: Vec<ServerVariables<'a>>,
     preview: &'a SettingsPreview,
     /// Baseline and level of every pair of cells that a claim speaks of.
@@ -92,7 +92,7 @@ pub(crate) struct Evidence<'a> {
     /// The design that the result came from.
     pub(crate) design: Design<'a>,
     pub(crate) runs: &'a RunsByCell<'a>,
-    /// How far apart identical runs lie.
+    /// Spread between identical runs.
     pub(crate) noise: Option<NoiseFloor>,
     /// Factor -> the largest shift where it can do nothing.
     pub(crate) controls: BTreeMap<String, RatioEstimate>,
@@ -141,7 +141,7 @@ impl<'a> Evidence<'a> {
         self.runs.runs(cell).first().copied()
     }
 
-    /// What the server of `cell` said of its variables.
+    /// Returns the variables of the server of `cell`.
     pub(super) fn variables(&self, cell: usize) -> Option<ServerVariables<'a>> {
         let run = self.first_run(cell)?;
         let server = &self.cell(cell).spec.primary().server;
@@ -163,7 +163,7 @@ impl<'a> Evidence<'a> {
         shown_names(flavor, self.version(cell), name)
     }
 
-    /// What the server of `cell` said of the setting `name`, in one spelling for all that mean the same.
+    /// Returns the value of the setting `name` in the server of `cell`, in one spelling for all that mean the same.
     pub(super) fn said(&self, cell: usize, name: &str) -> Option<String> {
         meaning(&self.variables(cell)?, self.version(cell), name)
     }

@@ -52,7 +52,8 @@ fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
     )))
 }
 
-/// How far connections / throughput is from the mean latency, relative; `None` without either.
+/// Returns the relative deviation of connections / throughput from the mean latency; `None` without
+/// either.
 fn deviation(run: &RunResult, connections: u32) -> Option<f64> {
     let record = &run.record;
     let expected_us = f64::from(connections) / record.transactions_per_s * 1e6;

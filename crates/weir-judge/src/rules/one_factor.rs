@@ -44,7 +44,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     )))
 }
 
-/// What the server derives from each factor, once.
+/// Returns the variables that the server derives from each factor, once.
 fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut by_factor: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
     for contrast in &evidence.design.contrasts {

@@ -48,7 +48,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Whether most of its runs wanted the cores that others had.
+    /// Returns true if most of its runs wanted the cores that others had.
     fn wants_cores(&self) -> bool {
         let wanted = self.runs.iter().filter(|run| run.utilization.wants_cores());
         2 * wanted.count() > self.runs.len()

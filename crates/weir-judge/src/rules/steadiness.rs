@@ -43,7 +43,7 @@ const REDO_TURNS_MIN: f64 = 1.0;
 const TURNS_NONE: f64 = 0.05;
 /// For how many seconds `MySQL` averages what its page cleaner wrote, and what the redo log asks for.
 const AVERAGES: &str = "innodb_flushing_avg_loops";
-/// What the slowest of the published warm-ups took, seconds.
+/// Time that the slowest of the published warm-ups took, seconds.
 const MEASURE_S_SAFE: f64 = 1_800.0;
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
@@ -87,7 +87,7 @@ fn first_look(plan: &Plan, is_steady: bool) -> Finding {
     }
 }
 
-/// What makes a measurement longer.
+/// Returns the words for the option that makes a measurement longer.
 fn longer(plan: &Plan) -> &'static str {
     if plan
         .cells
@@ -187,7 +187,7 @@ fn few_turns(evidence: &Evidence<'_>) -> Option<Finding> {
     )))
 }
 
-/// What a run did not see often enough, in words.
+/// Returns the turns that a run did not see often enough, in words.
 fn missing_turns(plan: &Plan, run: &RunResult) -> Option<String> {
     let server = &plan.cells[run.record.cell].spec.primary().server;
     let variables = ServerVariables::said(server.flavor, &run.variables);

@@ -42,7 +42,7 @@ const DRIVE: &str = r#"
     cache = "power-protected"
 "#;
 
-/// What the rules find about a plan of which no server was asked.
+/// Returns the findings on a plan of which no server was asked.
 fn findings_before(plan: &Plan) -> Vec<Finding> {
     findings_of_design(plan, &drive_profiles(plan), &SettingsPreview::NOTHING)
 }
@@ -197,7 +197,7 @@ pub(crate) fn fair() -> StudyResult {
     }
 }
 
-/// What is always said of a study without doublewrite, also of a fair one: its drive was an emulated one.
+/// Returns true for the findings on every study without doublewrite, also a fair one: its drive was an emulated one.
 fn is_said_of_emulations(finding: &Finding) -> bool {
     finding.rule == RuleId::R3
         && finding

@@ -1,4 +1,4 @@
-//! What was asked, and what servers say.
+//! Tests of options that were asked for, and the servers' variables.
 
 use super::*;
 
