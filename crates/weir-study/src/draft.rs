@@ -37,11 +37,11 @@ pub(crate) struct Draft {
     pub(crate) missing: BTreeSet<&'static str>,
     /// The snapshot in place of a workload's tables.
     pub(crate) snapshot: Option<String>,
-    /// What a transaction does.
+    /// Content of a transaction.
     pub(crate) transactions: Option<Transactions>,
     /// Options of sysbench's workloads, and the parameters of all distributions.
     pub(crate) options: SysbenchOptions,
-    /// Which of them counts.
+    /// Distribution that counts.
     pub(crate) distribution: DistributionName,
     /// A book for the text workloads.
     pub(crate) text_file: Option<PathBuf>,
@@ -368,7 +368,7 @@ impl Draft {
     }
 }
 
-/// Whether a level of `drive` names a profile.
+/// Returns true if a level of `drive` names a profile.
 #[allow(clippy::ptr_arg)] // The filter of an owned option passes this.
 fn is_emulated(level: &String) -> bool {
     !HOST_STORAGE.contains(&level.as_str())

@@ -1,4 +1,4 @@
-//! What the installed servers would make of a plan's settings: asked before anything runs.
+//! Settings as the installed servers would take them: asked before anything runs.
 //!
 //! A rule that judges a design sees what a server would say, not the text of the study. What a server decides only
 //! when it starts, and a server that is not installed or not Weir's, cannot be asked; then it is what is written.
@@ -18,7 +18,7 @@ use weir_server::{ServerBinary, ServerError};
 use crate::installed::program_of;
 use crate::{StudyError, target};
 
-/// How long all questions together may take: one takes some 50 ms, and there may be a thousand.
+/// Time limit for all questions together: one takes some 50 ms, and there may be a thousand.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks the installed programs; the error is the first setting that one of them does not take.
@@ -109,7 +109,7 @@ impl PreviewQueries {
         }
     }
 
-    /// What `program` makes of `written`, or a note if it does not answer.
+    /// Returns `program`'s answer to `written`, or a note if it does not answer.
     fn ask(
         &mut self,
         program: &ServerBinary,
@@ -181,7 +181,7 @@ fn changed<'a>(
     })
 }
 
-/// What the help says, as a running server would say it.
+/// Returns the values of the help, as a running server would show them.
 fn at_work(
     told: &ServerVariables<'_>,
     mut values: BTreeMap<String, String>,

@@ -13,7 +13,7 @@ use crate::target::Target;
 /// The name of a server variable, as it is written.
 struct Spelling {
     name: String,
-    /// Where it stands: `factors.arm.log_bin`.
+    /// Key at which it stands: `factors.arm.log_bin`.
     key: String,
     /// The factor and the number of its level, if it is of one.
     level: Option<(String, usize)>,
