@@ -1,5 +1,5 @@
 //! Estimators, intervals and comparisons: pure functions.
-//! Change here: pairs: `paired.rs`; when to stop repeating: `settle.rs` (by width), `decide.rs` (by verdict); when a warm-up is steady: `steady.rs`; every method is a file.
+//! Change here: pairs: `paired.rs`; when to stop repeating: `stop_by_width.rs` (by width), `stop_by_verdict.rs` (by verdict); when a warm-up is steady: `steady.rs`; every method is a file.
 //!
 //! Statistics are taken across runs, never across the seconds of one run: seconds are
 //! autocorrelated, and within-run error is far below run-to-run error (Percona's 2018 sweep:

@@ -1,4 +1,4 @@
-//! When to stop repeating: once a ratio surely differs from 1; and what its interval is then.
+//! Rule to stop repeating once a ratio surely differs from 1, and the interval at that point.
 //!
 //! Who looks after each repetition, and stops when an interval excludes 1, finds differences by chance more often than one
 //! who looks once (Armitage and others, Journal of the Royal Statistical Society A 132, 1969). So a look has to
@@ -23,8 +23,8 @@ const FALSE_SHARE_MAX: f64 = 0.05;
 /// Confidence by which the interval has to be computed for one that covers 95 %.
 const CONFIDENCE: f64 = 0.97;
 
-/// Whether the ratio of `(level, baseline)` pairs, in the order in which they were measured, differs from 1: so surely
-/// that it also does among all `comparisons` of the study. Pairs that come later do not change the answer.
+/// Returns true if the ratio of `(level, baseline)` pairs, in the order of their measurement, differs from 1. It is so
+/// sure that it also holds among all `comparisons` of the study. Pairs that come later do not change the answer.
 ///
 /// # Errors
 ///
@@ -115,8 +115,8 @@ mod tests {
         }
     }
 
-    /// An effect of 20 %, twenty thousand studies for each spread: repetitions until the verdict, and how many studies
-    /// have none, beside studies of five repetitions whatever these say.
+    /// With an effect of 20 %, 20,000 studies per spread: fewer than five repetitions on average until the verdict, and no
+    /// more studies without one than with always five repetitions.
     #[test]
     fn a_fifth_is_found_with_fewer_than_five_repetitions() {
         const STUDIES: usize = 20_000;

@@ -1,4 +1,4 @@
-//! When to stop repeating: once an interval is narrow enough, and a little later.
+//! Rule to stop repeating once an interval is narrow enough, and a little later.
 //!
 //! An experiment that looks at its interval after each repetition and stops at the first narrow one stops too
 //! often where the spread looked small by chance: a sequential interval of fixed width (Chow and
@@ -16,9 +16,9 @@ pub const SETTLED_PAIRS_MIN: usize = 6;
 /// Pairs that follow the first narrow interval, whatever they say.
 const PAIRS_AFTER: usize = 2;
 
-/// Whether `(level, baseline)` pairs, in the order in which they were measured, are enough. They are if an
-/// interval no wider than `half_width` to either side (0.05 is +-5 %) was reached, and the pairs that have to
-/// follow it are there. Pairs that come later do not change the answer.
+/// Returns true if `(level, baseline)` pairs, in the order in which they were measured, are enough. They are if an
+/// interval no wider than `half_width` to either side (0.05 is +-5 %) was reached, and the pairs that have to follow
+/// it are there. Pairs that come later do not change the answer.
 ///
 /// # Errors
 ///
@@ -33,8 +33,8 @@ pub fn is_settled(pairs: &[(f64, f64)], half_width: f64) -> Result<bool, StatsEr
     Ok(false)
 }
 
-/// How far the interval reaches to the farther side, relative to the estimate; infinite without an
-/// interval.
+/// Returns the distance from the estimate to the farther end of the interval, relative to the
+/// estimate; infinite without an interval.
 pub fn reach(estimate: &RatioEstimate) -> f64 {
     estimate
         .interval
