@@ -67,23 +67,23 @@ pub fn help(compat: Compat, all: bool) -> String {
     text
 }
 
-/// What an option of the program does; nothing for one that is not known here.
+/// Returns the help of an option of the program; nothing for one that is not known here.
 pub fn option_help(name: &str) -> &'static str {
     let is_it = |option: &&SupportedOption| option.name.replace('_', "-") == name;
     let found = SUPPORTED.iter().find(is_it);
     found.map_or("", |option| option.help)
 }
-/// What the help says of order entry.
+/// Help of order entry.
 const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
                            specification of TPC-C and not comparable with audited results";
 
-/// What the help says of a script's profile.
+/// Help of a script's profile.
 const PROFILE: (&str, &str) = (
     "SCRIPT.lua profile",
     "run, and print the lines of the script that took the time",
 );
 
-/// What the help says of order entry's own command.
+/// Help of order entry's own command.
 const CHECK: (&str, &str) = (
     "order_entry check",
     "test the twelve conditions of its tables; exit code 1 if one does not hold",

@@ -12,8 +12,8 @@ use super::value::{UsageError, Value};
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
-/// Who has an option. Whatever either sysbench has is accepted; the help and the defaults are those
-/// of one of them.
+/// Origin of an option. Whatever either sysbench has is accepted; the help and the defaults are
+/// those of one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// Both sysbenches.
@@ -27,7 +27,7 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    /// Whether the sysbench of this version has it.
+    /// Returns true if the sysbench of this version has it.
     pub(super) fn is_in(self, compat: Compat) -> bool {
         match self {
             Self::Both => true,

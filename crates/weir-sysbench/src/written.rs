@@ -234,7 +234,7 @@ mod tests {
     use super::*;
     use crate::parse;
 
-    /// Where no server is.
+    /// Returns an endpoint where no server is.
     fn nowhere() -> Endpoint {
         Endpoint {
             address: Address::Socket("/nowhere".into()),
