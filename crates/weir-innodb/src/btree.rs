@@ -34,9 +34,9 @@ pub struct Tablespace {
 /// An index in its tablespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexRoot {
-    /// Its root page.
+    /// Root page of the index.
     pub page: u32,
-    /// Its number.
+    /// Number of the index.
     pub id: u64,
 }
 
@@ -117,7 +117,7 @@ impl Tablespace {
         Ok(tree)
     }
 
-    /// What the pages `nodes`, of index and level, point to.
+    /// Returns the pages that `nodes`, of index and level, point to.
     fn below(
         &self,
         nodes: &[NodePointer],

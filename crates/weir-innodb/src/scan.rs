@@ -16,13 +16,13 @@ use crate::page::{Damage, Page, PageState};
 pub struct Finding {
     /// Position in the file, in pages.
     pub number: u32,
-    /// What is wrong.
+    /// Damage of the page.
     pub damage: Damage,
     /// The LSN in the page's header.
     pub lsn: u64,
 }
 
-/// What one file's pages were found to be.
+/// States of one file's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReport {
     /// The file.
@@ -39,7 +39,7 @@ pub struct FileReport {
     pub remainder: usize,
 }
 
-/// Whether InnoDB keeps pages in a file of this name: tables, undo, the system tablespace.
+/// Returns true if InnoDB keeps pages in a file of this name: tables, undo, the system tablespace.
 ///
 /// Not the doublewrite files: they hold old copies on purpose; nor temporary tablespaces, which are
 /// made anew at each start. Of a system tablespace in several files only the first has a header.
@@ -91,7 +91,7 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     Ok(report)
 }
 
-/// What pages of a file say of those that follow.
+/// Facts from pages of a file about those that follow.
 #[derive(Debug, Default)]
 struct ScanContext {
     /// Pages of the doublewrite buffer hold copies of others on purpose.
@@ -114,7 +114,7 @@ impl ScanContext {
         }
     }
 
-    /// Whether no reader takes the page at `number` for the kind that it names.
+    /// Returns true if no reader takes the page at `number` for the kind that it names.
     fn is_unread(&self, number: u32) -> bool {
         let is_copy = self.doublewrite.is_some_and(|area| area.holds(number));
         let extents = self.extents.as_ref();
