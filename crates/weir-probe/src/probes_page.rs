@@ -72,7 +72,7 @@ fn heading(metric: &Metric) -> String {
     format!("{}: `{}`{per}", group(metric), metric.source)
 }
 
-/// What the name begins with: `host`, `server`, `drive`.
+/// Returns the first word of the name: `host`, `server`, `drive`.
 fn group(metric: &Metric) -> &str {
     let (group, _) = metric.name.split_once('.').unwrap_or((metric.name, ""));
     group

@@ -12,7 +12,7 @@ use crate::{Probe, ProbeError, Readings};
 #[derive(Debug)]
 pub struct Sampler {
     stop: Arc<Stop>,
-    /// What each probe sampled last.
+    /// Latest sample of each probe.
     latest: Vec<Latest>,
     threads: Vec<JoinHandle<(Vec<Series>, Vec<Gap>)>>,
 }

@@ -1,4 +1,4 @@
-//! Who used the processors: the run's processes, the kernel's own threads, and all others by name
+//! Users of the processors: the run's processes, the kernel's own threads, and all others by name
 //! (`proc_pid_stat(5)`).
 //!
 //! Looking at all processes costs some microseconds for each, so that it is done the less often the more
@@ -20,7 +20,7 @@ const PAUSE: u32 = 200;
 const KERNEL_THREADS: u32 = 2;
 /// Names that are kept apart, at most; the others are added up.
 const NAMES_MAX: usize = 100;
-/// What those others are called.
+/// Name of the further others.
 const FURTHER: &str = "(others)";
 
 /// All processes.
@@ -41,7 +41,7 @@ pub(super) struct Processes {
 struct ProcessSnapshot {
     parent: u32,
     name: String,
-    /// When it began: another process may get its number.
+    /// Begin of the process: another one may get its number.
     start: u64,
     ticks: u64,
     /// Of children that have ended.

@@ -1,4 +1,4 @@
-//! How far a replica of the measured server is behind.
+//! Lag of a replica of the measured server.
 
 use weir_model::{Endpoint, metrics};
 

@@ -1,5 +1,5 @@
-//! How far a replica is behind: `SHOW REPLICA STATUS` (MySQL 8.0.22 and later), `SHOW SLAVE STATUS`
-//! (before), `SHOW ALL SLAVES STATUS` (MariaDB, which has it for every channel).
+//! Lag of a replica: `SHOW REPLICA STATUS` (MySQL 8.0.22 and later), `SHOW SLAVE STATUS` (before),
+//! `SHOW ALL SLAVES STATUS` (MariaDB, which has it for every channel).
 
 use std::str::FromStr as _;
 
