@@ -329,7 +329,8 @@ mod tests {
 
     use super::*;
 
-    /// What `sync` of coreutils, which calls `fdatasync` or `fsync`, does to `path`.
+    /// Runs `sync` of coreutils, which calls `fdatasync` or `fsync`, on `path`; returns true if it
+    /// succeeded.
     fn synced(path: &std::path::Path, option: Option<&str>) -> bool {
         let mut command = Command::new("sync");
         command.args(option).arg(path);

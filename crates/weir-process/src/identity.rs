@@ -37,7 +37,7 @@ impl ProcessIdentity {
         Self::for_pid(pid).expect("invariant: the calling process is alive and /proc is mounted")
     }
 
-    /// Whether exactly this process still runs.
+    /// Returns true if exactly this process still runs.
     pub fn is_alive(self) -> bool {
         Self::for_pid(self.pid) == Some(self)
     }

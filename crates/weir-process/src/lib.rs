@@ -1,5 +1,6 @@
-//! What Weir starts on this machine: tied to its parent's life, recorded, and ended by id.
-//! Change here: how a child starts: `spawn.rs`; leftovers of a dead owner: `sweep.rs`; private files and logs: `private_file.rs`, `json_log.rs`.
+//! Processes, mounts and directories of Weir on this machine: tied to its parent's life, recorded, and ended by id.
+//! Change here: how a child starts: `spawn.rs`; leftovers of a dead owner: `sweep.rs`; private files and logs:
+//! `private_file.rs`, `json_log.rs`.
 //!
 //! Three layers of certainty that nothing stays behind. A child dies with its parent
 //! ([`spawn_tied`]: the kernel sends the signal, also after `kill -9`). What a child could not

@@ -25,9 +25,9 @@ const NO_FLUSHES: [&str; 2] = ["nobarrier", "barrier=0"];
 /// A mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Where.
+    /// Directory of the mount.
     pub mountpoint: PathBuf,
-    /// Its type: `ext4`, `fuse.weir`.
+    /// Type of the file system: `ext4`, `fuse.weir`.
     pub file_system: String,
     /// Options of the mount and of the file system: `rw`, `nobarrier`.
     pub options: Vec<String>,
@@ -46,12 +46,12 @@ impl Mount {
         above.max_by_key(|mount| mount.mountpoint.components().count())
     }
 
-    /// Whether it is a drive that Weir emulates.
+    /// Returns true if it is a drive that Weir emulates.
     pub fn is_drive(&self) -> bool {
         self.file_system == FILE_SYSTEM_TYPE
     }
 
-    /// Whether a power cut leaves nothing of it.
+    /// Returns true if a power cut leaves nothing of it.
     pub fn is_in_memory(&self) -> bool {
         IN_MEMORY.contains(&self.file_system.as_str())
     }
@@ -78,7 +78,7 @@ impl Mount {
     }
 }
 
-/// Whether a drive of Weir's is mounted exactly at `path`.
+/// Returns true if a drive of Weir's is mounted exactly at `path`.
 pub fn is_mounted(path: &Path) -> bool {
     let table = fs::read(TABLE).unwrap_or_default();
     let mut mounts = table.split(|byte| *byte == b'\n').filter_map(Mount::parse);
