@@ -13,7 +13,7 @@ pub(super) use weir_model::variables::{
     LOG_FILE_SIZE as FILE_SIZE, LOG_FILES_IN_GROUP as FILES, REDO_LOG_CAPACITY as CAPACITY,
 };
 
-/// What a version says of its redo log.
+/// Form of a version's redo log variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// One capacity.
