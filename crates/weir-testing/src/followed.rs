@@ -18,7 +18,7 @@ const PATIENCE_S: u32 = 60;
 /// Delay of the delayed replica, s: longer than any test.
 const DELAY_S: u32 = 3_600;
 
-/// How a replica follows.
+/// State of a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplicaMode {
     /// It receives and applies.
