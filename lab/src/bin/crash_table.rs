@@ -63,7 +63,7 @@ impl Cell {
         )
     }
 
-    /// What the damaged states were damaged by, in the server's words, with how many there were.
+    /// Returns the damage of the damaged states, in the server's words, with the number of states.
     fn words(&self) -> BTreeMap<String, u32> {
         let mut counted = BTreeMap::new();
         for state in &self.states {

@@ -1,4 +1,4 @@
-//! What a live server's pool misses beside what the models say, for each distribution of keys, pool
+//! Misses of a live server's pool beside those of the models, for each distribution of keys, pool
 //! size and `innodb_old_blocks_time`.
 //!
 //! One table, point selects, data in the temporary directory: `TMPDIR=/dev/shm` makes reads as fast

@@ -100,7 +100,8 @@ fn command(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::R
     Ok(())
 }
 
-/// What a load may do to the server that it is given: change tables of the schema that is named.
+/// Returns the permissions of a load on the server that it is given: to change tables of the schema
+/// that is named.
 fn gate(invocation: &Invocation) -> Gate {
     Gate::new(Permissions {
         schema: Some(invocation.plan.endpoint.database.clone()),
@@ -269,7 +270,7 @@ fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>>
     create().with_context(|| format!("while creating {}", path.display()))
 }
 
-/// What has to be known about the load generator itself.
+/// Prints the facts about the load generator itself that have to be known.
 fn note(outcome: &LoadOutcome) {
     let cpu_s: f64 = outcome.client_cpu_s.iter().sum();
     eprintln!(

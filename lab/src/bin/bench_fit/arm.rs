@@ -12,7 +12,7 @@ use weir_server::PrivateServer;
 
 use crate::production::{RecordedLoad, plan, start};
 
-/// What is sent.
+/// Load that is sent.
 enum Load<'a> {
     Replay(&'a Path),
     Fitted(&'a Workload, u64),

@@ -1,5 +1,5 @@
-//! How near a fitted workload is to the load of the capture that it was fitted to, on real servers:
-//! `bench_fit OUT.json [--only=NAME] [--rounds=2] [--transactions=N]`.
+//! Distance of a fitted workload from the load of the capture that it was fitted to, on real servers: `bench_fit
+//! OUT.json [--only=NAME] [--rounds=2] [--transactions=N]`.
 //!
 //! Production runs behind the capture proxy. Its capture is fitted with its tables, and the fitted file makes tables on
 //! an empty server. Then both servers run with three pools, in turn: the capture is replayed as fast as its sessions

@@ -18,7 +18,7 @@ const USER: &str = "production";
 const PASSWORD: &str = "of-the-benchmark";
 /// Connections of production.
 pub(crate) const CONNECTIONS: u32 = 4;
-/// How long a server may take to end.
+/// Time limit for a server to end.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A kind of production.
@@ -28,12 +28,12 @@ pub(crate) struct Production {
     rows: u64,
     /// Transactions that are captured.
     pub(crate) transactions: u64,
-    /// Whether the fit runs; otherwise only its shares are told.
+    /// True if the fit runs; otherwise only its shares are printed.
     pub(crate) is_run: bool,
     workload: fn() -> Workload,
 }
 
-/// What is measured.
+/// Productions that are measured.
 pub(crate) static PRODUCTIONS: [Production; 3] = [
     Production {
         name: "point-select",

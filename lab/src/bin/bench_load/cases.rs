@@ -1,4 +1,4 @@
-//! What is measured, and how each tool is called for it.
+//! Cases that are measured, and each tool's command for them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -211,7 +211,7 @@ impl Case {
         }
     }
 
-    /// Whether a tool can do this.
+    /// Returns true if a tool can do this.
     fn is_for(self, arm: &Arm) -> bool {
         let is_few = |connections: u32| connections <= OTHERS_CONNECTIONS_MAX;
         match (arm.tool, self) {
@@ -225,7 +225,7 @@ impl Case {
         }
     }
 
-    /// What server it wants.
+    /// Returns the kind of server that it wants.
     pub(crate) fn commits(self) -> Commits {
         match self {
             Self::Run(..) | Self::Encryption(_) => Commits::Lazy,

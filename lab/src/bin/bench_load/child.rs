@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What a program printed and used.
+/// Output and usage of a program.
 #[derive(Debug)]
 pub(crate) struct ToolOutput {
     pub(crate) output: String,

@@ -7,7 +7,7 @@ use crate::cases::{Arm, Sample, Tool, table_options};
 use crate::child::{self, ToolOutput};
 use crate::server::Server;
 
-/// What `prepare` makes when it is the case.
+/// Number of tables that `prepare` makes when it is the case.
 const TABLES: u32 = 4;
 const ROWS: u32 = 200_000;
 pub(crate) const THREADS: u32 = 2;

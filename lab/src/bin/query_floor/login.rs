@@ -14,15 +14,15 @@ use weir_mysql::{
 };
 use weir_workload::{Rng, seeded};
 
-/// How long a login may take.
+/// Time limit of a login.
 const LOGIN: Duration = Duration::from_secs(30);
-/// Where a request to execute has its statement's number, and its parameter.
+/// Offset of the statement's number, and of its parameter, in a request to execute.
 const STATEMENT_AT: usize = HEADER_BYTES + 1;
 const PARAMETER_AT: usize = 18;
 /// Longest piece of the first reply that is read at once.
 const READ_BYTES: usize = 4096;
 
-/// Where to log in.
+/// Address and account of the login.
 #[derive(Debug)]
 pub(crate) struct Account {
     /// `None`: the port of 127.0.0.1.
@@ -100,7 +100,7 @@ impl Client {
         &self.request
     }
 
-    /// Its socket.
+    /// Returns the socket.
     pub(crate) fn socket(&self) -> &OwnedFd {
         &self.socket
     }

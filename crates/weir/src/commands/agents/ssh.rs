@@ -154,7 +154,7 @@ impl Link {
         Ok(Self { child })
     }
 
-    /// Whether it has ended, and well.
+    /// Returns true if it has ended well, false if badly; `None` while it runs.
     fn ended(&mut self) -> Option<bool> {
         let status = self.child.try_wait().ok().flatten()?;
         Some(status.success())

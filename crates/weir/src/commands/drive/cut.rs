@@ -12,7 +12,7 @@ use crate::output;
 /// Pages that are named one by one.
 const TORN_NAMED_MAX: usize = 10;
 
-/// What a cut did.
+/// Report of a cut.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     drive: &'a str,

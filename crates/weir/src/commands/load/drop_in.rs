@@ -19,7 +19,7 @@ use crate::{Outcome, interrupt, output, password};
 /// Exit codes, as in sysbench: a failure, and a run that did not begin or end in time.
 const FAILED: u8 = 1;
 const NOT_IN_TIME: u8 = 2;
-/// What stands in the place of a test and is no native one under this name: a script may be called so.
+/// Words in the place of a test that are no native one under this name: a script may be called so.
 const NO_NAMES: [&str; 4] = ["", "help", "-h", OrderEntryWorkload::NAME];
 
 pub(super) fn execute(arguments: &LoadArguments, config: &ClientConfig) -> anyhow::Result<Outcome> {
@@ -80,7 +80,7 @@ fn act(words: &[String], config: &ClientConfig) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether a command of a native workload is done natively: sysbench's scripts do what is short.
+/// Returns true if a command of a native workload is done natively: sysbench's scripts do the rest.
 fn is_native(line: &Invocation, has_module: bool, words: &[String]) -> bool {
     let is_warmup = words.last().is_some_and(|word| word == "warmup");
     !has_module || is_warmup || matches!(line.command, Command::Run | Command::Prepare)
@@ -147,7 +147,7 @@ fn version_line(line: &Invocation) -> String {
     weir_sysbench::script_version(line.compat, &weir_script::lua::luajit_version())
 }
 
-/// Whether sysbench's script has the words for a failure: a server that refuses, tables that are not as they
+/// Returns true if sysbench's script has the words for a failure: a server that refuses, tables that are not as they
 /// should be.
 fn is_of_script(failed: &FailedRun, line: &Invocation) -> bool {
     let is_refusal = matches!(

@@ -31,7 +31,7 @@ pub(super) fn serve() -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// How a script's command talks.
+/// Way in which a script's command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Manner {
     /// As sysbench, which says less.
@@ -194,12 +194,12 @@ fn keep_stdout() -> anyhow::Result<File> {
 struct Words {
     invocation: Invocation,
     manner: Manner,
-    /// Where the result goes as JSON, if that is wanted.
+    /// Destination of the result as JSON, if that is wanted.
     json: Option<File>,
     kept: RefCell<RunOutput>,
 }
 
-/// What has been written of a run.
+/// Output of a run so far.
 #[derive(Default)]
 struct RunOutput {
     intervals: Vec<IntervalRecord>,

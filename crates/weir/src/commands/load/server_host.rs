@@ -10,7 +10,7 @@ use weir_probe::Sampler;
 use weir_server::{ServerIdentity, Session};
 use weir_sysbench::Invocation;
 
-/// How often it is looked at.
+/// Interval of its samples.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A host that is sampled.

@@ -16,7 +16,8 @@ use crate::commands::run;
 use crate::commands::study_file::clock_seed;
 use crate::{Outcome, interrupt, output};
 
-/// What the data directory, the loaded tables and the pool make of a small server.
+/// Number of tables by which the data directory, the loaded tables and the pool are those of a
+/// small server.
 const TABLES: u32 = 4;
 
 pub(super) fn execute(
