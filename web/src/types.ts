@@ -184,11 +184,11 @@ saturated_share: number,
  */
 step_s: number, runs: Array<RunView>, traffic: Array<CellTraffic>, counters: Array<CounterRow>, sweeps: Array<Sweep>, predicted: Array<PredictedThroughput>, percentiles: Array<Percentiles>, costs: Array<CostView>, timelines: Timelines, 
 /**
- * What became of the study's events.
+ * Records of the study's events.
  */
 events: Array<EventRow>, 
 /**
- * What the numbers of `events` are.
+ * Note on the numbers of `events`.
  */
 event_note: string, 
 /**
@@ -196,7 +196,7 @@ event_note: string,
  */
 hosts: Array<HostRow>, 
 /**
- * What the numbers of `hosts` are.
+ * Note on the numbers of `hosts`.
  */
 host_note: string, 
 /**
@@ -204,7 +204,7 @@ host_note: string,
  */
 server_hosts: Array<ServerHostRow>, 
 /**
- * What the numbers of `server_hosts` are.
+ * Note on the numbers of `server_hosts`.
  */
 server_host_note: string, 
 /**
@@ -212,11 +212,11 @@ server_host_note: string,
  */
 statements: Array<StatementTable>, 
 /**
- * What the numbers of `statements` are.
+ * Note on the numbers of `statements`.
  */
 statement_note: string, 
 /**
- * What could not be sampled, a sentence each.
+ * Gaps in the samples, a sentence each.
  */
 not_measured: Array<string>, 
 /**
@@ -238,33 +238,19 @@ latency_ms: Array<Spread | null>, };
 
 export type Place = { x: number, level: string, cell: number, };
 
-export type PredictedThroughput = { 
-/**
- * What it is of: `16 connections`.
- */
-title: string, 
-/**
- * A line for each drive.
- */
-drives: Array<PredictedDrive>, 
-/**
- * What a reader has to know, a sentence each.
- */
-notes: Array<string>, };
-
 export type PredictedDrive = { 
 /**
  * The profile's name.
  */
 drive: string, 
 /**
- * Its pools.
+ * Points of the drive, by pool.
  */
 points: Array<PredictedPoint>, };
 
 export type PredictedPoint = { 
 /**
- * Its size.
+ * Size of the pool.
  */
 pool_bytes: number, 
 /**
@@ -276,7 +262,7 @@ transactions_per_s: number,
  */
 likely: [number, number] | null, 
 /**
- * What the result's own runs of this place did.
+ * Throughput of the result's own runs of this place.
  */
 measured_transactions_per_s: number | null, 
 /**
@@ -288,13 +274,27 @@ latency_ms_p99: number | null,
  */
 miss_ratio: number, 
 /**
- * What limits.
+ * Bottleneck.
  */
 limit: string, };
 
+export type PredictedThroughput = { 
+/**
+ * Title of the figure: `16 connections`.
+ */
+title: string, 
+/**
+ * A line for each drive.
+ */
+drives: Array<PredictedDrive>, 
+/**
+ * Notes for a reader, a sentence each.
+ */
+notes: Array<string>, };
+
 export type RankedFindings = { 
 /**
- * Beside those that the sentence of an invalid comparison tells.
+ * Findings that refuse a verdict, besides those already in the verdict's sentence.
  */
 refused: Array<RuleLine>, could_change: Array<RuleLine>, 
 /**
@@ -352,7 +352,7 @@ export type Spread = [RoundedNumber, RoundedNumber, RoundedNumber];
 
 export type StatementRow = { verdict: string, ratio: string, p99_ratio: string, baseline_ms: string, level_ms: string, share: string, 
 /**
- * How the rows are found, if both arms do it in another way, and what the results differ in.
+ * Plans, if both arms find the rows in another way, and differences of the results.
  */
 why: string, statement: string, };
 
@@ -362,11 +362,11 @@ export type StatementTable = {
  */
 what: string, 
 /**
- * How faithful both replays were: baseline, level.
+ * Fidelity of both replays: baseline, level.
  */
 fidelity: Array<string>, 
 /**
- * How many kinds are surely worse, surely better, and neither.
+ * Number of kinds that are surely worse, surely better, and neither.
  */
 counts: string, 
 /**
@@ -408,11 +408,11 @@ export type Variables = {
  */
 shared: { [key in string]: string }, 
 /**
- * What at least two runs disagree on.
+ * Variables on which at least two runs disagree.
  */
 differing: Array<DifferingVariable>, 
 /**
- * What the load left different.
+ * Variables that the load left different.
  */
 changed: Array<ChangedVariable>, };
 

@@ -51,7 +51,7 @@ pub(crate) const CELL_HEADER: [&str; 8] = [
 ];
 
 impl CellSummary<'_> {
-    /// What a reader of a plain table wants to know of a cell; `-` where nothing was measured.
+    /// Returns the row of a plain table for a cell; `-` where nothing was measured.
     pub(crate) fn row(&self) -> [String; 8] {
         let none = || "-".to_owned();
         let number = |value: Option<RoundedNumber>| value.map_or_else(none, |v| grouped(v.get()));
@@ -85,7 +85,7 @@ impl CellSummary<'_> {
     }
 }
 
-/// What limited most repetitions of a cell.
+/// Bottleneck of most repetitions of a cell.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct BottleneckWords {

@@ -65,8 +65,8 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// What is compared, without its result: the same in all results of one study. `innodb_doublewrite OFF / ON on
-/// intel-p4610, queries per second`.
+/// Returns the name of a comparison, without its result: the same in all results of one study. `innodb_doublewrite OFF
+/// / ON on intel-p4610, queries per second`.
 pub fn comparison_name(comparison: &Comparison) -> String {
     let Answer {
         what,
@@ -100,7 +100,7 @@ impl Numbers {
     }
 }
 
-/// What `comparison` says, in one sentence without a final period.
+/// Returns the result of `comparison`, in one sentence without a final period.
 ///
 /// `innodb_doublewrite OFF gives 1.31x the queries per second of ON on intel-p4610 (95 % interval
 /// 1.24 to 1.39, 3 repetitions)`, or `inconclusive: ...`, or `invalid (R4): ...`.
@@ -152,7 +152,8 @@ pub fn sentence(comparison: &Comparison) -> String {
     }
 }
 
-/// What stands below the sentence: latencies, a negative control, a second opinion that disagrees.
+/// Returns the notes below the sentence: latencies, a negative control, a second opinion that
+/// disagrees.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     if comparison.verdict != Verdict::Invalid && !comparison.others.is_empty() {
@@ -180,7 +181,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// Where the comparison holds: ` on intel-p4610, 32 connections`, or nothing.
+/// Returns the place where the comparison holds: ` on intel-p4610, 32 connections`, or nothing.
 pub(crate) fn place(comparison: &Comparison) -> String {
     let phrase = levels_phrase(&comparison.context);
     let preposition = if comparison.context.contains_key("drive") {

@@ -11,7 +11,7 @@ const FACTORS_MAX: usize = 2;
 /// Combinations that are named; of more only their number is printed.
 const NAMED_MAX: usize = 2;
 
-/// What a reader is to do, by the verdicts; `None` if nothing was compared or found.
+/// Returns the advice for a reader, by the verdicts; `None` if nothing was compared or found.
 ///
 /// `Choose scaleflux-csd2000: 2.15x the queries per second of intel-p4610; choose innodb_doublewrite OFF only on
 /// scaleflux-csd2000: 1.61x the queries per second of ON`.
@@ -50,7 +50,7 @@ fn of_comparisons(comparisons: &[Comparison]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// What a comparison is worth to a reader who has to choose, the best last.
+/// Worth of a comparison to a reader who has to choose, the best last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
     Refused,
@@ -74,7 +74,7 @@ impl Worth {
     }
 }
 
-/// Whether only the level of `comparison` trusts a drive to write whole pages, and no power cut has tested it.
+/// Returns true if only the level of `comparison` trusts a drive to write whole pages, and no power cut has tested it.
 fn is_untested(comparison: &Comparison) -> bool {
     has_page_finding(comparison, Severity::Note)
 }
@@ -150,7 +150,7 @@ fn ratios(comparisons: &[&Comparison]) -> String {
     }
 }
 
-/// Where a gain holds; nothing if it holds in all of several `comparisons`.
+/// Returns the place where a gain holds; nothing if it holds in all of several `comparisons`.
 fn where_it_holds(there: &[&Comparison], comparisons: &[&Comparison]) -> String {
     if there.len() == comparisons.len() && comparisons.len() > 1 {
         return String::new();

@@ -1,4 +1,4 @@
-//! What the probes could not sample: said, so that an empty place in a figure is not taken for calm.
+//! Gaps in the samples: printed, so that an empty place in a figure is not taken for calm.
 
 use std::collections::BTreeMap;
 

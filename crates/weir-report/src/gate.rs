@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use weir_model::{Comparison, ResultComparison, Verdict};
 
 use crate::comparison_sentences::Answer;
-use crate::ranked::RankedFindings;
+use crate::ranked_findings::RankedFindings;
 use crate::statements::StatementTable;
 use crate::terminal::{Palette, push_answers, push_ranked};
 
-/// Whether `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %): the whole
-/// interval lies there, and no rule forbids to say so.
+/// Returns true if `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %).
+/// The whole interval lies there, and no rule forbids to say so.
 pub fn loss_is_established(comparison: &Comparison, gate: f64) -> bool {
     comparison.verdict == Verdict::Effect && comparison.ratio_high.is_some_and(|high| high < gate)
 }

@@ -4,14 +4,14 @@ use weir_model::JudgedResult;
 
 use crate::ReportError;
 use crate::page::Page;
-use crate::predicted::PredictedThroughput;
+use crate::predicted_throughput::PredictedThroughput;
 
 /// The page without a result, built by `make web`.
 const TEMPLATE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../web/dist/report.html"
 ));
-/// Where the result goes.
+/// Slot of the page for the result.
 const SLOT: &str = r#"<script type="application/json" id="weir-result">"#;
 
 /// The report of `result` as one HTML file that needs nothing else: no network, no other file.
@@ -36,7 +36,8 @@ pub fn html_with_predictions(
     Ok([before, SLOT, &json, "</script>", after].concat())
 }
 
-/// What the page shows of `result`, as JSON that may stand inside a `<script>` element.
+/// Returns the content of the page for `result`, as JSON that may stand inside a `<script>`
+/// element.
 ///
 /// Sentences and names are the ones of this crate; series are rounded and, for many or long runs,
 /// drawn in coarser steps. [`crate::json`] has everything.

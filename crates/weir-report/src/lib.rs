@@ -1,5 +1,5 @@
 //! A result as HTML, JSON, Markdown, CSV and text for a terminal; all words for a reader.
-//! Change here: the first sentence: `advice.rs`; a comparison's: `answers.rs`; names of things: `words.rs`; a column of CSV: `run_table.rs`; what the page gets: `page.rs`; the page itself: `web/src/sections`.
+//! Change here: the first sentence: `first_sentence.rs`; a comparison's: `comparison_sentences.rs`; names of things: `words.rs`; a column of CSV: `csv_columns.rs`; what the page gets: `page.rs`; the page itself: `web/src/sections`.
 //!
 //! In: a [`weir_model::JudgedResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
@@ -27,8 +27,8 @@ mod number;
 mod over_cells;
 mod page;
 mod percentiles;
-mod predicted;
-mod ranked;
+mod predicted_throughput;
+mod ranked_findings;
 mod runs;
 mod searches;
 mod served;
@@ -59,7 +59,7 @@ pub use html::{html, html_with_predictions, page_json};
 pub use json::json;
 pub use markdown::markdown;
 pub use number::grouped;
-pub use predicted::{PredictedDrive, PredictedPoint, PredictedThroughput};
+pub use predicted_throughput::{PredictedDrive, PredictedPoint, PredictedThroughput};
 pub use served::{comparison_json, run_json, runs_json};
 pub use server_hosts::server_host_line;
 pub use table::table;

@@ -1,4 +1,4 @@
-//! What the page is given: the words of this crate and the numbers that its figures draw.
+//! Content of the page: the words of this crate and the numbers that its figures draw.
 //!
 //! `web/src/types.ts` is made of these types; `web/fixtures/result.json` is an example that both
 //! sides test.
@@ -17,8 +17,8 @@ use crate::gaps;
 use crate::hosts::{self, HOST_NOTE, HostRow};
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
-use crate::predicted::PredictedThroughput;
-use crate::ranked::RankedFindings;
+use crate::predicted_throughput::PredictedThroughput;
+use crate::ranked_findings::RankedFindings;
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::server_hosts::{self, SERVER_HOST_NOTE, ServerHostRow};
@@ -61,23 +61,23 @@ pub(crate) struct Page<'a> {
     percentiles: Vec<Percentiles>,
     costs: Vec<CostView<'a>>,
     timelines: Timelines,
-    /// What became of the study's events.
+    /// Records of the study's events.
     pub(crate) events: Vec<EventRow>,
-    /// What the numbers of `events` are.
+    /// Note on the numbers of `events`.
     event_note: &'static str,
     /// Load hosts, where several shared the load.
     pub(crate) hosts: Vec<HostRow>,
-    /// What the numbers of `hosts` are.
+    /// Note on the numbers of `hosts`.
     host_note: &'static str,
     /// Hosts of servers that the user gives, where agents there sampled them.
     pub(crate) server_hosts: Vec<ServerHostRow>,
-    /// What the numbers of `server_hosts` are.
+    /// Note on the numbers of `server_hosts`.
     server_host_note: &'static str,
     /// Arms of replays by kind of statement.
     pub(crate) statements: Vec<StatementTable>,
-    /// What the numbers of `statements` are.
+    /// Note on the numbers of `statements`.
     statement_note: &'static str,
-    /// What could not be sampled, a sentence each.
+    /// Gaps in the samples, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
     pub(crate) insights: Vec<String>,
@@ -115,7 +115,7 @@ pub(crate) struct ClaimView<'a> {
     pub(crate) why: &'a str,
 }
 
-/// What money buys at one level.
+/// Value for money at one level.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct CostView<'a> {

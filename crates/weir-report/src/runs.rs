@@ -51,7 +51,7 @@ pub(crate) struct RunView<'a> {
 }
 
 impl RunView<'_> {
-    /// How many values its series have.
+    /// Returns the number of values of its series.
     pub(crate) fn values(&self) -> usize {
         2 * self.series.queries_per_s.len()
     }
@@ -144,7 +144,7 @@ fn last_lines(text: &str, bytes_max: usize) -> &str {
     after.next().map_or("", |begin| &text[begin..])
 }
 
-/// What a bin has gathered.
+/// Values of a bin.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bin {
     queries: u64,

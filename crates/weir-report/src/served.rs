@@ -1,4 +1,4 @@
-//! What `weir serve` shows beyond a report: the runs of a result, one run closely, two results.
+//! Pages of `weir serve` beyond a report: the runs of a result, one run closely, two results.
 
 use serde::Serialize;
 use weir_model::{ResultComparison, RunRecord, RunResult, StudyResult};
@@ -7,7 +7,7 @@ use crate::ReportError;
 use crate::comparison_sentences::Answer;
 use crate::gaps::GapView;
 use crate::number::RoundedNumber;
-use crate::ranked::RankedFindings;
+use crate::ranked_findings::RankedFindings;
 use crate::timeline::{self, PanelHead, Timeline, Window};
 use crate::words::{bottleneck_evidence, bottleneck_explanation, bottleneck_name, cell_label};
 

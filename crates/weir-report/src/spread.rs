@@ -1,4 +1,4 @@
-//! What the repetitions of a combination give together, and how far apart they lie.
+//! Spread of the repetitions of a combination, and their common value.
 
 use serde::Serialize;
 use weir_stats::median;

@@ -16,7 +16,7 @@ use crate::words::levels_phrase;
 
 const THREADS: &str = "threads";
 
-/// What was varied, and the cells along it.
+/// Sweep of a factor: its levels, and the cells along it.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Sweep {

@@ -1,4 +1,5 @@
-//! What `weir run` prints: advice, answers, what could change them, and what limited each cell.
+//! Output of `weir run`: advice, answers, findings that could change them, and the bottleneck of
+//! each cell.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ use crate::comparison_sentences::Answer;
 use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::hosts::HOST_HEADER;
 use crate::page::{ClaimView, Page};
-use crate::ranked::RankedFindings;
+use crate::ranked_findings::RankedFindings;
 use crate::server_hosts::SERVER_HOST_HEADER;
 use crate::table::table;
 use crate::words::severity_name;
@@ -81,7 +82,7 @@ impl Palette {
     }
 }
 
-/// What became of events, where there were any.
+/// Adds the records of events, where there were any.
 fn push_events(out: &mut String, events: &[EventRow]) {
     if events.is_empty() {
         return;

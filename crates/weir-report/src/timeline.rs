@@ -14,12 +14,13 @@ use self::panels::FIRST;
 pub(crate) use self::panels::{PanelHead, heads};
 use crate::number::RoundedNumber;
 
-/// What part of a run is wanted, in how many buckets.
+/// Part of a run, and the number of buckets.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// Its begin, seconds since the measurement began; `None`: the beginning of the warm-up.
+    /// Begin of the part, seconds since the measurement began; `None`: the beginning of the
+    /// warm-up.
     pub from_s: Option<f64>,
-    /// Its end; `None`: the end of the run.
+    /// End of the part; `None`: the end of the run.
     pub to_s: Option<f64>,
     /// Buckets, at most.
     pub points: usize,
@@ -159,7 +160,7 @@ pub(crate) fn timeline(
     }
 }
 
-/// What fell into a bucket.
+/// Values of a bucket.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     count: u32,

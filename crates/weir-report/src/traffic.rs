@@ -1,4 +1,4 @@
-//! What a drive did for each cell: traffic by kind of file, and how true the emulation was.
+//! Work of a drive for each cell: traffic by kind of file, and the accuracy of the emulation.
 
 use serde::Serialize;
 use weir_model::{DriveStatistics, FileKind, FileKindStatistics, StudyResult};

@@ -1,4 +1,4 @@
-//! What the pages in `web/` read, as they know it.
+//! Types of the pages in `web/`.
 
 use weir_model::TypeScript;
 

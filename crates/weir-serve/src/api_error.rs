@@ -1,4 +1,4 @@
-//! What a request is answered with when it is refused or fails: a status and one line.
+//! Answer to a request that is refused or fails: a status and one line.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -28,7 +28,7 @@ impl ApiError {
     }
 }
 
-/// Its form as JSON.
+/// Form of an error as JSON.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ErrorBody {

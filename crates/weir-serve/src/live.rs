@@ -1,4 +1,4 @@
-//! What is running now, in the words and numbers of the page.
+//! Running studies, in the words and numbers of the page.
 
 use serde::Serialize;
 use weir_report::{bottleneck_evidence, bottleneck_explanation, bottleneck_name};
@@ -25,7 +25,7 @@ pub(crate) struct Live {
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct LiveStudy {
     name: String,
-    /// Whether it was started here and can be stopped here.
+    /// True if it was started here and can be stopped here.
     is_own: bool,
     title: String,
     question: String,
@@ -49,7 +49,7 @@ struct Run {
     limits: Option<LimitsNow>,
 }
 
-/// What limits a run at present, in words.
+/// Present bottleneck of a run, in words.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct LimitsNow {
@@ -69,7 +69,7 @@ struct LiveRun {
     bottleneck: &'static str,
 }
 
-/// Where every running study is.
+/// Returns the progress of every running study.
 pub(crate) fn progresses(library: &Library) -> Vec<(String, Progress)> {
     let folders = library.running().into_iter();
     folders
@@ -77,7 +77,7 @@ pub(crate) fn progresses(library: &Library) -> Vec<(String, Progress)> {
         .collect()
 }
 
-/// What the page shows now.
+/// Returns the present content of the page.
 pub(crate) fn now(library: &Library, own: Option<OwnStudy>) -> Live {
     let own_pid = own.as_ref().map(OwnStudy::pid);
     let running = progresses(library).into_iter();
@@ -157,7 +157,7 @@ fn step_words(step: Step) -> &'static str {
     }
 }
 
-/// How much of a step is done, where that is known.
+/// Returns the share of a step that is done, where that is known.
 fn step_share(step: Step) -> Option<f64> {
     match step {
         Step::Loading {

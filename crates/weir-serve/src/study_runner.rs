@@ -33,11 +33,11 @@ struct StudyProcess {
     study: String,
     lines: Arc<Mutex<VecDeque<String>>>,
     stopping: bool,
-    /// How it ended; `None` while it runs.
+    /// Ending of the study; `None` while it runs.
     ended: Option<&'static str>,
 }
 
-/// What became of the last study that was started here.
+/// State of the last study that was started here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct OwnStudy {
@@ -45,14 +45,14 @@ pub(crate) struct OwnStudy {
     pid: u32,
     is_running: bool,
     is_stopping: bool,
-    /// How it ended, in words.
+    /// Ending of the study, in words.
     ended: Option<String>,
-    /// What it said last.
+    /// Last lines of its output.
     lines: Vec<String>,
 }
 
 impl OwnStudy {
-    /// Its process.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }

@@ -1,4 +1,4 @@
-//! What `web/src/serve` reads beside results, as it knows it.
+//! Types of `web/src/serve` beside results.
 
 use weir_model::TypeScript;
 

@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer, V2Serializer};
 use weir_model::{Bytes, Cell, CostRow, JudgedResult, MemoryEquivalent, PoolElasticity, Ratio};
 
 use super::{DRIVES, spec, strings, study};
-use crate::predicted::{PredictedDrive, PredictedPoint, PredictedThroughput};
+use crate::predicted_throughput::{PredictedDrive, PredictedPoint, PredictedThroughput};
 
 /// Pools, and by how much each is quicker than a quarter of the data.
 const POOLS: [(&str, f64); 6] = [

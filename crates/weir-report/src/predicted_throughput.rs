@@ -10,7 +10,7 @@ pub struct PredictedThroughput {
     pub title: String,
     /// A line for each drive.
     pub drives: Vec<PredictedDrive>,
-    /// What a reader has to know, a sentence each.
+    /// Notes for a reader, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -20,7 +20,7 @@ pub struct PredictedThroughput {
 pub struct PredictedDrive {
     /// The profile's name.
     pub drive: String,
-    /// Its pools.
+    /// Points of the drive, by pool.
     pub points: Vec<PredictedPoint>,
 }
 
@@ -28,18 +28,18 @@ pub struct PredictedDrive {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PredictedPoint {
-    /// Its size.
+    /// Size of the pool.
     pub pool_bytes: u64,
     /// Transactions per second.
     pub transactions_per_s: f64,
     /// Between which they are likely.
     pub likely: Option<[f64; 2]>,
-    /// What the result's own runs of this place did.
+    /// Throughput of the result's own runs of this place.
     pub measured_transactions_per_s: Option<f64>,
     /// 99th percentile of their time.
     pub latency_ms_p99: Option<f64>,
     /// Share of page references that miss.
     pub miss_ratio: f64,
-    /// What limits.
+    /// Bottleneck.
     pub limit: String,
 }
