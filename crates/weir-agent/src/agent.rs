@@ -2,12 +2,12 @@
 
 mod delivery;
 mod facts;
+mod hosted_session;
 mod job;
 mod lease;
 mod orders;
-mod preparing;
+mod prepare_job;
 mod server_steps;
-mod serving;
 mod watch;
 
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 use weir_process::monotonic_ns;
 
+use self::hosted_session::HostedSession;
 use self::job::{Event, Job, StartOrder};
 use self::lease::Lease;
-use self::preparing::PrepareJob;
-use self::serving::HostedSession;
+use self::prepare_job::PrepareJob;
 use self::watch::Watch;
 use crate::allowance::Allowance;
 use crate::error::AgentError;

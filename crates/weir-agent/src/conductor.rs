@@ -1,8 +1,8 @@
 //! One run of several agents: shares, a common start, and the merging of what comes back.
 
-mod collecting;
 mod liveness;
 mod part;
+mod report_collector;
 mod results;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,8 @@ use futures_util::future::join_all;
 use weir_load::{LoadPlan, PartsMerger, PlanMessage, Progress};
 use weir_process::{instant_at, monotonic_ns};
 
-use self::collecting::ReportCollector;
 use self::part::Part;
+use self::report_collector::ReportCollector;
 use self::results::Results;
 use crate::agent_pool::{AgentPool, unexpected};
 use crate::allowance::Permission;

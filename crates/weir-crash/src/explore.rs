@@ -16,7 +16,7 @@ use crate::cut::{Choice, Cut, Moment};
 use crate::disk_space::{HEADROOM, check_room, workers};
 use crate::durable_image::DurableImage;
 use crate::error::CrashError;
-use crate::expected::ExpectedRows;
+use crate::expected_rows::ExpectedRows;
 use crate::explore_options::ExploreOptions;
 use crate::ground_truth::GroundTruth;
 use crate::judge::{Judge, Recovery};

@@ -15,7 +15,7 @@ use weir_process::{ProcessIdentity, Signal};
 use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
 use crate::error::CrashError;
-use crate::expected::{ExpectedRows, LedgerReport};
+use crate::expected_rows::{ExpectedRows, LedgerReport};
 use crate::ledger::Ledger;
 use crate::server_clock::{ServerClock, WAIT_MAX};
 use crate::{connection, order_entry, workload};

@@ -218,8 +218,8 @@ impl Engine {
         self.send(OpKind::Flush, extent, arrival, done + longer_by, reply);
     }
 
-    /// Returns the time at which a flush is done that came at `now`, and that begins when the device has `written` the
-    /// data that are to be durable. It is counted and recorded as one whose caller waits for it from `from` on.
+    /// Returns the end of a flush that came at `now`. It begins when the device has `written` the data that are to be
+    /// durable. It is counted and recorded as one whose caller waits for it from `from` on.
     fn flush_after(
         &self,
         flush: Extent,

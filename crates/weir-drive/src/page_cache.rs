@@ -1,4 +1,4 @@
-//! Model of the kernel's page cache for writes without `O_DIRECT` before a real drive: the caller is answered from
+//! Model of the kernel's page cache for writes without `O_DIRECT` before a real drive. The caller is answered from
 //! memory, the device writes in the background, and a flush waits for that.
 //!
 //! All files of a FUSE drive are `FOPEN_DIRECT_IO`, so that each write comes at once and alone. Only its time is that of

@@ -44,7 +44,7 @@ impl RecordingOptions {
     /// Enough for minutes of writes at 16 KiB, and no more than a laptop's disk can spare.
     pub const LIMIT: Bytes = Bytes(2 << 30);
 
-    /// Returns the place of a copy of the drive's content at the start: a program that mounts a drive whose power is
+    /// Returns the place of a copy of the drive's content at the start. A program that mounts a drive whose power is
     /// to be cut puts it there.
     pub fn base(&self) -> PathBuf {
         self.directory.join("base")

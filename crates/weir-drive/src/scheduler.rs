@@ -10,7 +10,7 @@
 //! its own wake-ups (mean and deviation, as TCP's retransmission timer does, RFC 6298); how much it may
 //! spin is capped, since on a small host the spinning takes the processor from the server under test.
 
-mod pending;
+mod pending_reply;
 pub(crate) mod priority;
 mod wakeup;
 
@@ -22,8 +22,8 @@ use std::thread::JoinHandle;
 use weir_model::Nanoseconds;
 use weir_process::Alarm;
 
-use self::pending::PendingReply;
-pub(crate) use self::pending::{Buffers, Reply};
+use self::pending_reply::PendingReply;
+pub(crate) use self::pending_reply::{Buffers, Reply};
 use self::wakeup::{Lead, SpinBudget, WakeupError};
 use crate::calibration::{Correction, Ticket};
 use crate::clock::Clock;

@@ -46,7 +46,7 @@ pub struct PagesInQuestion<'a> {
 
 impl CrashTest {
     /// Returns true if it cut the drive `name`: the tested one, or one of its profile with settings that a power cut
-    /// does not depend on (`scaleflux-csd2000+flash.fill=0.78`).
+    /// does not depend on. An example is `scaleflux-csd2000+flash.fill=0.78`.
     pub fn is_of_drive(&self, name: &str) -> bool {
         let variant = name.strip_prefix(self.drive.as_str());
         let is_alike = |settings: &str| {

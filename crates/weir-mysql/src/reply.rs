@@ -5,13 +5,13 @@
 //! rest of it comes.
 
 mod column;
+mod decoded_rows;
 mod digest;
-mod kept;
 mod results;
 mod wire_rows;
 
+use decoded_rows::DecodedRows;
 use digest::RowsDigest;
-use kept::DecodedRows;
 use mysql_common::row::Row;
 pub use results::{StatementResult, TextRows};
 

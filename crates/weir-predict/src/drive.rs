@@ -87,8 +87,8 @@ impl DriveAbility {
         })
     }
 
-    /// The abilities of drives, in their order, with what each stores of a page: as [`Self::from_profile`], which takes a
-    /// third of a second, side by side.
+    /// The abilities of drives, in their order, with the share that each stores of a page. Each is asked as by
+    /// [`Self::from_profile`], which takes a third of a second, side by side.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@
 //! `prices` -> `calibrated` -> `agreement` -> `measured` and `data_model` -> `pools`.
 
 mod agreement;
-mod calibrated;
+mod calibrated_model;
 mod cells;
 mod data_model;
 mod drive_forecast;
@@ -17,7 +17,7 @@ mod forecast;
 mod growth;
 mod latency;
 mod live_pool;
-mod measured;
+mod measured_runs;
 mod misses;
 mod pools;
 mod prices;
@@ -26,7 +26,7 @@ mod slo_capacity;
 mod trace;
 mod verify;
 
-pub use calibrated::CalibratedModel;
+pub use calibrated_model::CalibratedModel;
 pub use cells::ChosenCells;
 pub use data_model::DataModel;
 pub use drive_forecast::DriveForecast;

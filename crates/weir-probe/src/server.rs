@@ -68,8 +68,8 @@ impl Probe for ServerProbe {
     }
 }
 
-/// Returns true if the server will never answer this: not to this account (1044, 1142, 1143, 1227,
-/// 1370), or because it has no such thing (1054, 1064, 1109, 1146, 1193, 1235, 1295). Numbers:
+/// Returns true if the server will never answer this. The account may not ask (1044, 1142, 1143,
+/// 1227, 1370), or there is no such thing (1054, 1064, 1109, 1146, 1193, 1235, 1295). Numbers:
 /// MySQL error reference; MariaDB has the same.
 fn is_refused(error: &ProbeError) -> bool {
     const CODES: [u16; 12] = [

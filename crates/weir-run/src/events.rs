@@ -3,10 +3,10 @@
 mod blockers;
 mod clock;
 mod connections;
-mod copying;
+mod copy_method;
 mod own_server;
 mod phases;
-mod prepared;
+mod prepared_event;
 mod statement;
 mod temporary_files;
 mod warming;
@@ -21,8 +21,8 @@ use weir_mysql::{Connector, Deadline, Patience};
 
 use self::clock::Clock;
 use self::connections::{Connections, Names};
-use self::copying::CopyMethod;
-use self::prepared::PreparedEvent;
+use self::copy_method::CopyMethod;
+use self::prepared_event::PreparedEvent;
 use crate::RunError;
 use crate::target::Target;
 

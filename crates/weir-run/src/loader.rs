@@ -1,5 +1,5 @@
-//! Loader of a run's server: the load engine in this process with a workload or a capture, a script in a process of
-//! its own, or agents.
+//! Loader of a run's server: the load engine in this process, a script in a process of its own, or agents. The engine
+//! sends a workload or a capture.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

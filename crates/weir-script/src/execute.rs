@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use crate::lua::{CommandKind, Level, ScriptError, State, option_list};
 use weir_load::LoadError;
 
-use crate::ended::RunEnd;
 use crate::host::Part;
 use crate::option_files::with_files;
 use crate::options::{self, takes_all, unknown};
+use crate::run_end::RunEnd;
 use crate::states::with_body;
 use crate::world::{PROFILE, Report, ScriptPlan, World};
 use crate::{hooks, parallel, run};

@@ -9,7 +9,6 @@
 //! script's report is that of a native workload. Nothing here prints: text goes to the caller.
 
 mod connect;
-mod ended;
 mod engine;
 mod execute;
 mod find;
@@ -28,6 +27,7 @@ mod reactor;
 mod ready;
 mod reporters;
 mod run;
+mod run_end;
 mod serve;
 mod session;
 mod statement_kinds;

@@ -11,10 +11,10 @@ use weir_load::{
 };
 use weir_mysql::Exchange;
 
-use crate::ended::{RunEnd, not_ended, not_started};
 use crate::engine::Engine;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
+use crate::run_end::{RunEnd, not_ended, not_started};
 use crate::session::ScriptSession;
 use crate::world::{Report, World};
 

@@ -9,10 +9,10 @@ use weir_load::{
     run_threads_part,
 };
 
-use crate::ended::{RunEnd, not_ended, not_started};
 use crate::reactor;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
+use crate::run_end::{RunEnd, not_ended, not_started};
 use crate::world::{DriverKind, Report, World};
 
 /// Runs the script's events.

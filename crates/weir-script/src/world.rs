@@ -57,7 +57,7 @@ pub struct ScriptPlan {
     pub modules: Option<Arc<BTreeMap<String, String>>>,
     /// Least weight of what is printed, as sysbench counts.
     pub verbosity: u32,
-    /// Time for which threads may go on that are still in an event 3 s after the end of a run; then the program is
+    /// Time for which threads may go on that are still in an event 3 s after the end of a run. Then the program is
     /// abandoned. `None`: for ever.
     pub patience: Option<Duration>,
     /// Time for which a lost connection is tried again outside of a run, which has an end.

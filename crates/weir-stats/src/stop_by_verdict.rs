@@ -115,8 +115,8 @@ mod tests {
         }
     }
 
-    /// With an effect of 20 %, 20,000 studies per spread: fewer than five repetitions on average until the verdict, and no
-    /// more studies without one than with always five repetitions.
+    /// With an effect of 20 % and 20,000 studies per spread, fewer than five repetitions on average lead to a verdict.
+    /// No more studies stay without one than with always five repetitions.
     #[test]
     fn a_fifth_is_found_with_fewer_than_five_repetitions() {
         const STUDIES: usize = 20_000;

@@ -101,8 +101,8 @@ impl Windows {
         Some(self.during.latency_us_p99? / before)
     }
 
-    /// Returns the completions that the rate before would have added until the series had settled: the value and, by
-    /// the seconds before, its 95 % interval.
+    /// Returns the completions that the rate before would have added until the series had settled. Beside the value
+    /// is, by the seconds before, its 95 % interval.
     pub fn lost(&self) -> Option<(f64, Option<(f64, f64)>)> {
         let length_s = self.during.length_s + self.settle.length_s;
         let done = (self.during.count + self.settle.count) as f64;
@@ -121,8 +121,8 @@ fn p99(interval: &SeriesInterval) -> Option<f64> {
     (interval.count > 0).then_some(interval.latency_us_p99)
 }
 
-/// Returns the number of intervals of `rest` that pass until [`SETTLED_INTERVALS`] in sequence are no slower than the
-/// slowest one before the disturbance; true if they do.
+/// Returns the number of intervals of `rest` until [`SETTLED_INTERVALS`] in sequence are no slower than the slowest
+/// one before the disturbance. True if they come.
 fn settling(before: &[&SeriesInterval], rest: &[&SeriesInterval]) -> (usize, Option<bool>) {
     if before.len() < SETTLED_INTERVALS {
         return (0, None);

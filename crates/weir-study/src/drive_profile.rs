@@ -32,7 +32,7 @@ fn drives(plan: &Plan) -> BTreeSet<&DriveSpec> {
     nodes.filter_map(|node| node.drive.as_ref()).collect()
 }
 
-/// Returns the reason that flushes of drives of `plan` on this host hold up writes to the same file; `None`: they do
+/// Returns the reason that flushes of drives of `plan` on this host hold up writes to the same file. `None`: they do
 /// not, or no drive flushes slowly.
 pub fn flush_obstacle(plan: &Plan) -> Option<FlushObstacle> {
     let here = plan.cells.iter().map(|cell| &cell.spec.topology);

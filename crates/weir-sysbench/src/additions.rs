@@ -1,5 +1,5 @@
 //! Additions of Weir to sysbench's report: after the compatible report and only where there is
-//! something to add, so that readers of sysbench's report find nothing new in it.
+//! something to add. Readers of sysbench's report find nothing new in it.
 
 use std::fmt::{Arguments, Write as _};
 

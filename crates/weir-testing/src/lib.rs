@@ -1,7 +1,7 @@
 //! Tools for tests of several crates: real servers, what stands between client and server, and tests left out.
 //! Change here: how a test gets a server: `servers.rs`; faults of a network: `relay.rs`; what a machine makes a test leave out: `skipped.rs`.
 
-mod followed;
+mod followed_primary;
 mod ram_fs;
 mod refused_calls;
 mod relay;
@@ -9,7 +9,7 @@ mod schema_change_tool;
 mod servers;
 mod skipped;
 
-pub use followed::{FollowedPrimary, ReplicaMode, start_followed};
+pub use followed_primary::{FollowedPrimary, ReplicaMode, start_followed};
 pub use ram_fs::RamFs;
 pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};

@@ -383,7 +383,7 @@ const SPANS: &[Span] = &[
 ];
 
 /// Returns the substitute of `name` in a version that does not have it, and the time at which it
-/// came or went; `None` if the version has it, as far as is known.
+/// came or went. `None` if the version has it, as far as is known.
 pub(super) fn instead_of(
     flavor: Flavor,
     version: ServerVersion,

@@ -6,7 +6,7 @@ use weir_model::Secret;
 use weir_process::{instant_at, monotonic_ns};
 
 use super::job::{Job, StartOrder};
-use super::preparing::PrepareJob;
+use super::prepare_job::PrepareJob;
 use super::watch::Watch;
 use super::{Agent, delivery, refused};
 use crate::allowance::Permission;

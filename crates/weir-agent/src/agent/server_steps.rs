@@ -2,7 +2,7 @@
 
 use async_nats::Subject;
 
-use super::serving::{HostedSession, StepReply};
+use super::hosted_session::{HostedSession, StepReply};
 use super::watch::Watch;
 use super::{Agent, refused};
 use crate::allowance::Permission;

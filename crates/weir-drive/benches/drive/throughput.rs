@@ -127,8 +127,8 @@ pub(crate) fn cost_of_a_trace() -> Value {
     .collect()
 }
 
-/// Cost of a job: operations a second, and the time that each took of a processor in the drive's process, which a busy
-/// host changes less.
+/// Cost of a job: operations a second, and the processor time of each in the drive's process. A busy host changes the
+/// latter less.
 struct Cost {
     iops: f64,
     cpu_us: f64,

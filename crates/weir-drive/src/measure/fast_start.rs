@@ -3,9 +3,9 @@
 use weir_model::{Bytes, SlcCache};
 
 use crate::measure::cliff::{Cliff, cliff};
+use crate::measure::provider_limits::ProviderLimits;
 use crate::measure::samples::Samples;
 use crate::measure::session::PAGE;
-use crate::measure::throttled::ProviderLimits;
 
 /// A rest that gave back more than this share of the cache may have given back all of it.
 const ALL: f64 = 0.95;

@@ -13,10 +13,10 @@ use crate::measure::fast_start::{Credit, credit, first_drop, slc_cache};
 use crate::measure::figure::Figure;
 use crate::measure::job::Work;
 use crate::measure::latencies::percentile;
+use crate::measure::provider_limits::{most_reads_per_s, throttled};
+use crate::measure::random_write_limit::{RandomWriteLimit, sustained};
 use crate::measure::samples::{Cell, Samples, mean};
 use crate::measure::session::{CACHE_BYTES, LARGE, PAGE};
-use crate::measure::sustained::{RandomWriteLimit, sustained};
-use crate::measure::throttled::{most_reads_per_s, throttled};
 
 /// Percentiles that a profile keeps, where enough operations were slower.
 const PERCENTILES: [f64; 4] = [90.0, 99.0, 99.9, 99.99];

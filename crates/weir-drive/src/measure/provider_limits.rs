@@ -3,9 +3,9 @@
 use crate::measure::cliff::{Cliff, cliff};
 use crate::measure::figure::Figure;
 use crate::measure::job::Work;
+use crate::measure::random_write_limit::small_writes_per_s;
 use crate::measure::samples::{Samples, mean};
 use crate::measure::session::{LARGE, PAGE};
-use crate::measure::sustained::small_writes_per_s;
 
 /// Rates that differ by less are the same.
 const SAME: f64 = 0.05;

@@ -14,8 +14,8 @@ use crate::request::REQUEST_BYTES_MAX;
 
 /// Longest name of a file, as the kernel's (`PATH_MAX`).
 const NAME_BYTES_MAX: usize = 4096;
-/// Size of a trace relative to its file at most: records of a drive take 3 bytes or more of their 24, so that more
-/// says that the file was made to fill memory or time.
+/// Size of a trace relative to its file at most. Records of a drive take 3 bytes or more of their 24: a file with more
+/// was made to fill memory or time.
 const EXPANSION_MAX: u64 = 200;
 /// Bytes that a trace may have beyond that, for the names of a short one.
 const EXPANSION_FREE_BYTES: u64 = 1 << 20;

@@ -5,7 +5,7 @@
 
 mod joining;
 mod loss;
-mod shared;
+mod reactor_resources;
 mod transaction;
 mod transit;
 
@@ -21,7 +21,7 @@ use crate::stamp::Stamp;
 use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
 use weir_workload::Rng;
 
-pub(crate) use shared::ReactorResources;
+pub(crate) use reactor_resources::ReactorResources;
 use transaction::Call;
 use transit::Transit;
 

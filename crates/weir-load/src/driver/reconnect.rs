@@ -16,7 +16,7 @@ use crate::session::Statements;
 
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Time for which a server may refuse a connection that was not lost: it may not have noticed yet
+/// Time for which a server may refuse a connection that was not lost. It may not have noticed yet
 /// that the one before is gone, or be asked for too many at a time.
 const PATIENCE: Duration = Duration::from_secs(1);
 

@@ -1,5 +1,5 @@
-//! Differences between a table that is there and the one that would be made, or between the one that was made and the
-//! one that was asked for.
+//! Differences between an existing table and the one that would be made, or between the one that was made and the one
+//! that was asked for.
 
 use std::collections::BTreeSet;
 

@@ -6,7 +6,7 @@ use weir_model::ShortInterval;
 
 use crate::meter::{IntervalFrame, SHORT_NS, SLOTS, ShortTally};
 
-/// Time after its end at which a short interval may still be added to, nanoseconds: a reply is counted when it came,
+/// Time after its end at which a short interval may still be added to, nanoseconds. A reply is counted when it came,
 /// which may be before the frame began in which a reactor read it.
 const GRACE_NS: u64 = 1_000_000_000;
 

@@ -77,8 +77,8 @@ pub enum CacheFill {
     /// At once.
     #[default]
     Read,
-    /// After the host, which keeps this many bytes itself, is likely to have dropped it: an
-    /// extension of the host's own cache, which holds nothing twice.
+    /// After the host, which keeps this many bytes itself, is likely to have dropped it. It extends
+    /// the host's own cache and holds nothing twice.
     Eviction {
         /// The host's own cache.
         host_cache: Bytes,

@@ -47,8 +47,8 @@ pub struct DriveStatistics {
     /// The cache in front, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheStatistics>,
-    /// Times of operations by kind of file: from when the drive has read the request to when its
-    /// reply left, and the way there and back.
+    /// Times of operations by kind of file: from the drive's read of the request to its reply, and
+    /// the way there and back.
     #[serde(default)]
     pub latencies: BTreeMap<FileKind, FileKindLatencies>,
     /// Faults, if any was set since the mount.

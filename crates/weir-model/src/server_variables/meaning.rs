@@ -108,8 +108,8 @@ impl FlushMethod {
         matches!(self, Self::Littlesync | Self::Nosync | Self::ODirectNoFsync)
     }
 
-    /// Returns true if the redo log is left unflushed, so that no commit is ever known to be on the media: by `MySQL`
-    /// 9.7.4, not by `MariaDB` 10.11.19 (strace).
+    /// Returns true if the redo log is left unflushed, so that no commit is ever known to be on the media. `MySQL`
+    /// 9.7.4 leaves it so, `MariaDB` 10.11.19 does not (strace).
     pub fn skips_redo_flush(self, flavor: Flavor) -> bool {
         flavor == Flavor::Mysql && self == Self::Nosync
     }

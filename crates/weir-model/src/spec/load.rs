@@ -68,8 +68,8 @@ impl Default for LoadSpec {
 }
 
 impl LoadSpec {
-    /// Returns true if transactions begin at times of the load's own, by a rate or by those of a capture, so that a
-    /// fast server leaves connections idle.
+    /// Returns true if transactions begin at times of the load's own: by a rate or by those of a capture. A fast
+    /// server then leaves connections idle.
     pub fn has_own_times(&self) -> bool {
         let follows_capture = |replay: &ReplaySpec| replay.pace != ReplayPace::Fast;
         self.pace.rate_per_s().is_some() || self.replay.as_ref().is_some_and(follows_capture)

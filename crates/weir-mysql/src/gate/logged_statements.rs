@@ -1,4 +1,4 @@
-//! Changes that stand in the log: the rows of a load come by the million, so there is one line for each kind of
+//! Changes that stand in the log. The rows of a load come by the million, so there is one line for each kind of
 //! statement on each server.
 
 use std::collections::HashSet;

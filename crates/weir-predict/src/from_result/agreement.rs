@@ -3,7 +3,7 @@
 use crate::{Discrepancy, Observation, Prediction};
 use serde::Serialize;
 
-use crate::from_result::measured::PointMeasurement;
+use crate::from_result::measured_runs::PointMeasurement;
 
 /// With fewer configurations others are not judged.
 const PLACES_MIN: usize = 3;

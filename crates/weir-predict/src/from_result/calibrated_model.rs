@@ -9,7 +9,7 @@ use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, Scale, StudyResul
 use crate::from_result::agreement::{Agreement, PointComparison};
 use crate::from_result::data_model::{DataModel, first_cell};
 use crate::from_result::error::ForecastError;
-use crate::from_result::measured::{MeasuredRun, PointMeasurement, is_alike, mean};
+use crate::from_result::measured_runs::{MeasuredRun, PointMeasurement, is_alike, mean};
 
 /// Model that predictions of a result are made from.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use weir_model::{Bytes, DriveProfile};
 use weir_report::{PredictedDrive, PredictedPoint, connections, table};
 
 use crate::from_result::ForecastError;
-use crate::from_result::calibrated::CalibratedModel;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::growth::Growth;
 use crate::from_result::latency::simulate_latency;

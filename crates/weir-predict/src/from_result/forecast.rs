@@ -7,7 +7,7 @@ use weir_report::{PredictedThroughput, connections};
 
 use crate::from_result::ForecastError;
 use crate::from_result::agreement::Agreement;
-use crate::from_result::calibrated::CalibratedModel;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::drive_forecast::{DriveForecast, DriveQuery};
 use crate::from_result::query::Query;

@@ -4,7 +4,7 @@ use crate::{Prediction, Scenario, SimulationResult, simulate};
 use weir_drive::Model;
 use weir_model::DriveProfile;
 
-use crate::from_result::calibrated::{CalibratedModel, stored_share};
+use crate::from_result::calibrated_model::{CalibratedModel, stored_share};
 
 /// Transactions of a simulation: enough for a 99th percentile; fewer if each reads many pages.
 const TRANSACTIONS: [u64; 2] = [2_000, 20_000];

@@ -16,10 +16,10 @@ pub use self::blind_file::BLIND_FILE;
 use self::controls::Controls;
 use self::errors::Errors;
 pub use self::errors::Verification;
-use crate::from_result::calibrated::CalibratedModel;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::error::ForecastError;
-use crate::from_result::measured::is_alike;
+use crate::from_result::measured_runs::is_alike;
 use crate::from_result::pools::whole_mebibytes;
 
 /// A pool in which all pages fit, in pages that are used.

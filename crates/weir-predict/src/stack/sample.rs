@@ -96,7 +96,7 @@ pub fn sampled_curve(references: &[u32], pages: u32, share: f64, sizes: &[f64]) 
 }
 
 /// Returns the misses of InnoDB's pool on `(page, time in milliseconds)`, from samples of `share`
-/// of the pages, after a first quarter that warms it up.
+/// of the pages. A first quarter warms it up.
 pub fn sampled_pool(
     references: &[(u32, u32)],
     pages: u32,

@@ -81,7 +81,7 @@ impl Processes {
     }
 
     /// Returns the time that ended processes had used at the last look, by the nearest process above that is still
-    /// there: the kernel has added it there, with the rest.
+    /// there. The kernel has added it there, with the rest.
     fn known_of_ended(&self, now: &HashMap<u32, ProcessSnapshot>) -> HashMap<u32, u64> {
         let is_there = |pid: u32| {
             let before = self.seen.get(&pid).map(|before| before.start);

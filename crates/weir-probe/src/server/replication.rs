@@ -1,5 +1,5 @@
 //! Lag of a replica: `SHOW REPLICA STATUS` (MySQL 8.0.22 and later), `SHOW SLAVE STATUS` (before),
-//! `SHOW ALL SLAVES STATUS` (MariaDB, which has it for every channel).
+//! or `SHOW ALL SLAVES STATUS`. MariaDB has the latter for every channel.
 
 use std::str::FromStr as _;
 

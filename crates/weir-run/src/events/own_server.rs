@@ -9,7 +9,7 @@ use weir_model::{Bytes, EventDetail, EventEnding, FailoverRecord, PoolAction};
 use weir_mysql::ClientError;
 
 use super::clock::Clock;
-use super::prepared::{PreparedEvent, WayBack, Work, refused};
+use super::prepared_event::{PreparedEvent, WayBack, Work, refused};
 use crate::target::{Ending, OwnServer};
 
 /// Time between two looks at the status of the pool.

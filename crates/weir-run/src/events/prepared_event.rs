@@ -11,7 +11,7 @@ use weir_server::{ConfigChanges, literal};
 
 use super::clock::Clock;
 use super::connections::Connections;
-use super::copying::CopyMethod;
+use super::copy_method::CopyMethod;
 use crate::target::{Ending, OwnServer};
 
 /// An event that waits for its time.

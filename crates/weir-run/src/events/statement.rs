@@ -8,7 +8,7 @@ use weir_model::{EventDetail, EventEnding, EventStatement};
 use weir_mysql::ClientError;
 
 use super::clock::Clock;
-use super::prepared::{PreparedEvent, Work, refused};
+use super::prepared_event::{PreparedEvent, Work, refused};
 use super::watch::{StatementObservation, Watch};
 
 /// `ER_LOCK_WAIT_TIMEOUT`.

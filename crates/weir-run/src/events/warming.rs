@@ -11,7 +11,7 @@ use weir_model::{
 use weir_mysql::Gate;
 use weir_server::pool_pages::{Mode, PoolError, PoolServer, Ship, Shipment};
 
-use super::prepared::PreparedEvent;
+use super::prepared_event::PreparedEvent;
 
 /// Longer than any run.
 const READS_LIMIT: Duration = Duration::from_hours(24);

@@ -2,7 +2,7 @@
 
 mod handle;
 mod heartbeat;
-mod listening;
+mod reachable_server;
 mod replicas;
 
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ use crate::data::PreparedData;
 use crate::{RunError, commands, working_directory};
 pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
-use listening::ReachableServer;
-pub(crate) use listening::{ListenAddress, LoadAccount};
+use reachable_server::ReachableServer;
+pub(crate) use reachable_server::{ListenAddress, LoadAccount};
 use replicas::Replica;
 pub(crate) use replicas::Successor;
 
@@ -239,7 +239,7 @@ impl Target for PrivateTarget {
     }
 }
 
-/// Time for which `MySQL`'s page cleaner goes on after the last change, here those of the server's start: it is awake
+/// Time for which `MySQL`'s page cleaner goes on after the last change, here those of the server's start. It is awake
 /// in the second after one that had changes (`buf_flush_page_coordinator_thread` in storage/innobase/buf/buf0flu.cc).
 const CLEANER_AWAKE: Duration = Duration::from_millis(2_500);
 

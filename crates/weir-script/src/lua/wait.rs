@@ -5,21 +5,21 @@
 //! away between them.
 
 mod arguments;
-mod asked;
+mod call_result;
 mod entry;
-mod given;
 pub(crate) mod in_place;
 mod on_connection;
+mod request;
 mod rows;
 
 use self::arguments::Arguments;
-pub use self::asked::PendingRequest;
-pub(crate) use self::asked::names;
-use self::asked::{CallAnswer, CallFailure, First, OPERATIONS, Operation};
+pub(crate) use self::call_result::CallResult;
 pub(crate) use self::entry::Waits;
-pub(crate) use self::given::CallResult;
 use self::on_connection::Call;
 pub(crate) use self::on_connection::{begin_bulk, open};
+pub use self::request::PendingRequest;
+pub(crate) use self::request::names;
+use self::request::{CallAnswer, CallFailure, First, OPERATIONS, Operation};
 use crate::lua::host::{Failure, Reply};
 use crate::lua::state_data::Core;
 

@@ -12,8 +12,8 @@ use crate::file::{Find, SearchSection};
 use crate::levels;
 use crate::target::{Context, Target};
 
-/// Shares at which a memory sweep stops paying, where it begins to hurt, and deep in its cliff: the
-/// points A, B and C of the published study of memory against drives.
+/// Shares at which a memory sweep stops paying, where it begins to hurt, and deep in its cliff.
+/// They are the points A, B and C of the published study of memory against drives.
 const SHARES: [f64; 3] = [0.97, 0.9, 0.5];
 
 /// Default of the relative distance of neighbours.

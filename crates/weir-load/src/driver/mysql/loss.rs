@@ -1,6 +1,6 @@
-//! Handling of a lost connection: the end of the run or, when that is asked for, a new connection
-//! on which the same transaction is tried again. And of one that has done its number of
-//! transactions: it leaves, and the next transaction comes on a new one.
+//! Handling of a lost connection: the end of the run or, when that is asked for, another try of the
+//! transaction on a new connection. And of one that has done its number of transactions: it leaves,
+//! and the next transaction comes on a new one.
 
 use std::io;
 

@@ -6,10 +6,10 @@ use weir_model::{Bytes, StudyResult};
 use weir_report::table;
 
 use super::{BlindPrediction, VerifyOptions};
-use crate::from_result::calibrated::CalibratedModel;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::error::ForecastError;
-use crate::from_result::measured::mean;
+use crate::from_result::measured_runs::mean;
 
 /// Outcome of a prediction.
 #[derive(Debug, Serialize)]

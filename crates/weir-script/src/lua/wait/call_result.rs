@@ -6,7 +6,7 @@ use std::ffi::c_int;
 
 use mlua::ffi::{self, lua_State};
 
-use super::asked::{CallAnswer, CallFailure};
+use super::request::{CallAnswer, CallFailure};
 
 /// Result of a call.
 pub(crate) enum CallResult {

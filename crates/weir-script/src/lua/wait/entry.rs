@@ -10,7 +10,7 @@ use mlua::ffi::{self, lua_State};
 use mlua::{Function, LightUserData, Lua, Table};
 
 use super::arguments::Arguments;
-use super::asked::PendingRequest;
+use super::request::PendingRequest;
 use super::{CallStart, begin, in_place, rows};
 use crate::lua::state_data::Core;
 

@@ -1,7 +1,7 @@
 //! Calls from C: each is asked and waited for in place.
 
-use super::asked::{Ask, CallAnswer, CallFailure, First, Operation, PendingRequest, Severity};
 use super::on_connection::{CLOSED, Call};
+use super::request::{Ask, CallAnswer, CallFailure, First, Operation, PendingRequest, Severity};
 use super::{CallResult, answer, conclude};
 use crate::lua::host::{Level, Parameter, Refusal};
 use crate::lua::state_data::Core;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::arguments::Arguments;
-use super::asked::{Ask, CallAnswer, CallFailure, First, Operation, Severity};
+use super::request::{Ask, CallAnswer, CallFailure, First, Operation, Severity};
 use crate::lua::host::{Counter, Failure, Level, Parameter, Refusal, Reply, Request};
 use crate::lua::state_data::{Bulk, Connection, Core, Open};
 use crate::lua::statement::{How, ParameterKind, ScriptStatement, with_values};

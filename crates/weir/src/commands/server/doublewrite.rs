@@ -235,8 +235,8 @@ fn restart(
     Ok(())
 }
 
-/// Returns the steps for the owner of a server: the variable neither changes while a server runs, nor is it one that
-/// MySQL keeps for the next start (`SET PERSIST_ONLY` refuses it).
+/// Returns the steps for the owner of a server. The variable does not change while a server runs, nor does MySQL keep
+/// it for the next start (`SET PERSIST_ONLY` refuses it).
 fn for_its_owner(flavor: Flavor, to: &str) -> String {
     let group = match flavor {
         Flavor::Mysql => "mysqld",

@@ -69,8 +69,8 @@ pub(super) fn variables(
     Ok(variables)
 }
 
-/// Returns true if the server reads the group that a setting stands in (MySQL manual, "Using Option
-/// Files"; MariaDB Knowledge Base, "Configuring MariaDB with Option Files").
+/// Returns true if the server reads the group that a setting stands in. Sources: MySQL manual,
+/// "Using Option Files"; MariaDB Knowledge Base, "Configuring MariaDB with Option Files".
 fn is_of(binary: &ServerBinary, setting: &OptionFileSetting) -> bool {
     let series = format!("{}.{}", binary.version.major, binary.version.minor);
     let groups: &[&str] = match binary.flavor {

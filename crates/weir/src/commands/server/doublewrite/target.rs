@@ -172,8 +172,8 @@ fn of_given(
     }
 }
 
-/// Returns true if the process `pid` sees the files that this one sees; of a server without a known process its host's
-/// name has to do.
+/// Returns true if the process `pid` sees the files that this one sees. For a server without a known process its
+/// host's name has to do.
 fn is_in_this_namespace(pid: Option<u32>) -> bool {
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt"));
     let Some(pid) = pid else {
