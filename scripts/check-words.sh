@@ -6,6 +6,8 @@
 #   scripts/check-words.sh PAGE...      these pages
 #   scripts/check-words.sh --lengths    also the median and the longest sentence of each page
 #
+# Without pages it also counts names and comments that readers have to decode (`check-names.sh`).
+#
 # Code, links' targets and table cells have no sentences. Cells are looked at for the forms only. Of Rust files the
 # documentation comments count, and the fourth text of an option of `weir load`. Sentences may be longer where only
 # the crate itself sees the item.
@@ -20,7 +22,9 @@ if [ "${1:-}" = --lengths ]; then
     lengths=1
     shift
 fi
+names=0
 if [ $# -eq 0 ]; then
+    scripts/check-names.sh || names=1
     # shellcheck disable=SC2086 # a list of words
     set -- README.md ARCHITECTURE.md CONTRIBUTING.md docs/*.md docs/*/*.md $HELP \
         $(find crates -path '*/src/*' -name '*.rs' ! -path 'crates/weir/src/cli*')
@@ -87,3 +91,4 @@ fenced { next }
 { if (held == "") line = FNR; held = held " " $0 }
 END { paragraph(); report(); exit failed }
 ' "$@"
+exit $names

@@ -3,7 +3,7 @@
 
 import type { Page, Spread as Known } from "./types";
 
-export type { Answer, CellSummary, CellTraffic, GapView, Page, Predicted, Ranked, RunView, Sweep } from "./types";
+export type { Answer, CellSummary, CellTraffic, GapView, Page, PredictedThroughput, RankedFindings, RunView, Sweep } from "./types";
 
 /** A value with the lowest and the highest repetition, where there is one. */
 export type Spread = Known | null;

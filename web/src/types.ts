@@ -10,7 +10,7 @@ what: string,
 /**
  * Levels of the other factors; empty if there are none.
  */
-context: string, metric: string, ratio: Rounded | null, ratio_low: Rounded | null, ratio_high: Rounded | null, 
+context: string, metric: string, ratio: RoundedNumber | null, ratio_low: RoundedNumber | null, ratio_high: RoundedNumber | null, 
 /**
  * `1.31x`.
  */
@@ -50,11 +50,11 @@ variables: { [key in string]: string },
 /**
  * Completed repetitions; all else is absent with 0.
  */
-repetitions: number, queries_per_s_mean: Rounded | null, queries_per_s_min: Rounded | null, queries_per_s_max: Rounded | null, 
+repetitions: number, queries_per_s_mean: RoundedNumber | null, queries_per_s_min: RoundedNumber | null, queries_per_s_max: RoundedNumber | null, 
 /**
  * The 95 % interval of the mean; absent with one repetition.
  */
-queries_per_s_low: Rounded | null, queries_per_s_high: Rounded | null, transactions_per_s_mean: Rounded | null, bottleneck: BottleneckWords | null, utilization: UtilizationMedian | null, latency_ms: LatencyMedian | null, 
+queries_per_s_low: RoundedNumber | null, queries_per_s_high: RoundedNumber | null, transactions_per_s_mean: RoundedNumber | null, bottleneck: BottleneckWords | null, utilization: UtilizationMedian | null, latency_ms: LatencyMedian | null, 
 /**
  * Failed and repeated transactions, all repetitions together.
  */
@@ -68,13 +68,13 @@ media_bytes_per_host_byte: Spread | null,
 /**
  * Stored bytes per written byte; 1 without compression.
  */
-compressed_fraction: Rounded | null, 
+compressed_fraction: RoundedNumber | null, 
 /**
  * Of the worst repetition, as all lateness.
  */
-lateness_us_p50: Rounded | null, lateness_us_p99: Rounded | null, late_share: Rounded | null, };
+lateness_us_p50: RoundedNumber | null, lateness_us_p99: RoundedNumber | null, late_share: RoundedNumber | null, };
 
-export type Changed = { name: string, 
+export type ChangedVariable = { name: string, 
 /**
  * Value before -> value after; `several` if the runs disagree.
  */
@@ -102,9 +102,9 @@ export type CloseUp = {
 /**
  * Middle of each tenth of a second, seconds since the measurement began.
  */
-times_s: Array<number>, transactions_per_s: Array<Rounded | null>, latency_ms_p99: Array<Rounded | null>, };
+times_s: Array<number>, transactions_per_s: Array<RoundedNumber | null>, latency_ms_p99: Array<RoundedNumber | null>, };
 
-export type Compared = { basis: string, differences: Array<string>, answers: Array<Answer>, ranked: Ranked, };
+export type ComparisonAnswer = { basis: string, differences: Array<string>, answers: Array<Answer>, ranked: RankedFindings, };
 
 export type CostView = { level: string, 
 /**
@@ -128,17 +128,17 @@ export type DataSheet = { name: string, title: string, figures: Array<Figure>,
  */
 other_sources: { [key in string]: string }, };
 
-export type Differing = { name: string, 
+export type DifferingVariable = { name: string, 
 /**
  * By cell, in the plan's order.
  */
 by_cell: Array<string>, };
 
-export type Equivalent = { cell: number, from: number, to: Rounded, sentence: string, };
+export type Equivalent = { cell: number, from: number, to: RoundedNumber, sentence: string, };
 
 export type EventRow = { combination: string, event: string, outcome: string, duration_s: string, lock_wait_s: string, longest_pause_s: string, throughput_ratio: string, p99_ratio: string, transactions_lost: string, settle_s: string, details: string, };
 
-export type EventSpan = { name: string, from_s: Rounded | null, to_s: Rounded | null, };
+export type EventSpan = { name: string, from_s: RoundedNumber | null, to_s: RoundedNumber | null, };
 
 export type Fact = { label: string, text: string, };
 
@@ -150,7 +150,7 @@ export type FindingView = { rule: RuleId, severity: Severity, severity_name: str
  */
 concerns: Array<string>, };
 
-export type GapView = { source: string, from_s: Rounded | null, to_s: Rounded | null, reason: string, };
+export type GapView = { source: string, from_s: RoundedNumber | null, to_s: RoundedNumber | null, reason: string, };
 
 export type HostRow = { combination: string, repetition: number, agent: string, connections: number, transactions: string, cpu: string, clock_error_us: string, clock_moved_us: string, began_late_us: string, longest_silence_s: string, };
 
@@ -160,11 +160,11 @@ export type KindTraffic = { name: string, reads_per_s: Spread | null, read_mb_pe
  */
 read_latency_us_mean: Spread | null, write_latency_us_mean: Spread | null, flush_latency_us_mean: Spread | null, };
 
-export type LatencyMedian = { mean: Rounded | null, p50: Rounded | null, p95: Rounded | null, p99: Rounded | null, p999: Rounded | null, max: Rounded | null, 
+export type LatencyMedian = { mean: RoundedNumber | null, p50: RoundedNumber | null, p95: RoundedNumber | null, p99: RoundedNumber | null, p999: RoundedNumber | null, max: RoundedNumber | null, 
 /**
  * Lowest and highest repetition.
  */
-p95_range: [Rounded, Rounded] | null, p99_range: [Rounded, Rounded] | null, };
+p95_range: [RoundedNumber, RoundedNumber] | null, p99_range: [RoundedNumber, RoundedNumber] | null, };
 
 export type Page = { title: string, question: string, 
 /**
@@ -174,7 +174,7 @@ server: string, started_at: string, seed: number,
 /**
  * The answer in a sentence without its period.
  */
-advice: string | null, answers: Array<Answer>, ranked: Ranked, findings: Array<FindingView>, cells: Array<CellSummary>, 
+advice: string | null, answers: Array<Answer>, ranked: RankedFindings, findings: Array<FindingView>, cells: Array<CellSummary>, 
 /**
  * The share from which a resource stands out in the table of cells.
  */
@@ -182,13 +182,13 @@ saturated_share: number,
 /**
  * Length of the steps of all series, seconds.
  */
-step_s: number, runs: Array<RunView>, traffic: Array<CellTraffic>, counters: Array<CounterRow>, sweeps: Array<Sweep>, predicted: Array<Predicted>, percentiles: Array<Percentiles>, costs: Array<CostView>, timelines: Timelines, 
+step_s: number, runs: Array<RunView>, traffic: Array<CellTraffic>, counters: Array<CounterRow>, sweeps: Array<Sweep>, predicted: Array<PredictedThroughput>, percentiles: Array<Percentiles>, costs: Array<CostView>, timelines: Timelines, 
 /**
- * What became of the study's events.
+ * Records of the study's events.
  */
 events: Array<EventRow>, 
 /**
- * What the numbers of `events` are.
+ * Note on the numbers of `events`.
  */
 event_note: string, 
 /**
@@ -196,7 +196,7 @@ event_note: string,
  */
 hosts: Array<HostRow>, 
 /**
- * What the numbers of `hosts` are.
+ * Note on the numbers of `hosts`.
  */
 host_note: string, 
 /**
@@ -204,7 +204,7 @@ host_note: string,
  */
 server_hosts: Array<ServerHostRow>, 
 /**
- * What the numbers of `server_hosts` are.
+ * Note on the numbers of `server_hosts`.
  */
 server_host_note: string, 
 /**
@@ -212,11 +212,11 @@ server_host_note: string,
  */
 statements: Array<StatementTable>, 
 /**
- * What the numbers of `statements` are.
+ * Note on the numbers of `statements`.
  */
 statement_note: string, 
 /**
- * What could not be sampled, a sentence each.
+ * Gaps in the samples, a sentence each.
  */
 not_measured: Array<string>, 
 /**
@@ -238,33 +238,19 @@ latency_ms: Array<Spread | null>, };
 
 export type Place = { x: number, level: string, cell: number, };
 
-export type Predicted = { 
-/**
- * What it is of: `16 connections`.
- */
-title: string, 
-/**
- * A line for each drive.
- */
-drives: Array<PredictedDrive>, 
-/**
- * What a reader has to know, a sentence each.
- */
-notes: Array<string>, };
-
 export type PredictedDrive = { 
 /**
  * The profile's name.
  */
 drive: string, 
 /**
- * Its pools.
+ * Points of the drive, by pool.
  */
 points: Array<PredictedPoint>, };
 
 export type PredictedPoint = { 
 /**
- * Its size.
+ * Size of the pool.
  */
 pool_bytes: number, 
 /**
@@ -276,7 +262,7 @@ transactions_per_s: number,
  */
 likely: [number, number] | null, 
 /**
- * What the result's own runs of this place did.
+ * Throughput of the result's own runs of this place.
  */
 measured_transactions_per_s: number | null, 
 /**
@@ -288,13 +274,27 @@ latency_ms_p99: number | null,
  */
 miss_ratio: number, 
 /**
- * What limits.
+ * Bottleneck.
  */
 limit: string, };
 
-export type Ranked = { 
+export type PredictedThroughput = { 
 /**
- * Beside those that the sentence of an invalid comparison tells.
+ * Title of the figure: `16 connections`.
+ */
+title: string, 
+/**
+ * A line for each drive.
+ */
+drives: Array<PredictedDrive>, 
+/**
+ * Notes for a reader, a sentence each.
+ */
+notes: Array<string>, };
+
+export type RankedFindings = { 
+/**
+ * Findings that refuse a verdict, besides those already in the verdict's sentence.
  */
 refused: Array<RuleLine>, could_change: Array<RuleLine>, 
 /**
@@ -302,17 +302,17 @@ refused: Array<RuleLine>, could_change: Array<RuleLine>,
  */
 notes: string, };
 
-export type Rounded = number;
+export type RoundedNumber = number;
 
 export type RuleId = "R1" | "R2" | "R3" | "R4" | "R5" | "R6" | "R7" | "R8" | "R9" | "R10" | "R11" | "R12" | "R13" | "R14" | "R15" | "R16" | "R17" | "R18" | "R19" | "R20" | "R21" | "R22" | "R23" | "R24" | "drive" | "profile" | "hosts";
 
 export type RuleLine = { rule: RuleId, text: string, };
 
-export type RunLine = { cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
+export type RunLine = { cell: number, label: string, repetition: number, started_at: string, queries_per_s: RoundedNumber | null, latency_ms_p99: RoundedNumber | null, bottleneck: string, };
 
-export type RunPage = { title: string, measured_s: Rounded | null, bottleneck_explanation: string, bottleneck_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: Rounded | null, latency_ms_p99: Rounded | null, bottleneck: string, };
+export type RunPage = { title: string, measured_s: RoundedNumber | null, bottleneck_explanation: string, bottleneck_evidence: string, panels: Array<PanelHead>, timeline: Timeline, gaps: Array<GapView>, server_log: string, variables: { [key in string]: string }, variables_changed: { [key in string]: string }, commands: Array<string>, cell: number, label: string, repetition: number, started_at: string, queries_per_s: RoundedNumber | null, latency_ms_p99: RoundedNumber | null, bottleneck: string, };
 
-export type RunView = { cell: number, repetition: number, started_at: string, measured_s: Rounded | null, queries_per_s: Rounded | null, transactions_per_s: Rounded | null, latency_ms_p99: Rounded | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, events: Array<EventSpan>, 
+export type RunView = { cell: number, repetition: number, started_at: string, measured_s: RoundedNumber | null, queries_per_s: RoundedNumber | null, transactions_per_s: RoundedNumber | null, latency_ms_p99: RoundedNumber | null, errors: number, bottleneck: string, bottleneck_explanation: string, bottleneck_evidence: string, gaps: Array<GapView>, events: Array<EventSpan>, 
 /**
  * Tenths of a second around its events, of a first repetition.
  */
@@ -332,11 +332,11 @@ stalls: Array<[number, number]>, };
 
 export type Runs = { title: string, runs: Array<RunLine>, };
 
-export type Series = { first_bin: number, queries_per_s: Array<Rounded | null>, 
+export type Series = { first_bin: number, queries_per_s: Array<RoundedNumber | null>, 
 /**
  * The worst second of a bin.
  */
-latency_ms_p99: Array<Rounded | null>, };
+latency_ms_p99: Array<RoundedNumber | null>, };
 
 export type ServerHostRow = { combination: string, repetition: number, agent: string, cores: string, busy: string, stolen: string, device: string, others: string, missing: string, };
 
@@ -348,11 +348,11 @@ variables: { [key in string]: string }, drives: Array<DataSheet>, host: { [key i
 
 export type Severity = "note" | "warning" | "inconclusive" | "error";
 
-export type Spread = [Rounded, Rounded, Rounded];
+export type Spread = [RoundedNumber, RoundedNumber, RoundedNumber];
 
 export type StatementRow = { verdict: string, ratio: string, p99_ratio: string, baseline_ms: string, level_ms: string, share: string, 
 /**
- * How the rows are found, if both arms do it in another way, and what the results differ in.
+ * Plans, if both arms find the rows in another way, and differences of the results.
  */
 why: string, statement: string, };
 
@@ -362,11 +362,11 @@ export type StatementTable = {
  */
 what: string, 
 /**
- * How faithful both replays were: baseline, level.
+ * Fidelity of both replays: baseline, level.
  */
 fidelity: Array<string>, 
 /**
- * How many kinds are surely worse, surely better, and neither.
+ * Number of kinds that are surely worse, surely better, and neither.
  */
 counts: string, 
 /**
@@ -384,11 +384,11 @@ title: string, is_bytes: boolean, arms: Array<Arm>,
  */
 data_bytes: number | null, equivalents: Array<Equivalent>, };
 
-export type Timeline = { start_s: number, step_s: number, buckets: number, mean: Array<Array<Array<Rounded | null>>>, 
+export type Timeline = { start_s: number, step_s: number, buckets: number, mean: Array<Array<Array<RoundedNumber | null>>>, 
 /**
  * Present where buckets hold several samples and the reader can ask for more.
  */
-low?: Array<Array<Array<Rounded | null>>>, high?: Array<Array<Array<Rounded | null>>>, };
+low?: Array<Array<Array<RoundedNumber | null>>>, high?: Array<Array<Array<RoundedNumber | null>>>, };
 
 export type Timelines = { panels: Array<PanelHead>, 
 /**
@@ -400,7 +400,7 @@ panels_left_out: number,
  */
 runs: Array<Timeline>, };
 
-export type UtilizationMedian = { host_cpu: Rounded | null, server_cores: Rounded | null, client_cpu: Rounded | null, drive_cores: Rounded | null, drive_read: Rounded | null, drive_write: Rounded | null, iowait: Rounded | null, steal: Rounded | null, other_cores: Rounded | null, };
+export type UtilizationMedian = { host_cpu: RoundedNumber | null, server_cores: RoundedNumber | null, client_cpu: RoundedNumber | null, drive_cores: RoundedNumber | null, drive_read: RoundedNumber | null, drive_write: RoundedNumber | null, iowait: RoundedNumber | null, steal: RoundedNumber | null, other_cores: RoundedNumber | null, };
 
 export type Variables = { 
 /**
@@ -408,12 +408,12 @@ export type Variables = {
  */
 shared: { [key in string]: string }, 
 /**
- * What at least two runs disagree on.
+ * Variables on which at least two runs disagree.
  */
-differing: Array<Differing>, 
+differing: Array<DifferingVariable>, 
 /**
- * What the load left different.
+ * Variables that the load left different.
  */
-changed: Array<Changed>, };
+changed: Array<ChangedVariable>, };
 
 export type Verdict = "effect" | "inconclusive" | "invalid";

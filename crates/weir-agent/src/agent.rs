@@ -2,12 +2,12 @@
 
 mod delivery;
 mod facts;
+mod hosted_session;
 mod job;
 mod lease;
 mod orders;
-mod preparing;
+mod prepare_job;
 mod server_steps;
-mod serving;
 mod watch;
 
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 use weir_process::monotonic_ns;
 
+use self::hosted_session::HostedSession;
 use self::job::{Event, Job, StartOrder};
 use self::lease::Lease;
-use self::preparing::Preparing;
-use self::serving::Serving;
+use self::prepare_job::PrepareJob;
 use self::watch::Watch;
 use crate::allowance::Allowance;
 use crate::error::AgentError;
@@ -38,18 +38,18 @@ const BEAT: Duration = Duration::from_millis(500);
 /// Longest wait of an agent that ends for the end of its load, and for the bus to take what it has said of it.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// What an agent is started with.
+/// Options of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     /// Address and key.
     pub join: JoinFile,
-    /// What its owner allows.
+    /// Permissions by its owner.
     pub allowance: Allowance,
     /// By which a conductor chooses among agents: `zone=b`.
     pub labels: Vec<String>,
     /// Version and commit of the program.
     pub version: String,
-    /// What starts servers of studies here, if its owner allows it.
+    /// Role that starts servers of studies here, if its owner allows it.
     pub server_role: Option<Arc<dyn ServerRole>>,
 }
 
@@ -78,8 +78,8 @@ pub fn serve(
     })
 }
 
-/// What an agent hears.
-struct Listening {
+/// Subscriptions of an agent.
+struct Subscriptions {
     orders: Subscriber,
     clock: Subscriber,
     all: Subscriber,
@@ -96,21 +96,21 @@ struct Agent<'a> {
     process: String,
     events: UnboundedSender<Event>,
     job: Option<Job>,
-    preparing: Option<Preparing>,
+    preparing: Option<PrepareJob>,
     /// Of servers that others run; the latest last.
     watches: Vec<Watch>,
-    serving: Option<Serving>,
+    serving: Option<HostedSession>,
     lease: Option<Lease>,
     /// The way of the reports of the latest job to the bus.
     delivery: Option<JoinHandle<()>>,
-    goes_home: bool,
+    is_shutting_down: bool,
 }
 
 impl<'a> Agent<'a> {
     async fn new(
         options: &'a AgentOptions,
         client: Client,
-    ) -> Result<(Self, Listening), AgentError> {
+    ) -> Result<(Self, Subscriptions), AgentError> {
         let subjects = options.join.subjects();
         let name = &options.join.name;
         let subscribe = async |subject: String| {
@@ -121,7 +121,7 @@ impl<'a> Agent<'a> {
             })
         };
         let (events, event_receiver) = unbounded_channel();
-        let listening = Listening {
+        let listening = Subscriptions {
             orders: subscribe(subjects.orders(name)).await?,
             clock: subscribe(subjects.clock(name)).await?,
             all: subscribe(subjects.all()).await?,
@@ -142,14 +142,14 @@ impl<'a> Agent<'a> {
             serving: None,
             lease: None,
             delivery: None,
-            goes_home: false,
+            is_shutting_down: false,
         };
         Ok((agent, listening))
     }
 
     async fn serve(
         &mut self,
-        mut listening: Listening,
+        mut listening: Subscriptions,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&str),
     ) {
@@ -157,7 +157,7 @@ impl<'a> Agent<'a> {
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut ending = None;
         loop {
-            if ending.is_none() && (self.goes_home || stop.load(Ordering::Relaxed)) {
+            if ending.is_none() && (self.is_shutting_down || stop.load(Ordering::Relaxed)) {
                 ending = Some(Instant::now());
                 self.give_up("the agent was ended on its host");
             }
@@ -261,7 +261,7 @@ impl<'a> Agent<'a> {
             },
             Ok(Order::Down) => {
                 on_event("the conductor ends this agent");
-                self.goes_home = true;
+                self.is_shutting_down = true;
                 Answer::Done
             }
             Err(error) => refused(format!("the order is not understood ({error})")),

@@ -1,4 +1,4 @@
-//! What an agent lets a conductor do with it.
+//! Permissions of an agent for a conductor.
 
 use std::fmt;
 use std::net::{IpAddr, ToSocketAddrs as _};
@@ -96,7 +96,7 @@ const PRIVATE: [&str; 8] = [
     "fe80::/10",
 ];
 
-/// What an agent's owner lets a conductor do with the host.
+/// Permission of an agent's owner for a conductor on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
@@ -131,7 +131,7 @@ impl FromStr for Permission {
     }
 }
 
-/// What an agent's owner allows, so that a stolen key cannot turn it on the world.
+/// Permissions of an agent's owner, so that a stolen key cannot turn it on the world.
 #[derive(Debug, Clone)]
 pub struct Allowance {
     targets: Vec<Network>,
@@ -187,7 +187,7 @@ impl Allowance {
         ))
     }
 
-    /// Where it may connect to.
+    /// Returns the addresses that it may connect to, in words.
     pub(crate) fn words(&self) -> &str {
         &self.words
     }

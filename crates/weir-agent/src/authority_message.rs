@@ -30,14 +30,15 @@ impl AuthorityFile {
         Ok(file)
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("authority.pem")
     }
 }
 
 impl AuthorityMessage {
-    /// That of `tls`. Where its file cannot be read here, it may be on the agents' hosts.
+    /// Creates the message for `tls`. Where its file cannot be read here, it may be on the agents'
+    /// hosts.
     pub(crate) fn new(tls: &Tls) -> Self {
         let file = tls.authority.as_ref();
         Self(file.and_then(|file| fs::read_to_string(file).ok()))

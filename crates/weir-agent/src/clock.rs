@@ -30,7 +30,7 @@ impl Exchange {
     }
 }
 
-/// How far another clock is ahead.
+/// Lead of another clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offset {
     /// The other clock minus this one, nanoseconds.
@@ -41,7 +41,7 @@ pub(crate) struct Offset {
 
 impl Offset {
     /// The best that follows from these exchanges; nothing from none.
-    pub(crate) fn of(exchanges: &[Exchange]) -> Option<Self> {
+    pub(crate) fn estimate(exchanges: &[Exchange]) -> Option<Self> {
         let best = exchanges
             .iter()
             .min_by_key(|exchange| exchange.delay_ns())?;
@@ -51,12 +51,12 @@ impl Offset {
         })
     }
 
-    /// What the other clock shows when this one shows `ns`.
+    /// Returns the time of the other clock when this one shows `ns`.
     pub(crate) fn there(self, ns: u64) -> u64 {
         ns.saturating_add_signed(self.ahead_ns)
     }
 
-    /// How much further the other clock is ahead by `later`, and what is wrong with that at most, nanoseconds.
+    /// Returns the growth of the other clock's lead up to `later`, and its error at most, nanoseconds.
     pub(crate) fn moved(self, later: Self) -> (i64, u64) {
         let moved_ns = later.ahead_ns.saturating_sub(self.ahead_ns);
         (moved_ns, self.error_ns.saturating_add(later.error_ns))
@@ -98,7 +98,7 @@ mod tests {
                     back_ns,
                 }
             }).collect();
-            let offset = Offset::of(&exchanges).unwrap();
+            let offset = Offset::estimate(&exchanges).unwrap();
             prop_assert!(offset.ahead_ns.abs_diff(ahead_ns) <= offset.error_ns, "{offset:?}");
             let most_ns = jitters.iter().map(|(there, back, _)| there + back).min().unwrap();
             prop_assert!(offset.error_ns <= (there_us + back_us + most_ns) * 500 + 1);
@@ -108,7 +108,7 @@ mod tests {
                 answered_ns: exchange.answered_ns + 3_000_000,
                 ..*exchange
             }).collect();
-            let (moved_ns, error_ns) = offset.moved(Offset::of(&later).unwrap());
+            let (moved_ns, error_ns) = offset.moved(Offset::estimate(&later).unwrap());
             prop_assert!(moved_ns.abs_diff(3_000_000) <= error_ns, "{moved_ns} {error_ns}");
             prop_assert_eq!(offset.there(5_000_000_000_000), 5_000_000_000_000_u64.saturating_add_signed(offset.ahead_ns));
         }
@@ -116,6 +116,6 @@ mod tests {
 
     #[test]
     fn without_an_exchange_there_is_no_offset() {
-        assert!(Offset::of(&[]).is_none());
+        assert!(Offset::estimate(&[]).is_none());
     }
 }

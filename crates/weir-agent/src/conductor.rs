@@ -1,8 +1,8 @@
 //! One run of several agents: shares, a common start, and the merging of what comes back.
 
-mod collecting;
 mod liveness;
 mod part;
+mod report_collector;
 mod results;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,18 +12,18 @@ use futures_util::future::join_all;
 use weir_load::{LoadPlan, PartsMerger, PlanMessage, Progress};
 use weir_process::{instant_at, monotonic_ns};
 
-use self::collecting::Collecting;
 use self::part::Part;
+use self::report_collector::ReportCollector;
 use self::results::Results;
+use crate::agent_pool::{AgentPool, unexpected};
 use crate::allowance::Permission;
 use crate::authority_message::AuthorityMessage;
 use crate::clock::Offset;
-use crate::crew::{Crew, unexpected};
 use crate::error::AgentError;
 use crate::lead::until_stopped;
 use crate::messages::{Answer, Assignment, Order};
 use crate::sealing::seal;
-pub use part::Conducted;
+pub use part::AgentsOutcome;
 
 /// Least time from the order to begin to the beginning.
 const START_AHEAD: Duration = Duration::from_millis(500);
@@ -31,7 +31,7 @@ const START_AHEAD: Duration = Duration::from_millis(500);
 const START_ROUND_TRIPS: u64 = 20;
 /// All must have answered so long before the start.
 const CONFIRMED_BEFORE: Duration = Duration::from_millis(100);
-/// What an agent may need beyond the time to connect.
+/// Time that an agent may need beyond the time to connect.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A load that agents share.
@@ -43,7 +43,7 @@ struct SharedLoad<'a> {
     writes_replicas: bool,
 }
 
-impl Crew {
+impl AgentPool {
     /// Runs `plan` from `agents` agents, those with the first names. As [`weir_load::run_observed`] otherwise.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Crew {
         writes_replicas: bool,
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Conducted, AgentError> {
+    ) -> Result<AgentsOutcome, AgentError> {
         let load = SharedLoad {
             plan,
             agents,
@@ -71,12 +71,12 @@ impl Crew {
         load: SharedLoad<'_>,
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Conducted, AgentError> {
+    ) -> Result<AgentsOutcome, AgentError> {
         let plan = load.plan;
         let mut parts = self.choose(plan, load.agents).await?;
         self.reserve(run, parts.iter().map(|part| part.name.as_str()), stop)
             .await?;
-        let results = Results::of(self, run).await?;
+        let results = Results::subscribe(self, run).await?;
         let ready = parts.iter().map(|part| self.assign(run, load, part, stop));
         let ready = join_all(ready).await;
         for (part, ready) in parts.iter_mut().zip(ready) {
@@ -98,7 +98,7 @@ impl Crew {
         let start_ns = self.arm(run, &parts, &reporters).await?;
         let merger = PartsMerger::new(plan, &reporters, instant_at(start_ns))?;
         on_progress(Progress::Began(merger.measured_from()));
-        let mut collecting = Collecting::new(self, run, &parts, merger, plan.load.measure.0);
+        let mut collecting = ReportCollector::new(self, run, &parts, merger, plan.load.measure.0);
         collecting.collect(&results, stop, on_progress).await?;
         let later = parts.iter().map(|part| self.compare_clock(&part.name));
         // The run is complete: an agent that left right after it changes nothing of it.

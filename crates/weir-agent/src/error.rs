@@ -1,4 +1,4 @@
-//! What can go wrong between conductor and agents.
+//! Errors between conductor and agents.
 
 use crate::bus::BusError;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use weir_load::LoadError;
 
 use crate::allowance::Permission;
 
-/// Why agents could not be led, or an agent could not serve.
+/// Reason that agents could not be led, or an agent could not serve.
 #[derive(Debug, Error)]
 pub enum AgentError {
     /// The bus.
@@ -25,7 +25,7 @@ pub enum AgentError {
         wanted: u32,
         /// Present.
         found: u32,
-        /// What each has to be allowed.
+        /// Task that each has to be allowed.
         task: Permission,
     },
     /// An agent is of another version.
@@ -33,9 +33,9 @@ pub enum AgentError {
         "agent {agent}: its version is {theirs}, the conductor's is {ours}; install the same on both hosts"
     )]
     Version {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
-        /// Its version and commit.
+        /// Version and commit of the agent.
         theirs: String,
         /// This process's.
         ours: String,
@@ -43,9 +43,9 @@ pub enum AgentError {
     /// An agent refused an order or failed at it.
     #[error("agent {agent}: {why}")]
     Refused {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
-        /// Its words.
+        /// Words of the agent.
         why: String,
     },
     /// An agent does not answer an order.
@@ -53,9 +53,9 @@ pub enum AgentError {
         "agent {agent}: no answer to `{order}` ({why}); look whether it runs, with `weir agents list`"
     )]
     Silent {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
-        /// What it was asked.
+        /// Order that was sent.
         order: &'static str,
         /// The bus's words.
         why: String,
@@ -66,11 +66,11 @@ pub enum AgentError {
          complete and is not counted; look at the host and start it again"
     )]
     Lost {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
-        /// When its last sign of life came, seconds after the start of the load.
+        /// Time of its last sign of life, seconds after the start of the load.
         second: f64,
-        /// How long ago that was.
+        /// Time since then, seconds.
         silent_s: f64,
     },
     /// The bus went away during a run and did not come back.
@@ -78,7 +78,7 @@ pub enum AgentError {
         "bus: away for {seconds} s during the run; there is no result; start it with `weir bus up` and run again"
     )]
     NoBus {
-        /// How long it was waited for.
+        /// Time waited, seconds.
         seconds: u64,
     },
     /// Agents live, and what they measured does not come.
@@ -89,7 +89,7 @@ pub enum AgentError {
     NoReports {
         /// Their names.
         agents: String,
-        /// How long they were waited for.
+        /// Time waited, seconds.
         seconds: u64,
     },
     /// No agent watches the server's host.
@@ -99,7 +99,7 @@ pub enum AgentError {
     NoServerHost {
         /// As the user named it.
         wanted: String,
-        /// What was found.
+        /// Problem.
         why: String,
     },
     /// No agent starts the server of a study.
@@ -110,13 +110,13 @@ pub enum AgentError {
     NoServerRole {
         /// As the user named it.
         wanted: String,
-        /// What was found.
+        /// Problem.
         why: String,
     },
     /// An order is larger than the bus takes.
     #[error("study: {bytes} bytes are more than one message takes ({max}); use fewer cells")]
     TooLarge {
-        /// Its size.
+        /// Size of the message.
         bytes: usize,
         /// The most.
         max: usize,
@@ -132,19 +132,19 @@ pub enum AgentError {
     /// This host refused something.
     #[error("{what}: {why}")]
     Host {
-        /// What was tried.
+        /// Action that was tried.
         what: &'static str,
         /// The system's words.
         why: String,
     },
-    /// What came is not what this version understands.
+    /// Message that this version does not understand.
     #[error(
         "agent {agent}: a message of it is not understood ({why}); install the same version on both hosts"
     )]
     Message {
-        /// Whose.
+        /// Name of the agent.
         agent: String,
-        /// What is wrong.
+        /// Problem.
         why: String,
     },
     /// The caller stopped before the load began.
@@ -152,7 +152,7 @@ pub enum AgentError {
     Interrupted,
 }
 
-/// Which agents were counted.
+/// Returns the words for the agents that were counted.
 fn which(task: Permission) -> &'static str {
     match task {
         Permission::Script => " whose owner allows scripts",
@@ -160,7 +160,7 @@ fn which(task: Permission) -> &'static str {
     }
 }
 
-/// How one of them is started.
+/// Returns the way in which one of them is started.
 fn how(task: Permission) -> &'static str {
     match task {
         Permission::Script => " --allow load,script",

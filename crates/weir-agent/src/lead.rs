@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::crew::{Crew, PROMPT, unexpected};
+use crate::agent_pool::{AgentPool, PROMPT, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Call, Order, json};
 use crate::run_name::new_run;
@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// Longest wait for the bus to take the last word.
 const LAST_WORD: Duration = Duration::from_secs(5);
 
-impl Crew {
+impl AgentPool {
     /// Does `work` under the name of a new run, with signs of life meanwhile. After it, its agents are free.
     pub(crate) fn lead<T>(
         &self,

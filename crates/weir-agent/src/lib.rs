@@ -1,7 +1,7 @@
 //! Agents on other hosts take a share of a run or start its server; a conductor leads them over a bus.
 //! Change here: messages: `messages.rs`; an agent's work: `agent/`; a conductor's: `conductor/`; when an agent is lost: `conductor/liveness.rs`; steps of a server: `server_role.rs`; keys and nats-server: `bus/`.
 //!
-//! An *agent* ([`serve`]) is a process on a load host. A *crew* is the agents of one bus; a [`Crew`] is what a conductor
+//! An *agent* ([`serve`]) is a process on a load host. A *crew* is the agents of one bus; a [`AgentPool`] is what a conductor
 //! (`weir load`, `weir run`) leads them by. In a run each agent makes its connections and says that it is ready. The
 //! conductor compares clocks, names a start in each agent's own monotonic clock, and merges the frames that come back,
 //! as those of reactors of one process. A load that was not complete is an error, not a result.
@@ -10,12 +10,12 @@
 //! [`ServerRole`] that the agent was given does them.
 
 mod agent;
+mod agent_pool;
 mod allowance;
 mod authority_message;
 pub mod bus;
 mod clock;
 mod conductor;
-mod crew;
 mod error;
 mod lead;
 mod line;
@@ -31,10 +31,10 @@ mod server_session;
 mod shared_prepare;
 
 pub use agent::{AgentOptions, serve};
+pub use agent_pool::{AgentPool, Member};
 pub use allowance::{Allowance, Network, Permission};
 pub use authority_message::AuthorityFile;
-pub use conductor::Conducted;
-pub use crew::{Crew, Member};
+pub use conductor::AgentsOutcome;
 pub use error::AgentError;
 pub use messages::{Facts, ProcessId};
 pub use server_host::{RemoteHost, RemoteHostProbe};
@@ -42,9 +42,9 @@ pub use server_role::{
     BegunServer, RowsMade, ServerOutcome, ServerReply, ServerRole, ServerStep, ServerWork,
 };
 pub use server_session::{RemoteProbe, ServerSession};
-pub use shared_prepare::Wanted;
+pub use shared_prepare::AgentRequirement;
 
-/// What runs the tasks of an agent or a conductor: this thread.
+/// Returns the runtime of an agent's or a conductor's tasks: this thread.
 fn runtime() -> Result<tokio::runtime::Runtime, AgentError> {
     let built = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::crew::{Crew, unexpected};
+use crate::agent_pool::{AgentPool, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Order, Sample, json};
 
@@ -38,7 +38,7 @@ struct Request {
 impl Line {
     /// The way to `agent`, and the thread that keeps it; `beat`: an order without an answer, once a second.
     pub(crate) fn open(
-        crew: Crew,
+        crew: AgentPool,
         agent: String,
         beat: Option<&Order>,
     ) -> Result<(Self, JoinHandle<()>), AgentError> {
@@ -100,7 +100,7 @@ impl Line {
 
 /// Passes orders on and gives signs of life, until there are no more orders.
 fn keep_line(
-    crew: &Crew,
+    crew: &AgentPool,
     agent: &str,
     beat: Option<&[u8]>,
     mut requests: UnboundedReceiver<Request>,
@@ -124,7 +124,7 @@ fn keep_line(
     });
 }
 
-async fn pass_on(crew: &Crew, agent: &str, request: Request) {
+async fn pass_on(crew: &AgentPool, agent: &str, request: Request) {
     let answer = crew.ask(agent, request.what, &request.order, request.patience);
     let answer = answer.await;
     // Who asked may be gone.

@@ -1,4 +1,4 @@
-//! What travels between conductor and agents. Orders and answers are JSON; frames, which are many, `MessagePack`.
+//! Messages between conductor and agents. Orders and answers are JSON; frames, which are many, `MessagePack`.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::authority_message::AuthorityMessage;
 use crate::prepare_message::PrepareMessage;
 use crate::server_role::{ServerReply, ServerStep};
 
-/// What an agent is.
+/// Facts of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Version and commit of its program.
     pub version: String,
-    /// Its labels.
+    /// Labels of the agent.
     pub labels: Vec<String>,
     /// Name of its host.
     pub host: String,
@@ -30,20 +30,20 @@ pub struct Facts {
     pub kernel: String,
     /// The host's processors, in words of the kernel.
     pub processor: String,
-    /// What its owner lets a conductor do.
+    /// Permissions of its owner for a conductor.
     pub allows: Vec<Permission>,
     /// The agent's own process.
     pub process: ProcessId,
     /// Connections that it makes at most.
     pub max_connections: u32,
-    /// Where it may connect to, in its owner's words.
+    /// Addresses that it may connect to, in its owner's words.
     pub targets: String,
     /// The key that passwords are sealed for.
     pub sealing_key: String,
 }
 
 impl Facts {
-    /// Whether the agent called `name` is meant by `wanted`: its name, its host's, or a label of it.
+    /// Returns true if the agent called `name` is meant by `wanted`: its name, its host's, or a label of it.
     pub(crate) fn is_called(&self, name: &str, wanted: &str) -> bool {
         wanted == name || wanted == self.host || self.labels.iter().any(|label| label == wanted)
     }
@@ -56,28 +56,28 @@ pub struct ProcessId {
     pub boot_id: String,
     /// The namespace that `pid` counts in.
     pub namespace: String,
-    /// Its number there.
+    /// Number of the process there.
     pub pid: u32,
 }
 
 impl ProcessId {
-    /// Whether both run on one kernel.
+    /// Returns true if both run on one kernel.
     pub(crate) fn shares_kernel_with(&self, other: &Self) -> bool {
         !self.boot_id.is_empty() && self.boot_id == other.boot_id
     }
 
-    /// Its number as `other` sees it.
+    /// Returns its number as `other` sees it.
     pub(crate) fn seen_by(&self, other: &Self) -> Option<u32> {
         let sees = self.shares_kernel_with(other) && self.namespace == other.namespace;
         sees.then_some(self.pid)
     }
 }
 
-/// What a conductor asks of one agent.
+/// Order of a conductor to one agent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// Who are you?
+    /// Question for the agent's facts.
     Probe,
     /// Be this run's: take no orders of other conductors until it is over.
     Reserve { run: String },
@@ -93,7 +93,7 @@ pub(crate) enum Order {
     Disarm { run: String },
     /// Make and fill these tables; the answer comes at once.
     Prepare(Box<Assignment<PrepareMessage>>),
-    /// How far are they?
+    /// Question for the progress of tables.
     Preparing { run: String },
     /// Find this server on your host, and be ready to tell the host's figures.
     Watch(Box<WatchOrder>),
@@ -114,7 +114,7 @@ pub(crate) enum Order {
 pub(crate) struct ServeOrder {
     /// Of the conductor: one at a time.
     pub(crate) session: String,
-    /// Which step, from 1.
+    /// Number of the step, from 1.
     pub(crate) number: u64,
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
@@ -122,7 +122,7 @@ pub(crate) struct ServeOrder {
     /// The process that loads the server, which is of the run if it is on the same host.
     pub(crate) client: ProcessId,
     /// Of the load's account, where the step makes one.
-    pub(crate) password: Option<Sealed>,
+    pub(crate) password: Option<SealedPassword>,
 }
 
 /// A share of a run, or a part of the tables.
@@ -132,15 +132,15 @@ pub(crate) struct Assignment<P> {
     /// Version and commit of the conductor's program.
     pub(crate) version: String,
     pub(crate) plan: P,
-    /// Whether to write also to a server that is a replica or read-only.
+    /// True if also a server that is a replica or read-only is written to.
     pub(crate) writes_replicas: bool,
-    pub(crate) password: Sealed,
+    pub(crate) password: SealedPassword,
     pub(crate) authority: AuthorityMessage,
 }
 
 /// A password, sealed for one agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedPassword {
     pub(crate) bytes: Vec<u8>,
     /// The key that it was sealed with.
     pub(crate) sealed_by: String,
@@ -158,7 +158,7 @@ pub(crate) struct WatchOrder {
 
 /// A watch that has begun.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Watched {
+pub(crate) struct ActiveWatch {
     pub(crate) watch: String,
     /// The block device below the data.
     pub(crate) device: Option<String>,
@@ -175,7 +175,7 @@ pub(crate) struct Sample {
     pub(crate) lost: Vec<(String, String)>,
 }
 
-/// What an agent answers.
+/// Answer of an agent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
@@ -192,7 +192,7 @@ pub(crate) enum Answer {
         has_ended: bool,
         failed: Option<String>,
     },
-    Watching(Watched),
+    Watching(ActiveWatch),
     Sample(Sample),
     /// A step of a study's server is done.
     Served(ServerReply),
@@ -212,7 +212,7 @@ pub(crate) enum Answer {
     },
 }
 
-/// What all agents hear.
+/// Broadcast to all agents.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Call {
@@ -233,7 +233,7 @@ pub(crate) struct Beat {
     pub(crate) done: u64,
 }
 
-/// What an agent reports of a run, in order.
+/// Report of an agent on a run, in order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report<F> {
     Frame(F),
@@ -265,7 +265,7 @@ pub(crate) fn report_id(run: &str, agent: &str, number: u64) -> String {
     format!("{run}/{agent}/{number}")
 }
 
-/// Whose it is and which.
+/// Returns the agent and the number of a report.
 pub(crate) fn of_report_id(id: &str) -> Option<(&str, u64)> {
     let mut parts = id.rsplit('/');
     let number = parts.next()?.parse().ok()?;

@@ -4,10 +4,14 @@ use nkeys::XKey;
 use weir_model::Secret;
 
 use crate::error::AgentError;
-use crate::messages::Sealed;
+use crate::messages::SealedPassword;
 
 /// Seals a password for the agent of this name and key, with a key that is thrown away.
-pub(crate) fn seal(password: &Secret, agent: &str, recipient: &str) -> Result<Sealed, AgentError> {
+pub(crate) fn seal(
+    password: &Secret,
+    agent: &str,
+    recipient: &str,
+) -> Result<SealedPassword, AgentError> {
     let failed = |error: nkeys::error::Error| AgentError::Message {
         agent: agent.to_owned(),
         why: format!("its key is none ({error})"),
@@ -15,7 +19,7 @@ pub(crate) fn seal(password: &Secret, agent: &str, recipient: &str) -> Result<Se
     let key = XKey::new();
     let recipient = XKey::from_public_key(recipient).map_err(failed)?;
     let bytes = key.seal(password.reveal().as_bytes(), &recipient);
-    Ok(Sealed {
+    Ok(SealedPassword {
         bytes: bytes.map_err(failed)?,
         sealed_by: key.public_key(),
     })

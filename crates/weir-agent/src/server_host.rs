@@ -9,11 +9,11 @@ use weir_model::{AGENT_AUTO, Bytes, ServerHost};
 use weir_probe::{Probe, ProbeError, Readings};
 use weir_server::ServerIdentity;
 
+use crate::agent_pool::{AgentPool, PROMPT, unexpected};
 use crate::allowance::Permission;
-use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
 use crate::line::Line;
-use crate::messages::{Answer, Facts, Order, ProcessId, Sample, WatchOrder, Watched};
+use crate::messages::{ActiveWatch, Answer, Facts, Order, ProcessId, Sample, WatchOrder};
 use crate::own_process::own_process;
 
 /// A server's host with an agent that may read its figures.
@@ -21,7 +21,7 @@ use crate::own_process::own_process;
 pub struct RemoteHost {
     line: Arc<Line>,
     order: WatchOrder,
-    /// When the server said for how long it had been up.
+    /// Time at which the server showed its uptime.
     said_at: Instant,
     host: ServerHost,
     states: BTreeMap<String, String>,
@@ -39,7 +39,7 @@ impl RemoteHost {
         wanted: &str,
         server: ServerIdentity,
     ) -> Result<Self, AgentError> {
-        let crew = Crew::join(join_file, version)?;
+        let crew = AgentPool::join(join_file, version)?;
         let order = WatchOrder {
             version: version.to_owned(),
             server,
@@ -57,7 +57,7 @@ impl RemoteHost {
         })
     }
 
-    /// What the result says of it.
+    /// Returns the host for the result.
     pub fn host(&self) -> &ServerHost {
         &self.host
     }
@@ -67,7 +67,7 @@ impl RemoteHost {
         &self.states
     }
 
-    /// Its figures from now on. An agent that is not there is a gap in them.
+    /// Returns a probe of its figures from now on. An agent that is not there is a gap in them.
     pub fn probe(&self) -> RemoteHostProbe {
         RemoteHostProbe {
             // Before the first sample is due: to find the process takes longer than one.
@@ -86,7 +86,7 @@ impl RemoteHost {
     }
 }
 
-/// What a result says of the host of an agent; `client`: the process that loads the server.
+/// Returns the host of an agent for a result; `client`: the process that loads the server.
 pub(crate) fn host(
     agent: String,
     facts: Facts,
@@ -155,13 +155,13 @@ pub(crate) fn read(
     Ok(())
 }
 
-impl Crew {
+impl AgentPool {
     /// The agent that `wanted` means, and that finds the server on its host.
     async fn find_server(
         &self,
         wanted: &str,
         order: &WatchOrder,
-    ) -> Result<(String, Facts, Watched), AgentError> {
+    ) -> Result<(String, Facts, ActiveWatch), AgentError> {
         let none = |why: String| AgentError::NoServerHost {
             wanted: wanted.to_owned(),
             why,
@@ -197,13 +197,13 @@ impl Crew {
     }
 
     /// Lets an agent find a server on its host.
-    async fn watch(&self, agent: &str, order: &WatchOrder) -> Result<Watched, AgentError> {
+    async fn watch(&self, agent: &str, order: &WatchOrder) -> Result<ActiveWatch, AgentError> {
         let order = Order::Watch(Box::new(order.clone()));
         watching(agent, self.ask(agent, "watch", &order, PROMPT).await?)
     }
 }
 
-fn watching(agent: &str, answer: Answer) -> Result<Watched, AgentError> {
+fn watching(agent: &str, answer: Answer) -> Result<ActiveWatch, AgentError> {
     match answer {
         Answer::Watching(watched) => Ok(watched),
         answer => Err(unexpected(agent, &answer)),

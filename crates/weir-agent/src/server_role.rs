@@ -1,4 +1,4 @@
-//! What a conductor orders of the host of a study's server, and what answers there.
+//! Orders of a conductor to the host of a study's server, and the role that answers there.
 //!
 //! The steps are those of a run's server: see whether all is there, make the data, restore them and start, look, end.
 //! A [`ServerRole`] does them; it is given to an agent, which knows no servers.
@@ -48,7 +48,7 @@ pub enum ServerStep {
     End,
 }
 
-/// What a step gives.
+/// Reply to a step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerReply {
@@ -63,12 +63,12 @@ pub enum ServerReply {
     Prepared {
         /// Size of each data set, and whether it was there before.
         ready: Vec<(Bytes, bool)>,
-        /// What the tables of the first cell occupy.
+        /// Size of the first cell's tables.
         tables: Bytes,
     },
     /// The server answers.
     Begun(Box<BegunServer>),
-    /// Its variables, and states that no variable shows.
+    /// Variables of the server, and states that no variable shows.
     Variables(BTreeMap<String, String>),
     /// Counters of its drive, if there is one that answers.
     DriveStatistics(Option<Box<DriveStatistics>>),
@@ -80,7 +80,7 @@ pub enum ServerReply {
     Done,
 }
 
-/// How a server that was started on another host is reached.
+/// Address of a server that was started on another host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BegunServer {
     /// The address that the host's owner named.
@@ -99,7 +99,7 @@ pub struct BegunServer {
     pub commands: Vec<String>,
 }
 
-/// What a role makes of a step.
+/// Outcome of a step in a role.
 pub enum ServerOutcome {
     /// An answer to the conductor.
     Reply(ServerReply),
@@ -138,13 +138,13 @@ type Answer = Box<dyn FnOnce(Result<ServerOutcome, String>) + Send>;
 
 /// A step that is to be done now.
 pub struct ServerWork {
-    /// Which.
+    /// Step of the work.
     pub step: ServerStep,
     /// The password of the load's account, with [`ServerStep::Begin`].
     pub password: Option<Secret>,
     /// The process that loads the server, if it is on this host.
     pub client: Option<u32>,
-    /// How far it is.
+    /// Progress of the rows.
     pub rows: RowsMade,
     answer: Mutex<Option<Answer>>,
 }

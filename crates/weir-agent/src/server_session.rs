@@ -16,7 +16,7 @@ use weir_model::{Secret, ServerHost};
 use weir_process::monotonic_ns;
 
 pub use self::probe::RemoteProbe;
-use crate::crew::{Crew, PROMPT, unexpected};
+use crate::agent_pool::{AgentPool, PROMPT, unexpected};
 use crate::error::AgentError;
 use crate::line::Line;
 use crate::messages::{Answer, Facts, Order, ServeOrder, json};
@@ -59,7 +59,7 @@ impl ServerSession {
     ///
     /// A bus that cannot be joined, no such agent, or one that may not.
     pub fn join(join_file: &Path, version: &str, wanted: &str) -> Result<Self, AgentError> {
-        let crew = Crew::join(join_file, version)?;
+        let crew = AgentPool::join(join_file, version)?;
         let (agent, facts) = crew.runtime.block_on(crew.server_agent(wanted))?;
         let session = format!("{}-{:x}", std::process::id(), monotonic_ns());
         let beat = Order::ServeBeat {
@@ -83,7 +83,7 @@ impl ServerSession {
         &self.agent
     }
 
-    /// What a result says of the host; `device`: the block device below the data.
+    /// Returns the host for a result; `device`: the block device below the data.
     pub fn host(&self, device: Option<String>) -> ServerHost {
         host(
             self.agent.clone(),

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use weir_load::{LoadError, PreparePlan};
 
+use crate::agent_pool::{AgentPool, PROMPT, unexpected};
 use crate::allowance::Permission;
 use crate::authority_message::AuthorityMessage;
-use crate::crew::{Crew, PROMPT, unexpected};
 use crate::error::AgentError;
 use crate::messages::{Answer, Assignment, Facts, Order};
 use crate::prepare_message::PrepareMessage;
@@ -17,16 +17,16 @@ use crate::sealing::seal;
 /// Pause between two questions: agents end a preparation without questions.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Which agents are wanted.
+/// Requirement on agents.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// How many.
+pub struct AgentRequirement<'a> {
+    /// Number of agents.
     pub count: u32,
     /// Only with this label; empty: any.
     pub label: &'a str,
 }
 
-impl Crew {
+impl AgentPool {
     /// Makes the tables of `plan` from agents, those with the first names; from fewer if there are fewer
     /// tables. As [`weir_load::prepare`] otherwise: what a lost agent has begun the next call goes on with.
     ///
@@ -36,12 +36,12 @@ impl Crew {
     pub fn prepare(
         &self,
         plan: &PreparePlan,
-        agents: Wanted<'_>,
+        agents: AgentRequirement<'_>,
         writes_replicas: bool,
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), AgentError> {
-        let Wanted { count, label } = agents;
+        let AgentRequirement { count, label } = agents;
         let plans = plan.deal(count)?;
         self.lead(async |run| {
             let members = self.loaders(count, label, Permission::Load).await?;

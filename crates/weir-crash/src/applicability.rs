@@ -1,4 +1,4 @@
-//! Whether the verdict of a crash test counts for a server.
+//! Applicability of a crash test's verdict to a server.
 //!
 //! A crash test cuts an emulated drive: it proves that this server, with these settings, loses nothing *if* the
 //! storage keeps the drive's rules. So it counts only for the same server on storage of which those rules are
@@ -16,22 +16,22 @@ use crate::verdict::Verdict;
 /// A running server that a verdict is to count for.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerInQuestion<'a> {
-    /// Its flavour.
+    /// Flavor of the server.
     pub flavor: Flavor,
-    /// Its version.
+    /// Version of the server.
     pub version: ServerVersion,
     /// All that it says of its variables.
     pub variables: &'a Variables,
 }
 
-/// Why a crash test does not count for a server on some storage.
+/// Reasons that a crash test does not count for a server on some storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Objections {
-    /// What is wrong with the test itself.
+    /// Problems of the test itself.
     pub of_the_test: Vec<String>,
     /// In what the servers differ.
     pub of_the_server: Vec<String>,
-    /// Which of the assumed rules nothing shows of the storage.
+    /// Assumed rules that nothing shows of the storage.
     pub of_the_storage: Vec<String>,
 }
 
@@ -44,8 +44,8 @@ impl Objections {
 }
 
 impl CrashTest {
-    /// Why it does not count for `server` on `ground` (or why that cannot be looked at); no objections: it
-    /// counts.
+    /// Returns the reasons that it does not count for `server` on `ground` (or that it cannot be looked at); no
+    /// objections: it counts.
     pub fn objections(
         &self,
         server: &ServerInQuestion<'_>,
@@ -139,8 +139,8 @@ mod tests {
     use weir_model::Atomicity;
 
     use super::*;
-    use crate::cache::{CacheRule, DeviceRules};
     use crate::crash_test::{FORMAT, Setting};
+    use crate::device_rules::{CacheRule, DeviceRules};
     use crate::storage::{BlockDevice, Storage};
     use crate::test_settings::variables;
     use crate::verdict::Tally;
@@ -182,7 +182,7 @@ mod tests {
                 own_complaints: Vec::new(),
             },
             control_setting: None,
-            tally: Tally::of(&[]),
+            tally: Tally::count(&[]),
             control: None,
             verdict: Verdict::Held {
                 states: 300,

@@ -8,8 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_drive::{Event, Names, Operation, Recording};
 use weir_model::FileKind;
 
-use crate::cache::{Cache, DeviceRules};
 use crate::cut::{Choice, Cut, Moment};
+use crate::device_rules::{Cache, DeviceRules};
 use crate::error::CrashError;
 use crate::explore_options::ExploreOptions;
 use crate::write_kind::kind_of_write;
@@ -123,12 +123,12 @@ fn spread(
     chosen
 }
 
-/// What is in flight, and what has just happened, at the present position.
+/// Operations in flight, and those that have just happened, at the present position.
 struct Watch {
     cache: Cache,
     names: Names,
     page_bytes: u64,
-    /// Where what has just happened happened last.
+    /// Last position of each event that has just happened.
     recent: BTreeMap<Moment, u64>,
     /// File and offset of the last redo write.
     redo_at: Option<(u64, u64)>,

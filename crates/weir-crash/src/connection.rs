@@ -9,7 +9,7 @@ pub(crate) fn connect(endpoint: &Endpoint) -> Result<Connection, ClientError> {
     Connection::connect(&connector, true, Patience::Endless)
 }
 
-/// How a killed server looks to its clients.
+/// Returns true if the error is that of a killed server's clients.
 pub(crate) fn is_broken(error: &ClientError) -> bool {
     error.is_lost()
 }

@@ -1,4 +1,4 @@
-//! What the workload writes: a pure function of seed, client and transaction number.
+//! Content that the workload writes: a pure function of seed, client and transaction number.
 //!
 //! So the ledger need not hold contents. A caller that knows how many transactions of a client are in the
 //! database knows what every one of its rows must hold, byte by byte.
@@ -42,7 +42,7 @@ pub(crate) struct RowId {
     pub(crate) id: u32,
 }
 
-/// What one transaction of one client does.
+/// Transaction of one client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Transaction {
     /// Rows that get a new content; no row twice.
@@ -99,12 +99,12 @@ fn own_rows(shape: Shape, client: u32) -> u32 {
     (shape.rows - client).div_ceil(shape.clients)
 }
 
-/// What `row` holds as loaded: the same for all tests, so that loaded data can be kept.
+/// Returns the content of `row` as loaded: the same for all tests, so that loaded data can be kept.
 pub(crate) fn loaded_row(row: RowId) -> Content {
     self::row(LOADED_SEED, row, 0)
 }
 
-/// What `row` holds after transaction `number` of its client.
+/// Returns the content of `row` after transaction `number` of its client.
 pub(crate) fn row(seed: u64, row: RowId, number: u32) -> Content {
     content(&mut random(seed, [row.table << 8 | 2, row.id, number]))
 }

@@ -12,13 +12,13 @@ use weir_model::{Atomicity, Bytes, Doublewrite, DriveProfile, Flavor};
 use weir_process::PathError;
 use weir_server::ServerBinary;
 
-use crate::cache::DeviceRules;
 use crate::content::Shape;
 use crate::cut::Cut;
+use crate::device_rules::DeviceRules;
 use crate::error::CrashError;
 use crate::explore::{explore, judge_changed, judge_uncut, replay};
 use crate::explore_options::ExploreOptions;
-use crate::record::{RecordOptions, Recorded, record};
+use crate::record::{RecordOptions, TestRecording, record};
 use crate::test_settings::{self, DOUBLEWRITE, FLUSH_LOG, Variables};
 use crate::verdict::{StateResult, Tally, Verdict};
 
@@ -31,7 +31,7 @@ const CONTROL_STATES: u32 = 200;
 const RECORDING: &str = "recording";
 const CONTROL: &str = "control";
 
-/// What to test.
+/// Options of a test.
 #[derive(Clone, Debug)]
 pub struct TestOptions {
     /// The server.
@@ -40,7 +40,7 @@ pub struct TestOptions {
     pub drive: DriveProfile,
     /// Power cut or process kill.
     pub cut: Cut,
-    /// The device's rules; [`DeviceRules::of`] reads them from the profile.
+    /// The device's rules; [`DeviceRules::for_profile`] reads them from the profile.
     pub rules: DeviceRules,
     /// `innodb_doublewrite`.
     pub doublewrite: String,
@@ -50,11 +50,11 @@ pub struct TestOptions {
     pub variables: Variables,
     /// The database.
     pub shape: Shape,
-    /// How many states.
+    /// Number of states.
     pub states: u32,
     /// Seed of everything.
     pub seed: u64,
-    /// How long the clients write.
+    /// Time for which the clients write.
     pub duration: Duration,
     /// The most that a recording may take.
     pub recording_limit: Bytes,
@@ -62,16 +62,16 @@ pub struct TestOptions {
     pub all: bool,
     /// Folder of the test: recordings, ledgers, results.
     pub out: PathBuf,
-    /// Where servers, drives and states live; memory is best.
+    /// Directory of servers, drives and states; memory is best.
     pub work: PathBuf,
     /// The program that mounts drives.
     pub weir: PathBuf,
 }
 
 impl TestOptions {
-    /// Whether the folder has a recording that the same test can go on from.
+    /// Returns true if the folder has a recording that the same test can go on from.
     pub fn has_recording(&self) -> bool {
-        Recorded::is_in(&self.out.join(RECORDING)) && !file(&self.out).exists()
+        TestRecording::is_in(&self.out.join(RECORDING)) && !file(&self.out).exists()
     }
 }
 
@@ -82,11 +82,11 @@ pub struct CrashTest {
     /// made again; it counts for no switch.
     #[serde(default)]
     pub format: u32,
-    /// Its settings.
+    /// Setting of the test.
     pub setting: Setting,
     /// Settings of the positive control; `None`: the test is its own control.
     pub control_setting: Option<Setting>,
-    /// What the states say.
+    /// Tally of the states.
     pub tally: Tally,
     /// The control's states.
     pub control: Option<Tally>,
@@ -107,25 +107,25 @@ pub struct CrashTest {
     pub control_states: Vec<StateResult>,
 }
 
-/// What makes a test, so that its states can be made again.
+/// Setting of a test, from which its states can be made again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// Path of the server.
     pub server: PathBuf,
-    /// Its kind.
+    /// Flavor of the server.
     pub flavor: Flavor,
-    /// Its version.
+    /// Version of the server.
     pub version: String,
     /// Name of the drive's profile.
     pub drive: String,
-    /// What ended.
+    /// Kind of the cut.
     pub cut: Cut,
-    /// What the device keeps.
+    /// Rules of the device.
     pub rules: DeviceRules,
     /// The settings that the server was started with.
     pub variables: Variables,
-    /// What it then said of the settings that decide what a power cut does to its pages
-    /// ([`crate::DECISIVE_SETTINGS`]).
+    /// Values that the server then showed of the settings that decide the effect of a power cut on
+    /// its pages ([`crate::DECISIVE_SETTINGS`]).
     #[serde(default)]
     pub said: Variables,
     /// States that were chosen.
@@ -134,7 +134,7 @@ pub struct Setting {
     pub seed: u64,
     /// Folder of the recording, in the test's folder.
     pub recording: String,
-    /// What `CHECK TABLE` says of the recorded database without any cut.
+    /// Complaints of `CHECK TABLE` about the recorded database without any cut.
     #[serde(default)]
     pub own_complaints: Vec<String>,
 }
@@ -145,7 +145,7 @@ pub enum Progress<'a> {
     /// The clients write for so long.
     Recording(Duration),
     /// A recording is done, or was there already.
-    Recorded(&'a Recorded),
+    Recorded(&'a TestRecording),
     /// The control begins.
     Control,
     /// A state was judged: its result, and how many there are to be.
@@ -177,13 +177,13 @@ pub fn test(
     })?;
     let judging_s = began.elapsed().as_secs_f64();
     let (control_setting, control_states) = control(options, &setting, &recorded, stop, watch)?;
-    let tally = Tally::of(&states);
+    let tally = Tally::count(&states);
     let control = control_setting
         .is_some()
-        .then(|| Tally::of(&control_states));
+        .then(|| Tally::count(&control_states));
     let test = CrashTest {
         format: FORMAT,
-        verdict: Verdict::of(&states, control.as_ref(), lost_is_failure),
+        verdict: Verdict::new(&states, control.as_ref(), lost_is_failure),
         commits: recorded.ledger.acknowledged() as u64,
         order_entry_transactions: recorded.ledger.order_entry_transactions,
         events: recorded.recording.event_count(),
@@ -206,7 +206,7 @@ pub fn test(
 fn control(
     options: &TestOptions,
     setting: &Setting,
-    recorded: &Recorded,
+    recorded: &TestRecording,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Option<Setting>, Vec<StateResult>), CrashError> {
@@ -247,7 +247,7 @@ fn control(
 fn own_complaints(
     options: &TestOptions,
     setting: &Setting,
-    recorded: &Recorded,
+    recorded: &TestRecording,
     stop: &AtomicBool,
 ) -> Result<Vec<String>, CrashError> {
     let explore_options = explore_options(setting, options.server.clone(), &options.work);
@@ -304,8 +304,8 @@ fn open(
     folder: &Path,
     setting: &Setting,
     work: &Path,
-) -> Result<(Recorded, ExploreOptions), CrashError> {
-    let recorded = Recorded::open(&folder.join(&setting.recording))?;
+) -> Result<(TestRecording, ExploreOptions), CrashError> {
+    let recorded = TestRecording::open(&folder.join(&setting.recording))?;
     let server = weir_server::find(Some(&setting.server))?;
     let server = weir_server::choose(&server, setting.flavor)?.clone();
     Ok((recorded, explore_options(setting, server, work)))
@@ -313,7 +313,7 @@ fn open(
 
 /// A test's mark.
 #[derive(Deserialize)]
-struct Marked {
+struct TestMark {
     #[serde(default)]
     format: u32,
     #[serde(rename = "setting")]
@@ -340,9 +340,9 @@ impl CrashTest {
     /// A file that cannot be read, or that is no test of this format.
     pub fn read_verdict(path: &Path) -> Result<Self, CrashError> {
         let text = fs::read(path).map_err(PathError::on("read", path))?;
-        let marked: Result<Marked, _> = serde_json::from_slice(&text);
+        let marked: Result<TestMark, _> = serde_json::from_slice(&text);
         match marked {
-            Ok(Marked { format, .. }) if format != FORMAT => Err(CrashError::OtherFormat {
+            Ok(TestMark { format, .. }) if format != FORMAT => Err(CrashError::OtherFormat {
                 path: path.to_owned(),
                 found: format,
                 known: FORMAT,
@@ -420,7 +420,7 @@ fn make_recording(
     setting: &Setting,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Progress<'_>),
-) -> Result<Recorded, CrashError> {
+) -> Result<TestRecording, CrashError> {
     let record_options = RecordOptions {
         server: options.server.clone(),
         variables: setting.variables.clone(),
@@ -433,7 +433,7 @@ fn make_recording(
         work: options.work.clone(),
         weir: options.weir.clone(),
     };
-    let recorded = if let Some(kept) = Recorded::kept(&record_options)? {
+    let recorded = if let Some(kept) = TestRecording::kept(&record_options)? {
         kept
     } else {
         watch(Progress::Recording(options.duration));
@@ -446,7 +446,7 @@ fn make_recording(
 fn judge_all(
     options: &TestOptions,
     setting: &Setting,
-    recorded: &Recorded,
+    recorded: &TestRecording,
     stop: &AtomicBool,
     on_result: &mut dyn FnMut(&StateResult) -> bool,
 ) -> Result<Vec<StateResult>, CrashError> {

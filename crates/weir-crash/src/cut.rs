@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weir_model::FileKind;
 
-/// What ended.
+/// Kind of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
@@ -13,7 +13,7 @@ pub enum Cut {
     ProcessKill,
 }
 
-/// What was going on at a cut.
+/// Activity at a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
@@ -36,7 +36,7 @@ pub enum Moment {
 }
 
 impl Moment {
-    /// Whether a cut at this moment is meant to hit a write to a file of `kind`.
+    /// Returns true if a cut at this moment is meant to hit a write to a file of `kind`.
     pub(crate) fn aims_at(self, kind: FileKind) -> bool {
         match self {
             Self::PageFlush => matches!(kind, FileKind::Data | FileKind::Undo),
@@ -67,9 +67,9 @@ impl Moment {
 pub(crate) struct Choice {
     /// Number of the first event that does not happen any more.
     pub(crate) position: u64,
-    /// Which of the possible outcomes at this place.
+    /// Number of the outcome among the possible ones at this place.
     pub(crate) branch: u32,
-    /// How many there are, where all are tried; `None`: this one was drawn.
+    /// Number of outcomes, where all are tried; `None`: this one was drawn.
     pub(crate) outcomes: Option<u32>,
     pub(crate) moment: Moment,
 }

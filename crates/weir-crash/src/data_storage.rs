@@ -1,4 +1,4 @@
-//! What lies below a server's data: storage of this host, or a drive that Weir emulates.
+//! Storage below a server's data: of this host, or a drive that Weir emulates.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 use weir_model::Bytes;
 use weir_process::Mount;
 
-use crate::cache::DeviceRules;
+use crate::device_rules::DeviceRules;
 use crate::error::CrashError;
 use crate::kept_rules::KeptRules;
 use crate::storage::Storage;
 
-/// What lies below a folder.
+/// Storage below a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum DataStorage {
@@ -22,9 +22,9 @@ pub enum DataStorage {
     Emulated {
         /// The profile's name.
         drive: String,
-        /// Where it is mounted.
+        /// Mountpoint of the drive.
         mountpoint: PathBuf,
-        /// What it keeps.
+        /// Rules of the drive.
         rules: DeviceRules,
     },
 }
@@ -48,16 +48,16 @@ impl DataStorage {
 
     /// A drive that does not answer is unknown storage.
     fn emulated(path: &Path) -> Option<Self> {
-        let mount = Mount::of(path).filter(Mount::is_drive)?;
+        let mount = Mount::for_path(path).filter(Mount::is_drive)?;
         let profile = weir_drive::profile(&mount.mountpoint).ok()?;
         Some(Self::Emulated {
-            rules: DeviceRules::of(&profile),
+            rules: DeviceRules::for_profile(&profile),
             drive: profile.name,
             mountpoint: mount.mountpoint,
         })
     }
 
-    /// What it keeps in a power cut.
+    /// Returns the rules that it keeps in a power cut.
     pub fn kept(&self) -> KeptRules {
         match self {
             Self::Storage(storage) => storage.kept(),
@@ -65,7 +65,7 @@ impl DataStorage {
         }
     }
 
-    /// Its name in a sentence.
+    /// Returns its name in a sentence.
     pub fn name(&self) -> String {
         match self {
             Self::Storage(storage) => format!("the storage of {}", storage.path.display()),
@@ -75,7 +75,7 @@ impl DataStorage {
         }
     }
 
-    /// What is known of pages of `page`, in plain words.
+    /// Returns the known facts on pages of `page`, in plain words.
     pub fn lines(&self, page: Bytes) -> Vec<String> {
         match self {
             Self::Storage(storage) => storage.lines(page),

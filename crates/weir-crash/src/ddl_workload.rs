@@ -68,7 +68,7 @@ fn tables_changed(number: u32) -> [String; 6] {
     ]
 }
 
-/// What truncation needs, made with the loaded data: rows to change.
+/// Returns the statements that truncation needs, made with the loaded data: rows to change.
 pub(crate) fn prepared(flavor: Flavor) -> Vec<String> {
     match flavor {
         Flavor::Mysql => Vec::new(),

@@ -44,7 +44,7 @@ pub(crate) fn decisive(mut said: Variables) -> Variables {
 /// A decisive setting in which a server differs from a tested one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingDifference {
-    /// Its name.
+    /// Name of the setting.
     pub name: &'static str,
     /// As the tested server said it; `None`: it has none.
     pub tested: Option<String>,

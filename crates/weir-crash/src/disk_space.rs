@@ -1,4 +1,4 @@
-//! How many states are recovered at a time, and the room that they take.
+//! Number of states that are recovered at a time, and the room that they take.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -10,10 +10,11 @@ use crate::error::CrashError;
 
 /// Recoveries at a time and processor: a server that starts or ends waits more than half of its time.
 const WORKERS_PER_PROCESSOR: usize = 2;
-/// What a server may write beside its copy of the database: temporary tablespaces, redo, logs.
+/// Bytes that a server may write beside its copy of the database: temporary tablespaces, redo,
+/// logs.
 pub(crate) const HEADROOM: Bytes = Bytes(64 << 20);
 
-/// How many states are recovered at a time.
+/// Returns the number of states that are recovered at a time.
 pub(crate) fn workers() -> usize {
     WORKERS_PER_PROCESSOR * thread::available_parallelism().map_or(1, NonZero::get)
 }

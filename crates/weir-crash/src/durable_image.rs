@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use weir_drive::{Data, Event, Operation, Recording, Replayer};
 use weir_model::FileKind;
 
-use crate::cache::{Cache, DeviceRules, OpenWrite};
 use crate::cut::{Choice, Cut};
+use crate::device_rules::{Cache, DeviceRules, OpenWrite};
 use crate::error::CrashError;
 use crate::ground_truth::GroundTruth;
-use crate::torn::TornPage;
+use crate::torn_page::TornPage;
 use crate::write_kind::kind_of_write;
 use crate::write_outcome::{self, Part, WriteOutcome};
 
@@ -23,7 +23,7 @@ pub(crate) struct DurableImage {
     rules: DeviceRules,
     /// Bytes of the server's pages, the unit of the ground truth.
     page_bytes: u64,
-    /// What the undecided writes hold.
+    /// Data of the undecided writes.
     data: BTreeMap<u64, Data>,
     /// Number of the next event.
     pub(crate) position: u64,
@@ -141,7 +141,7 @@ impl DurableImage {
         let (size, end) = (self.page_bytes, outcome.write.offset + outcome.write.bytes);
         let pages = outcome.write.offset / size..end.div_ceil(size);
         for page in pages {
-            match outcome.of(page * size..(page + 1) * size) {
+            match outcome.part_in(page * size..(page + 1) * size) {
                 Part::All => {}
                 Part::Some => truth
                     .torn_pages

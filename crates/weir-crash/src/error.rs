@@ -1,4 +1,4 @@
-//! Why the crash lab could not do its work. What it *found* is a verdict, not an error.
+//! Reason that the crash lab could not do its work. What it *found* is a verdict, not an error.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use weir_load::LoadError;
 use weir_process::{PathError, ProcessError};
 use weir_server::ServerError;
 
-/// Why a crash test could not be made.
+/// Reason that a crash test could not be made.
 #[derive(Debug, Error)]
 pub enum CrashError {
     /// A file or directory.
@@ -30,7 +30,7 @@ pub enum CrashError {
     /// A statement of the workload.
     #[error("the crash test's workload failed: {doing} ({}); see the server's error log", .source.words())]
     Statement {
-        /// What it was about.
+        /// Action that failed.
         doing: String,
         /// The server's words.
         source: Box<weir_mysql::ClientError>,
@@ -43,7 +43,7 @@ pub enum CrashError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem.
         why: String,
     },
     /// A verdict of another version of Weir.
@@ -54,7 +54,7 @@ pub enum CrashError {
     OtherFormat {
         /// The file.
         path: PathBuf,
-        /// Its format; 0 before there were numbers.
+        /// Format of the file; 0 before there were numbers.
         found: u32,
         /// The format that counts.
         known: u32,
@@ -64,7 +64,7 @@ pub enum CrashError {
     NoSuchState {
         /// The number asked for.
         state: u32,
-        /// How many there are.
+        /// Number of states.
         states: u32,
     },
     /// A folder that has a test already.
@@ -84,7 +84,7 @@ pub enum CrashError {
     CutShort {
         /// The folder of the recording.
         folder: PathBuf,
-        /// How that shows.
+        /// Sign of it.
         why: String,
     },
     /// The server has another setting than the test asked for.
@@ -94,9 +94,9 @@ pub enum CrashError {
     OtherSetting {
         /// The variable.
         name: String,
-        /// What was asked for.
+        /// Value that was asked for.
         wanted: String,
-        /// What the server says.
+        /// Value that the server shows.
         found: String,
     },
     /// The server alone did damage.
@@ -104,13 +104,13 @@ pub enum CrashError {
         "the database is damaged though nothing was cut: {why}; the server did that, so its crash states say nothing about the drive: try another seed or version"
     )]
     DamagedUncut {
-        /// What was found first.
+        /// First complaint.
         why: String,
     },
     /// Nothing was recorded from which states could be made.
     #[error("the recording is too short for a crash test: {why}; let it run longer with --seconds")]
     TooShort {
-        /// What is missing.
+        /// Missing part.
         why: String,
     },
     /// Ctrl-C.

@@ -16,12 +16,12 @@ use crate::cut::{Choice, Cut, Moment};
 use crate::disk_space::{HEADROOM, check_room, workers};
 use crate::durable_image::DurableImage;
 use crate::error::CrashError;
-use crate::expected::Expected;
+use crate::expected_rows::ExpectedRows;
 use crate::explore_options::ExploreOptions;
 use crate::ground_truth::GroundTruth;
 use crate::judge::{Judge, Recovery};
-use crate::record::Recorded;
-use crate::torn::{self, TornPage};
+use crate::record::TestRecording;
+use crate::torn_page::{self, TornPage};
 use crate::verdict::StateResult;
 use crate::{sparse_files, test_settings};
 
@@ -43,7 +43,7 @@ struct CrashState {
 ///
 /// A recording that cannot be read, a server that cannot be started, or `stop`.
 pub fn explore(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     stop: &AtomicBool,
     on_result: &mut dyn FnMut(&StateResult) -> bool,
@@ -52,7 +52,7 @@ pub fn explore(
     let work = WorkDirectory::create(&options.work, "states")?;
     let workers = workers();
     check_room(&recorded.base(), &options.work)?;
-    let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
+    let expected = ExpectedRows::new(recorded.ledger.seed, recorded.ledger.shape);
     let judge = judge(recorded, options, &expected, stop)?;
     let ended = AtomicBool::new(false);
     let is_over = || ended.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
@@ -96,7 +96,7 @@ pub fn explore(
 ///
 /// As [`explore`].
 pub fn judge_uncut(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
@@ -125,7 +125,7 @@ pub fn judge_uncut(
 ///
 /// As [`explore`].
 pub fn replay(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     state: u32,
     directory: &Path,
@@ -149,7 +149,7 @@ pub fn replay(
 ///
 /// As [`explore`].
 pub fn judge_changed(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     state: u32,
     directory: &Path,
@@ -178,7 +178,7 @@ pub fn judge_changed(
 
 /// Recovery changes the data, so it gets a copy of its own.
 fn judge_copy(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     made: CrashState,
     work: &WorkDirectory,
@@ -191,20 +191,20 @@ fn judge_copy(
 
 /// Recovers and judges one state alone; its directory is used up by it.
 fn judge_made(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     made: CrashState,
     stop: &AtomicBool,
 ) -> Result<StateResult, CrashError> {
-    let expected = Expected::new(recorded.ledger.seed, recorded.ledger.shape);
+    let expected = ExpectedRows::new(recorded.ledger.seed, recorded.ledger.shape);
     judge_state(&judge(recorded, options, &expected, stop)?, made)
 }
 
 /// The recorded server with the recorded settings, and what it must come up with.
 fn judge<'a>(
-    recorded: &'a Recorded,
+    recorded: &'a TestRecording,
     options: &'a ExploreOptions,
-    expected: &'a Expected,
+    expected: &'a ExpectedRows,
     stop: &'a AtomicBool,
 ) -> Result<Judge<'a>, CrashError> {
     let data = weir_server::space_occupied(&recorded.base())?;
@@ -219,11 +219,15 @@ fn judge<'a>(
     })
 }
 
-fn choices(recorded: &Recorded, options: &ExploreOptions) -> Result<Vec<Choice>, CrashError> {
+fn choices(recorded: &TestRecording, options: &ExploreOptions) -> Result<Vec<Choice>, CrashError> {
     choose(&recorded.recording, recorded.began_ns, options)
 }
 
-fn choice(recorded: &Recorded, options: &ExploreOptions, state: u32) -> Result<Choice, CrashError> {
+fn choice(
+    recorded: &TestRecording,
+    options: &ExploreOptions,
+    state: u32,
+) -> Result<Choice, CrashError> {
     let choices = choices(recorded, options)?;
     let states = choices.len() as u32;
     let index = state.checked_sub(1).filter(|&index| index < states);
@@ -231,7 +235,7 @@ fn choice(recorded: &Recorded, options: &ExploreOptions, state: u32) -> Result<C
 }
 
 fn durable_image(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     place: &Path,
 ) -> Result<DurableImage, CrashError> {
@@ -262,7 +266,7 @@ fn follow(
 }
 
 fn make_states(
-    recorded: &Recorded,
+    recorded: &TestRecording,
     options: &ExploreOptions,
     choices: &[Choice],
     place: &Path,
@@ -295,7 +299,7 @@ fn make_state(
     let mut truth = image.branch(&home, options.cut, options.seed, choice)?;
     let doublewrite = test_settings::doublewrite(options.server.flavor, &options.variables);
     if doublewrite == Some(Doublewrite::Repairs) {
-        torn::note_before(&mut truth.torn_pages, &home)?;
+        torn_page::note_before(&mut truth.torn_pages, &home)?;
     }
     Ok(CrashState {
         number,
@@ -328,7 +332,7 @@ fn judge_state(judge: &Judge<'_>, made: CrashState) -> Result<StateResult, Crash
         // A server that had no room is no finding.
         weir_server::check_space(&made.home, HEADROOM)?;
         let is_recovered = matches!(judgement.recovery, Recovery::Clean);
-        torn::note_after(&mut truth.torn_pages, &made.home, is_recovered);
+        torn_page::note_after(&mut truth.torn_pages, &made.home, is_recovered);
     } else {
         let pages = truth.torn_pages.iter_mut();
         pages.for_each(TornPage::forget);

@@ -1,8 +1,8 @@
-//! What an emulated drive knows of a cut, whatever the server says of it.
+//! Facts that an emulated drive knows of a cut, independent of the server.
 
 use serde::{Deserialize, Serialize};
 
-use crate::torn::TornPage;
+use crate::torn_page::TornPage;
 
 /// The drive's ground truth of one state: what the cut did to the writes that were not yet safe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

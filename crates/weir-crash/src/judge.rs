@@ -15,7 +15,7 @@ use weir_process::{ProcessIdentity, Signal};
 use weir_server::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
 use crate::error::CrashError;
-use crate::expected::{Expected, LedgerReport};
+use crate::expected_rows::{ExpectedRows, LedgerReport};
 use crate::ledger::Ledger;
 use crate::server_clock::{ServerClock, WAIT_MAX};
 use crate::{connection, order_entry, workload};
@@ -24,22 +24,22 @@ use crate::{connection, order_entry, workload};
 
 /// A recovery that takes longer hangs: the data are small.
 const RECOVERY_PATIENCE: Duration = Duration::from_mins(1);
-/// How long a server that said that a page is corrupted may be silent. MySQL 9.7 waits for such a page for
-/// ever when it has to apply the redo log to it; others it reads a hundred times, with a dump each, and ends.
+/// Time for which a server that reported a corrupted page may be silent. MySQL 9.7 waits for such a page for ever when
+/// it has to apply the redo log to it; others it reads a hundred times, with a dump each, and ends.
 const CORRUPTION_PATIENCE: Duration = Duration::from_secs(3);
 /// The words of both servers for such a page.
 const CORRUPTION: &str = "page corruption";
 /// A server that has not answered all questions and ended after so long hangs.
 const ANSWER_PATIENCE: Duration = Duration::from_mins(2);
-/// How long a server that broke its connections may take to end.
+/// Time limit for a server that broke its connections to end.
 const ENDING_PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is looked whether to go on.
+/// Interval of looks for a stop.
 const GLANCE: Duration = Duration::from_millis(50);
-/// How long and after what pause a table with a complaint is looked at again.
+/// Time for which, and pause after which, a table with a complaint is looked at again.
 const CHECK_PATIENCE: Duration = Duration::from_secs(3);
 const CHECK_PAUSE: Duration = Duration::from_millis(300);
 
-/// How the server came up.
+/// Way in which the server came up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome", content = "words")]
 pub enum Recovery {
@@ -53,12 +53,12 @@ pub enum Recovery {
     Hung(String),
 }
 
-/// What was found in one state.
+/// Findings in one state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// How the server came up.
+    /// Way in which the server came up.
     pub recovery: Recovery,
-    /// What `CHECK TABLE ... EXTENDED` had to say other than OK.
+    /// Output of `CHECK TABLE ... EXTENDED` other than OK.
     pub check_table: Vec<String>,
     /// Records that are marked as deleted and purge has left: no query sees them, and `MariaDB` warns of them.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Whether the database is damaged: anything but lost commits.
+    /// Returns true if the database is damaged: anything but lost commits.
     pub fn is_damaged(&self) -> bool {
         self.recovery != Recovery::Clean
             || !self.check_table.is_empty()
@@ -111,14 +111,14 @@ impl Judgement {
     }
 }
 
-/// How the judged server is started: the same binary and settings as the recorded one, with a pool that is
-/// large enough for recovery.
+/// Judge of states: the same binary and settings as the recorded server, with a pool that is large enough for
+/// recovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Judge<'a> {
     pub(crate) binary: &'a ServerBinary,
     /// Settings of the recovery.
     pub(crate) variables: BTreeMap<String, String>,
-    pub(crate) expected: &'a Expected,
+    pub(crate) expected: &'a ExpectedRows,
     pub(crate) ledger: &'a Ledger,
     /// Complaints of `CHECK TABLE` that have nothing to do with a cut.
     pub(crate) own_complaints: &'a [String],
@@ -186,11 +186,11 @@ impl Judge<'_> {
 
     /// Does `work` with the server `pid`, which is killed when that takes too long (true) or Ctrl-C comes.
     fn guarded<T>(&self, pid: u32, work: impl FnOnce() -> T) -> (T, bool) {
-        let process = ProcessIdentity::of(pid);
+        let process = ProcessIdentity::for_pid(pid);
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             let guard = scope.spawn(|| {
-                let mut clock = ServerClock::of(pid);
+                let mut clock = ServerClock::start(pid);
                 while !is_over.load(Ordering::Acquire) {
                     let hung = clock.is_past(ANSWER_PATIENCE);
                     if hung || self.stop.load(Ordering::Relaxed) {
@@ -244,7 +244,7 @@ impl Judge<'_> {
         judgement: &mut Judgement,
     ) -> Result<(), weir_mysql::ClientError> {
         let mut connection = connection::connect(&server.endpoint())?;
-        let mut clock = ServerClock::of(server.pid());
+        let mut clock = ServerClock::start(server.pid());
         let shape = self.ledger.shape;
         let tables = workload::all_tables(shape);
         self.check_tables(&mut connection, tables, &mut clock, judgement)?;
@@ -276,7 +276,8 @@ impl Judge<'_> {
     }
 }
 
-/// What `CHECK TABLE ... EXTENDED` says that stays, but for what is `known`; and of how many garbage entries.
+/// Returns the lasting complaints of `CHECK TABLE ... EXTENDED`, but for those that are `known`, and the number of
+/// garbage entries.
 ///
 /// Transactions that the cut left open are rolled back, and purged, while the server answers already: a complaint counts
 /// if it stays.
@@ -306,14 +307,15 @@ fn check(
     }
 }
 
-/// What `MariaDB` warns of where purge left records behind: entries without a row, and rows without history. No query sees
-/// them, and its authors count them as garbage (MDEV-24402).
+/// Warnings of `MariaDB` where purge left records behind: entries without a row, and rows without history. No query
+/// sees them, and its authors count them as garbage (MDEV-24402).
 const LEFT_BY_PURGE: [&str; 2] = [
     "Clustered index record not found",
     "Unpurged clustered index record",
 ];
 
-/// Whether a warning of `MariaDB` is of a record that purge left behind, marked as deleted (`REC_INFO_DELETED_FLAG`).
+/// Returns true if a warning of `MariaDB` is of a record that purge left behind, marked as deleted
+/// (`REC_INFO_DELETED_FLAG`).
 fn is_garbage(text: &str) -> bool {
     const DELETED: u32 = 0x20;
     let info_bits = text.split_once("info_bits=").and_then(|(_, rest)| {
@@ -328,7 +330,7 @@ fn is_garbage(text: &str) -> bool {
 struct Patience<'a> {
     clock: ServerClock,
     error_log: PathBuf,
-    /// What it said of a page that it cannot recover from.
+    /// Words of the server about a page that it cannot recover from.
     words: &'a mut String,
     /// Length of its log by then, and when it was last heard of, from those words on.
     heard: Option<(usize, Duration)>,
@@ -337,7 +339,7 @@ struct Patience<'a> {
 impl<'a> Patience<'a> {
     fn new(server: &PrivateServer, words: &'a mut String) -> Self {
         Self {
-            clock: ServerClock::of(server.pid()),
+            clock: ServerClock::start(server.pid()),
             error_log: server.error_log().to_owned(),
             words,
             heard: None,
@@ -373,7 +375,7 @@ impl<'a> Patience<'a> {
     }
 }
 
-/// Its last words, if it has ended; after `a_moment` if its connections broke, since they do so first.
+/// Returns its last words, if it has ended; after `a_moment` if its connections broke, since they do so first.
 fn ended(server: &mut PrivateServer, a_moment: bool) -> Option<String> {
     let began = Instant::now();
     loop {

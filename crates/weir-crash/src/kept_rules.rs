@@ -1,18 +1,18 @@
-//! Whether one storage keeps at least the rules that another one was tested with.
+//! Comparison of a storage's rules with those that another one was tested with.
 
 use serde::Serialize;
 use weir_model::{Atomicity, Bytes};
 
-use crate::cache::{CacheRule, DeviceRules};
+use crate::device_rules::{CacheRule, DeviceRules};
 
-/// What a storage keeps in a power cut, as far as it is known.
+/// Known rules of a storage in a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptRules {
-    /// What becomes of its write cache; `None`: unknown.
+    /// Rule of its write cache; `None`: unknown.
     pub cache: Option<CacheRule>,
-    /// How much the cache can hold back; `None`: unknown.
+    /// Bytes that the cache can hold back; `None`: unknown.
     pub cache_size: Option<Bytes>,
-    /// What is never torn.
+    /// Units that are never torn.
     pub atomicity: Atomicity,
 }
 
@@ -27,7 +27,7 @@ impl From<DeviceRules> for KeptRules {
 }
 
 impl CacheRule {
-    /// How much of it survives: the more the larger.
+    /// Returns the rank of the rule: the more survives the larger.
     fn rank(self) -> u8 {
         match self {
             Self::Lying => 0,
@@ -47,7 +47,8 @@ impl CacheRule {
 }
 
 impl KeptRules {
-    /// What it lacks of the rules that a test assumed, one line each; empty: it keeps all of them.
+    /// Returns the rules that a test assumed and that it lacks, one line each; empty: it keeps all
+    /// of them.
     pub fn lacks(&self, assumed: &DeviceRules) -> Vec<String> {
         let atomicity = self.lacks_atomicity(&assumed.atomicity);
         atomicity

@@ -1,4 +1,4 @@
-//! Who was told when that a transaction is committed.
+//! Acknowledgements of commits, by client and time.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,24 +24,24 @@ pub struct Ledger {
 /// One transaction's COMMIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
-    /// When the client asked for it.
+    /// Time at which the client asked for it.
     pub sent_ns: u64,
-    /// When the client read the server's OK; `None`: never.
+    /// Time at which the client read the server's OK; `None`: never.
     pub acknowledged_ns: Option<u64>,
 }
 
-/// How many transactions of a client may be in the database.
+/// Number of transactions of a client that may be in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allowed {
+pub(crate) struct TransactionBounds {
     /// All that were acknowledged must be there.
     pub(crate) acknowledged: u32,
-    /// None that was not asked for can be.
+    /// No more than were sent can be there: rows that no transaction wrote cannot exist.
     pub(crate) sent: u32,
 }
 
 impl Ledger {
-    /// What a cut at `at_ns` allows of `client`.
-    pub(crate) fn at(&self, client: usize, at_ns: u64) -> Allowed {
+    /// Returns the bounds for `client` after a cut at `at_ns`.
+    pub(crate) fn at(&self, client: usize, at_ns: u64) -> TransactionBounds {
         let commits = &self.clients[client];
         let acknowledged = commits.partition_point(|commit| {
             commit
@@ -49,7 +49,7 @@ impl Ledger {
                 .is_some_and(|acknowledged_ns| acknowledged_ns < at_ns)
         });
         let sent = commits.partition_point(|commit| commit.sent_ns < at_ns);
-        Allowed {
+        TransactionBounds {
             acknowledged: acknowledged as u32,
             sent: sent as u32,
         }

@@ -1,5 +1,5 @@
 //! The crash lab: may the doublewrite buffer be off on this storage?
-//! Change here: where to cut: `choose_cuts.rs`; what a cut leaves of a write: `write_outcome.rs`; rules of devices: `cache.rs`; how a state is judged: `judge.rs`; all states together: `verdict.rs`. Words: `weir/src/commands/crash_test.rs`.
+//! Change here: where to cut: `choose_cuts.rs`; what a cut leaves of a write: `write_outcome.rs`; rules of devices: `device_rules.rs`; how a state is judged: `judge.rs`; all states together: `verdict.rs`. Words: `weir/src/commands/crash_test.rs`.
 //!
 //! One recording of a server at work ([`record`]) gives many crash states: a place in it, all that was
 //! surely on the media by then, and of what was not, a part that the device's rules allow
@@ -8,7 +8,6 @@
 //! page's checksum, and by the ledger of acknowledged commits.
 
 mod applicability;
-mod cache;
 mod choose_cuts;
 mod connection;
 mod content;
@@ -17,10 +16,11 @@ mod cut;
 mod data_storage;
 mod ddl_workload;
 mod decisive_settings;
+mod device_rules;
 mod disk_space;
 mod durable_image;
 mod error;
-mod expected;
+mod expected_rows;
 mod explore;
 mod explore_options;
 mod ground_truth;
@@ -34,14 +34,13 @@ mod server_clock;
 mod sparse_files;
 mod storage;
 mod test_settings;
-mod torn;
+mod torn_page;
 mod verdict;
 mod workload;
 mod write_kind;
 mod write_outcome;
 
 pub use applicability::{Objections, ServerInQuestion};
-pub use cache::{CacheRule, DeviceRules};
 pub use content::Shape;
 pub use crash_test::{
     CrashTest, FORMAT, Progress, Setting, TestOptions, judge_changed_state, replay_state, test,
@@ -49,8 +48,9 @@ pub use crash_test::{
 pub use cut::{Cut, Moment};
 pub use data_storage::DataStorage;
 pub use decisive_settings::{DECISIVE_SETTINGS, SettingDifference};
+pub use device_rules::{CacheRule, DeviceRules};
 pub use error::CrashError;
-pub use expected::LedgerReport;
+pub use expected_rows::LedgerReport;
 pub use explore::{explore, judge_changed, judge_uncut, replay};
 pub use explore_options::ExploreOptions;
 pub use ground_truth::GroundTruth;
@@ -58,7 +58,7 @@ pub use judge::{Judgement, Recovery};
 pub use kept_rules::KeptRules;
 pub use ledger::{Commit, Ledger};
 pub use power_cut::survivors;
-pub use record::{RecordOptions, Recorded, record};
+pub use record::{RecordOptions, TestRecording, record};
 pub use storage::{BlockDevice, Nvme, NvmeIdentity, Storage};
-pub use torn::TornPage;
+pub use torn_page::TornPage;
 pub use verdict::{Rate, StateResult, Tally, Verdict};

@@ -5,8 +5,8 @@ use std::path::Path;
 use weir_drive::Recording;
 use weir_model::PAGE_SIZE_DEFAULT;
 
-use crate::cache::DeviceRules;
 use crate::cut::{Choice, Cut, Moment};
+use crate::device_rules::DeviceRules;
 use crate::durable_image::DurableImage;
 use crate::error::CrashError;
 use crate::ground_truth::GroundTruth;

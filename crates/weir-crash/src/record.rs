@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use weir_drive::{DriveProcess, Ended, MountOptions, Recording, RecordingOptions};
+use weir_drive::{DriveProcess, MountOptions, Recording, RecordingEnd, RecordingOptions};
 use weir_process::{PathError, WorkDirectory, monotonic_ns};
 use weir_server::{PrivateServer, ServerBinary, SnapshotKey, Snapshots, StartOptions, initialise};
 
@@ -24,15 +24,15 @@ const DATA_FORMAT: u32 = 4;
 const NOTE: &str = "ledger.json";
 /// The whole pool is flushed at the end of the loading.
 const STOP_PATIENCE: Duration = Duration::from_mins(5);
-/// How often the end of the recording is looked for.
+/// Interval of looks for the end of the recording.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// What to record.
+/// Options of a recording.
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
     /// The server.
     pub server: ServerBinary,
-    /// Its settings; the same ones recover every state.
+    /// Settings of the server; the same ones recover every state.
     pub variables: Variables,
     /// Name of the drive's profile, or the path of one.
     pub drive: String,
@@ -40,13 +40,13 @@ pub struct RecordOptions {
     pub shape: Shape,
     /// Seed of what the clients write.
     pub seed: u64,
-    /// How long they write.
+    /// Time for which they write.
     pub duration: Duration,
     /// The recording ends when it has grown to this.
     pub limit: weir_model::Bytes,
     /// An absent or empty folder that gets base, recording and ledger.
     pub out: PathBuf,
-    /// Where server and drive work; memory is best.
+    /// Directory of server and drive; memory is best.
     pub work: PathBuf,
     /// The program that mounts drives.
     pub weir: PathBuf,
@@ -54,31 +54,31 @@ pub struct RecordOptions {
 
 /// A recording with all that its states need.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct TestRecording {
     folder: PathBuf,
-    /// What every state is made from.
+    /// Recording that every state is made from.
     pub recording: Recording,
     /// The transactions that were acknowledged to the clients.
     pub ledger: Ledger,
-    /// When the clients began: cuts lie after it.
+    /// Time at which the clients began: cuts lie after it.
     pub began_ns: u64,
-    /// What the server said of its decisive settings.
+    /// Decisive settings, as the server showed them.
     pub said: Variables,
 }
 
 /// Written last: where it is, the recording is whole.
 #[derive(Serialize, Deserialize)]
 struct Note {
-    making: Making,
+    making: RecordingInputs,
     began_ns: u64,
     ledger: Ledger,
     #[serde(default)]
     said: Variables,
 }
 
-/// What a recording was made by: a test of the same may go on from it.
+/// Inputs of a recording: a test of the same may go on from it.
 #[derive(PartialEq, Serialize, Deserialize)]
-struct Making {
+struct RecordingInputs {
     server: PathBuf,
     version: String,
     drive: String,
@@ -89,8 +89,8 @@ struct Making {
     limit: weir_model::Bytes,
 }
 
-impl Making {
-    fn of(options: &RecordOptions) -> Self {
+impl RecordingInputs {
+    fn new(options: &RecordOptions) -> Self {
         Self {
             server: options.server.path.clone(),
             version: options.server.version.to_string(),
@@ -104,7 +104,7 @@ impl Making {
     }
 }
 
-impl Recorded {
+impl TestRecording {
     /// Opens what [`record`] left in `folder`.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Recorded {
         Self::from_note(folder, read_note(folder)?)
     }
 
-    /// Whether [`record`] has come to its end in `folder`.
+    /// Returns true if [`record`] has come to its end in `folder`.
     pub(crate) fn is_in(folder: &Path) -> bool {
         folder.join(NOTE).exists()
     }
@@ -125,7 +125,7 @@ impl Recorded {
             return Ok(None);
         }
         let note = read_note(&options.out)?;
-        if note.making != Making::of(options) {
+        if note.making != RecordingInputs::new(options) {
             return Err(CrashError::OtherRecording {
                 folder: options.out.clone(),
             });
@@ -135,7 +135,7 @@ impl Recorded {
 
     fn from_note(folder: &Path, note: Note) -> Result<Self, CrashError> {
         let recording = Recording::open(&folder.join("recording"))?;
-        if recording.ended() == Ended::CutShort {
+        if recording.ended() == RecordingEnd::CutShort {
             return Err(CrashError::CutShort {
                 folder: folder.to_owned(),
                 why: format!("it has {} whole events and no end", recording.event_count()),
@@ -150,7 +150,7 @@ impl Recorded {
         })
     }
 
-    /// What the drive held when the recording began.
+    /// Returns the drive's content when the recording began.
     pub(crate) fn base(&self) -> PathBuf {
         self.folder.join("base")
     }
@@ -170,7 +170,7 @@ fn read_note(folder: &Path) -> Result<Note, CrashError> {
 /// # Errors
 ///
 /// A server, a drive or a load that fails, or `stop`.
-pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, CrashError> {
+pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<TestRecording, CrashError> {
     let home = WorkDirectory::create(&options.work, "crash")?;
     let (backing, mountpoint) = (home.path().join("backing"), home.path().join("drive"));
     let base = options.out.join("base");
@@ -202,7 +202,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     server.kill();
     drive.unmount()?;
     let note = Note {
-        making: Making::of(options),
+        making: RecordingInputs::new(options),
         began_ns,
         ledger: written?,
         said: decisive(said),
@@ -210,7 +210,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<Recorded, Cr
     let path = options.out.join(NOTE);
     let text = serde_json::to_vec(&note).expect("invariant: a ledger has no maps");
     fs::write(&path, text).map_err(PathError::on("write", &path))?;
-    Recorded::open(&options.out)
+    TestRecording::open(&options.out)
 }
 
 /// Servers round, cap and override: a test of what was not asked for would be taken for another.
@@ -259,7 +259,7 @@ fn write_for(
     Ok(ledger)
 }
 
-/// What is loaded, for the name of its snapshot.
+/// Returns the name of the loaded data, for the name of its snapshot.
 fn workload_name(shape: Shape) -> String {
     let ledger = format!("crash_ledger_{}", shape.clients);
     match shape.warehouses {

@@ -1,4 +1,4 @@
-//! How long a server is waited for.
+//! Time for which a server is waited for.
 //!
 //! A limit in wall-clock time takes a slow server on a busy machine for a hung one. So a time in which a
 //! thread of the server was ready to run and had no processor does not count. The kernel says how long
@@ -21,14 +21,14 @@ pub(crate) struct ServerClock {
     pid: u32,
     began: Instant,
     read_at: Instant,
-    /// What each thread had waited for a processor by then, nanoseconds.
+    /// Time that each thread had waited for a processor by then, nanoseconds.
     queued_ns: HashMap<OsString, u64>,
     counted: Duration,
 }
 
 impl ServerClock {
     /// Begins now, with the server `pid`.
-    pub(crate) fn of(pid: u32) -> Self {
+    pub(crate) fn start(pid: u32) -> Self {
         let now = Instant::now();
         let mut clock = Self {
             pid,
@@ -52,7 +52,7 @@ impl ServerClock {
         self.counted
     }
 
-    /// Whether it has been waited for as long as `limit`, or as anything is.
+    /// Returns true if it has been waited for as long as `limit`, or as anything is.
     pub(crate) fn is_past(&mut self, limit: Duration) -> bool {
         self.elapsed() > limit || self.began.elapsed() > WAIT_MAX
     }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn who_sleeps_is_timed_and_who_waits_for_a_processor_is_not() {
         let asleep = Children(vec![Command::new("sleep").arg("60").spawn().unwrap()]);
-        let mut clock = ServerClock::of(asleep.0[0].id());
+        let mut clock = ServerClock::start(asleep.0[0].id());
         thread::sleep(2 * READ_EVERY);
         let slept = clock.elapsed();
         assert!(slept >= READ_EVERY, "{slept:?}");
@@ -118,7 +118,7 @@ mod tests {
         let mut busy = Children(vec![spinning("10")]);
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         busy.0.extend((0..2 * processors).map(|_| spinning("0")));
-        let mut clock = ServerClock::of(busy.0[0].id());
+        let mut clock = ServerClock::start(busy.0[0].id());
         let began = Instant::now();
         while began.elapsed() < 3 * READ_EVERY {
             thread::sleep(READ_EVERY);

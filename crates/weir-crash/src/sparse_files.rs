@@ -9,7 +9,7 @@ use weir_process::PathError;
 
 use crate::error::CrashError;
 
-/// What file systems make holes of.
+/// Unit of holes in file systems, bytes.
 const BLOCK_BYTES: usize = 4096;
 
 /// Makes holes of the zeroes in the files below `directory`: they read as before and take no room.

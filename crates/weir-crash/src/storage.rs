@@ -16,7 +16,7 @@ use weir_model::{Atomicity, Bytes};
 use weir_process::{Mount, PathError};
 use weir_server::Proof;
 
-use crate::cache::CacheRule;
+use crate::device_rules::CacheRule;
 use crate::error::CrashError;
 use crate::kept_rules::KeptRules;
 
@@ -31,7 +31,7 @@ const EXT4: u64 = 0xef53;
 /// `include/uapi/linux/stat.h`; rustix reads the answer and has no name for the question.
 const STATX_WRITE_ATOMIC: u32 = 0x0001_0000;
 
-/// What a folder's storage says of itself.
+/// Facts that a folder's storage states about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Storage {
     /// The folder.
@@ -56,10 +56,10 @@ pub struct Storage {
     pub device: Option<BlockDevice>,
 }
 
-/// What a block device says of itself.
+/// Facts that a block device states about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BlockDevice {
-    /// Its name in sysfs.
+    /// Name in sysfs.
     pub name: String,
     /// The smallest write that it takes, which is never torn, bytes.
     pub logical_block: Option<u32>,
@@ -69,7 +69,7 @@ pub struct BlockDevice {
     pub atomic_write_max: Option<u32>,
     /// It has a cache that a power cut may empty, as far as the kernel knows.
     pub volatile_cache: Option<bool>,
-    /// What the device itself says; `None`: it is no `NVMe` device.
+    /// Answers of the device itself; `None`: it is no `NVMe` device.
     pub nvme: Option<Nvme>,
 }
 
@@ -113,7 +113,7 @@ impl Storage {
             (EXT4, promised @ 1..) => promised,
             _ => u32::try_from(kind.f_bsize).unwrap_or(0),
         };
-        let (mount, device) = (Mount::of(path), BlockDevice::of(folder.dev()));
+        let (mount, device) = (Mount::for_path(path), BlockDevice::by_number(folder.dev()));
         Ok(Self {
             path: path.to_owned(),
             in_memory: mount.as_ref().is_some_and(Mount::is_in_memory)
@@ -130,9 +130,9 @@ impl Storage {
         })
     }
 
-    /// What it proves of the pages of a server that does not ask for untorn writes, which is every one
-    /// today. File system and device have to promise them, extents may not begin within a page, and without
-    /// `O_DIRECT` the kernel cuts writes as it likes.
+    /// Returns its proof for the pages of a server that does not ask for untorn writes, which is every one today. File
+    /// system and device have to promise them, extents may not begin within a page, and without `O_DIRECT` the kernel
+    /// cuts writes as it likes.
     pub fn proof(&self) -> Proof {
         let whole = self.whole();
         let alone = self.device.as_ref().map_or(0, BlockDevice::largest_whole);
@@ -181,7 +181,7 @@ impl Storage {
         }
     }
 
-    /// What becomes of its write cache; `None`: unknown.
+    /// Returns the rule of its write cache; `None`: unknown.
     fn cache(&self) -> Option<CacheRule> {
         if self.in_memory {
             return Some(CacheRule::Lying);
@@ -194,19 +194,20 @@ impl Storage {
         })
     }
 
-    /// Whether the file system promises that a page of `page` is never torn, if it is asked.
+    /// Returns true if the file system promises that a page of `page` is never torn, if it is
+    /// asked.
     fn promises_whole(&self, page: Bytes) -> bool {
         self.file_system_atomic
             .is_some_and(|largest| u64::from(largest) >= page.0)
     }
 
-    /// Whether the device promises it, of a write that reaches it in one piece.
+    /// Returns true if the device promises it, of a write that reaches it in one piece.
     fn device_promises_whole(&self, page: Bytes) -> bool {
         let device = self.device.as_ref();
         device.is_some_and(|device| device.largest_whole() >= page.0)
     }
 
-    /// What is known and what is not of pages of `page`, in plain words.
+    /// Returns the known and the unknown facts on pages of `page`, in plain words.
     pub fn lines(&self, page: Bytes) -> Vec<String> {
         let size = |bytes: u32| Bytes(bytes.into()).to_string();
         let mut lines = vec![if self.direct {
@@ -275,7 +276,7 @@ fn direct() -> OpenOptions {
 
 impl BlockDevice {
     /// The device with this number, or the disk of which it is a partition.
-    fn of(device: u64) -> Option<Self> {
+    fn by_number(device: u64) -> Option<Self> {
         let link = format!("/sys/dev/block/{}:{}", major(device), minor(device));
         let path = fs::canonicalize(link).ok()?;
         let disk = if path.join("partition").exists() {
@@ -288,7 +289,7 @@ impl BlockDevice {
         let number = |name: &str| text(name)?.trim().parse().ok();
         let name = disk.file_name()?.to_string_lossy().into_owned();
         Some(Self {
-            nvme: Nvme::of(&Path::new("/dev").join(&name), &disk),
+            nvme: Nvme::for_node(&Path::new("/dev").join(&name), &disk),
             name,
             logical_block: number("logical_block_size"),
             physical_block: number("physical_block_size"),
@@ -401,7 +402,7 @@ mod tests {
         }
     }
 
-    /// What is never torn on a file system whose extents begin at multiples of `extent_unit`.
+    /// Returns the proof on a file system whose extents begin at multiples of `extent_unit`.
     fn proven(file_system_atomic: Option<u32>, extent_unit: u32, direct: bool) -> Proof {
         let storage = Storage {
             direct,

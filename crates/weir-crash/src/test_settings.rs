@@ -1,4 +1,4 @@
-//! What the tested server is told, and what its settings mean.
+//! Settings of the tested server, and their meaning.
 
 use std::collections::BTreeMap;
 
@@ -58,9 +58,9 @@ pub(crate) fn of_the_loading(flavor: Flavor) -> Variables {
     all
 }
 
-/// What a state is recovered with: the recorded server's `variables`, with a pool that holds all of the `data`. The
-/// tables are read twice; a pool that is too small reads each page anew, and entries of an index that look for their
-/// rows read many pages more than once.
+/// Returns the settings by which a state is recovered: the recorded server's `variables`, with a pool that holds all
+/// of the `data`. The tables are read twice; a pool that is too small reads each page anew, and entries of an index
+/// that look for their rows read many pages more than once.
 ///
 /// No pool is smaller than the lab's own. `MySQL` 9.7 can wait for ever for a free page when it recovers in one of
 /// 6 MiB ("Difficult to find free blocks in the buffer pool"), which says nothing about the drive.
@@ -106,12 +106,12 @@ pub(crate) fn page_bytes(flavor: Flavor, variables: &Variables) -> u64 {
     ServerVariables::written(flavor, variables).page_size().0
 }
 
-/// What becomes of torn pages, as far as the variables say.
+/// Returns the handling of torn pages, as far as the variables show it.
 pub(crate) fn doublewrite(flavor: Flavor, variables: &Variables) -> Option<Doublewrite> {
     ServerVariables::written(flavor, variables).doublewrite()
 }
 
-/// Whether the server's value `found` of the variable `name` means the setting `wanted`.
+/// Returns true if the server's value `found` of the variable `name` means the setting `wanted`.
 pub(crate) fn means_the_same(
     flavor: Flavor,
     name: &str,

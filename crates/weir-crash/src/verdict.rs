@@ -1,4 +1,4 @@
-//! What all judged states say together.
+//! Verdict of all judged states.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,25 @@ use crate::judge::{Judgement, Recovery};
 /// One judged crash state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateResult {
-    /// Its number, from 1: the name by which it is replayed.
+    /// Number from 1: the name by which it is replayed.
     pub state: u32,
-    /// What was going on.
+    /// Activity at the cut.
     pub moment: Moment,
     /// Number of the first event of the recording that did not happen any more.
     pub position: u64,
-    /// How many outcomes the cut has there, where all are tried; `None`: this one was drawn.
+    /// Number of outcomes of the cut there, where all are tried; `None`: this one was drawn.
     pub outcomes: Option<u32>,
     /// CRC-32C over all files of the state, as proof that a replay has the same bytes.
     pub digest: u32,
-    /// What the drive knows.
+    /// Facts that the drive knows.
     pub truth: GroundTruth,
-    /// What was found.
+    /// Findings.
     pub judgement: Judgement,
 }
 
 impl StateResult {
-    /// Whether the state speaks against the setting. Lost commits do only where the server promises
-    /// to lose none.
+    /// Returns true if the state speaks against the setting. Lost commits do only where the server
+    /// promises to lose none.
     pub fn has_failed(&self, lost_is_failure: bool) -> bool {
         self.judgement.is_damaged() || (lost_is_failure && self.judgement.ledger.commits_lost > 0)
     }
@@ -50,7 +50,7 @@ pub enum Verdict {
     Failed {
         /// The first of them.
         state: u32,
-        /// How many did.
+        /// Number of states that did.
         #[serde(default)]
         failed: u32,
     },
@@ -59,7 +59,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn of(
+    pub(crate) fn new(
         states: &[StateResult],
         control: Option<&Tally>,
         lost_is_failure: bool,
@@ -107,7 +107,7 @@ pub struct Tally {
     /// States in which it left records that are marked as deleted and that purge has not removed.
     #[serde(default)]
     pub with_garbage: u32,
-    /// How the server came up, by outcome: clean, refused, crashed, hung.
+    /// Counts of states by the way in which the server came up: clean, refused, crashed, hung.
     pub recovery: BTreeMap<String, u32>,
     /// Places at which the recording was cut.
     pub places: u32,
@@ -119,7 +119,7 @@ pub struct Tally {
 
 impl Tally {
     /// Counts `results`.
-    pub fn of(results: &[StateResult]) -> Self {
+    pub fn count(results: &[StateResult]) -> Self {
         let count = |which: fn(&StateResult) -> bool| {
             results.iter().filter(|result| which(result)).count() as u32
         };

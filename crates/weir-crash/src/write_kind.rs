@@ -1,24 +1,25 @@
-//! What a write to a server's files is for.
+//! Purpose of a write to a server's files.
 
 use std::ops::Range;
 use std::path::Path;
 
 use weir_model::FileKind;
 
-/// Where `MariaDB` keeps its doublewrite buffer: the second and third extent of the system tablespace, which
-/// its bootstrap takes (`buf_dblwr_t::create`, buf0dblwr.cc). An extent is 1 MiB, and 64 of larger pages.
+/// Returns the range of the doublewrite buffer of `MariaDB`: the second and third extent of the system tablespace,
+/// which its bootstrap takes (`buf_dblwr_t::create`, buf0dblwr.cc). An extent is 1 MiB, and 64 of larger pages.
 fn doublewrite_area(page_bytes: u64) -> Range<u64> {
     let extent = (1 << 20).max(64 * page_bytes);
     extent..3 * extent
 }
 
-/// What a write to byte `offset` of the file at `path` is for, in a server with such pages.
+/// Returns the purpose of a write to byte `offset` of the file at `path`, in a server with such
+/// pages.
 pub(crate) fn kind_of_write(path: &Path, offset: u64, page_bytes: u64) -> FileKind {
     let is_system = path.file_name().is_some_and(|name| name == "ibdata1");
     if is_system && doublewrite_area(page_bytes).contains(&offset) {
         return FileKind::Doublewrite;
     }
-    FileKind::of(&path.to_string_lossy())
+    FileKind::from_path(&path.to_string_lossy())
 }
 
 #[cfg(test)]

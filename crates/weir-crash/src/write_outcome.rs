@@ -1,11 +1,11 @@
-//! What a power cut does to the writes that it may take back.
+//! Effect of a power cut on the writes that it may take back.
 
 use std::ops::Range;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::cache::{DeviceRules, OpenWrite};
+use crate::device_rules::{DeviceRules, OpenWrite};
 
 /// Up to so many pieces all combinations are tried, one after the other.
 const EXHAUSTIVE_PIECES: usize = 5;
@@ -18,7 +18,7 @@ pub(crate) struct WriteOutcome {
     pub(crate) written: Vec<Range<u64>>,
 }
 
-/// How much of something reached the media.
+/// Part of a range that reached the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     All,
@@ -27,8 +27,8 @@ pub(crate) enum Part {
 }
 
 impl WriteOutcome {
-    /// How much of what was to be written into `range` of the file is there.
-    pub(crate) fn of(&self, range: Range<u64>) -> Part {
+    /// Returns the part of the writes into `range` of the file that is there.
+    pub(crate) fn part_in(&self, range: Range<u64>) -> Part {
         let overlap = |part: &Range<u64>| {
             let end = part.end.min(range.end);
             end.saturating_sub(part.start.max(range.start))
@@ -77,7 +77,7 @@ pub(crate) fn decide<'a>(
     writes.into_iter().map(outcome).collect()
 }
 
-/// How many outcomes a cut has, if they are few enough to try them all.
+/// Returns the number of outcomes of a cut, if they are few enough to try them all.
 pub(crate) fn outcomes<'a>(
     open: impl Iterator<Item = &'a OpenWrite>,
     rules: &DeviceRules,
@@ -89,7 +89,7 @@ pub(crate) fn outcomes<'a>(
     (pieces <= EXHAUSTIVE_PIECES).then(|| 1 << pieces)
 }
 
-/// What `kill -9` leaves: all that the kernel was handed, but of a write in flight without `O_DIRECT`
+/// Returns the outcome of `kill -9`: all that the kernel was handed, but of a write in flight without `O_DIRECT`
 /// perhaps only the first pages. The kernel copies those one by one and looks for a signal in between
 /// (`generic_perform_write`, mm/filemap.c).
 pub(crate) fn of_kill<'a>(
@@ -152,13 +152,13 @@ fn tear(pieces: &mut Vec<Range<u64>>, random: &mut Xoshiro256PlusPlus) {
 
 #[cfg(test)]
 mod tests {
-    use weir_drive::Opened;
+    use weir_drive::OpenMode;
     use weir_model::{Atomicity, Bytes};
 
     use super::*;
-    use crate::cache::{Cache, CacheRule};
+    use crate::device_rules::{Cache, CacheRule};
 
-    const DIRECT: Opened = Opened {
+    const DIRECT: OpenMode = OpenMode {
         durable: false,
         direct: true,
     };
@@ -167,7 +167,7 @@ mod tests {
         open_writes(count, DIRECT)
     }
 
-    fn open_writes(count: u64, opened: Opened) -> Cache {
+    fn open_writes(count: u64, opened: OpenMode) -> Cache {
         let mut cache = Cache::new(atomic(512));
         for sequence in 0..count {
             cache.write(sequence, (1, sequence * 16_384, 16_384), opened);
@@ -189,7 +189,7 @@ mod tests {
     fn parts(outcomes: &[WriteOutcome]) -> Vec<Part> {
         outcomes
             .iter()
-            .map(|outcome| outcome.of(0..u64::MAX))
+            .map(|outcome| outcome.part_in(0..u64::MAX))
             .collect()
     }
 
@@ -239,7 +239,7 @@ mod tests {
     fn a_kill_cuts_what_is_copied_page_by_page_and_no_more() {
         let whole = of_kill(open_pages(3).open(), 1);
         assert_eq!(parts(&whole), [Part::All; 3]);
-        let buffered = open_writes(1, Opened::default());
+        let buffered = open_writes(1, OpenMode::default());
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..100 {
             let outcomes = of_kill(buffered.open(), seed);

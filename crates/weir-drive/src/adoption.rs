@@ -1,4 +1,5 @@
-//! What lies in a drive's directory when it is mounted, such as restored data, takes flash too.
+//! Adoption of files that lie in a drive's directory when it is mounted, such as restored data:
+//! they take flash too.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};

@@ -1,4 +1,4 @@
-//! How long requests and replies are under way between a caller and the drive's process.
+//! Time for which requests and replies are under way between a caller and the drive's process.
 //!
 //! The model's time runs from the caller's system call to its return, but the drive sees a request
 //! only when it is read, and a reply still has to wake the caller. Right after the mount the drive
@@ -124,7 +124,8 @@ fn bare_way(mountpoint: &Path, correction: &Correction) -> io::Result<f64> {
     found
 }
 
-/// What a fast one of many round trips takes beyond the time for which its reply is held.
+/// Returns the time that a fast one of many round trips takes beyond the time for which its reply
+/// is held.
 fn way(mut round_trip: impl FnMut() -> io::Result<()>) -> io::Result<f64> {
     let mut times = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {

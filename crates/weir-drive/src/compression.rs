@@ -1,4 +1,4 @@
-//! How far what is written compresses: each 4 KiB on its own by zlib at level 1, as drives with
+//! Compression of written data: each 4 KiB on its own by zlib at level 1, as drives with
 //! transparent compression do in hardware.
 //!
 //! Compressing all of it costs the host more than a core on a busy server, so by default a sample
@@ -16,7 +16,7 @@ use weir_model::{CompressedSizes, Compression, DriveProfile, FileKind, Nanosecon
 pub use self::block::BlockCompressor;
 pub use self::sampler::Sampler;
 
-/// What a compressing drive's emulation asks for the size of what is written.
+/// Source of the compressed size of written data.
 #[derive(Debug)]
 pub(crate) enum Compressor {
     Sampled(Sampler),

@@ -24,13 +24,13 @@ use crate::trace::TraceSummary;
 /// A drive's process that does not answer within this has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a drive can be asked for.
+/// Request to a drive.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Request {
-    /// Its statistics.
+    /// Request for its statistics.
     Statistics,
-    /// Its profile, with the settings that it was mounted with.
+    /// Request for its profile, with the settings that it was mounted with.
     Profile,
     /// To unmount.
     Unmount,
@@ -49,18 +49,18 @@ pub(crate) enum Request {
 /// A drive whose power was cut: what is needed to find out what survived.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Cut {
-    /// Its recording, which ends at the cut.
+    /// Recording, which ends at the cut.
     pub recording: PathBuf,
-    /// What it held when the recording began.
+    /// Content of the drive when the recording began.
     pub base: PathBuf,
-    /// What it was.
+    /// Profile of the drive.
     pub profile: DriveProfile,
 }
 
-/// What it answers: a value that depends on the request, or why not.
+/// Answer: a value that depends on the request, or the reason of a refusal.
 pub(crate) type Answer = Result<serde_json::Value, String>;
 
-/// What the drive that is mounted at `mountpoint` has counted.
+/// Returns the counters of the drive that is mounted at `mountpoint`.
 ///
 /// # Errors
 ///
@@ -69,7 +69,8 @@ pub fn statistics(mountpoint: &Path) -> Result<DriveStatistics, DriveError> {
     ask(mountpoint, &Request::Statistics)
 }
 
-/// What the drive that is mounted at `mountpoint` is: its profile with the settings of the mount.
+/// Returns the profile of the drive that is mounted at `mountpoint`, with the settings of the
+/// mount.
 ///
 /// # Errors
 ///
@@ -180,7 +181,7 @@ fn no_answer(mountpoint: &Path, why: &dyn ToString) -> DriveError {
     }
 }
 
-/// Where the drive at the resolved `mountpoint` listens.
+/// Returns the socket of the drive at the resolved `mountpoint`.
 fn socket_path(mountpoint: &Path) -> Result<PathBuf, DriveError> {
     let directory = weir_process::runtime_directory()?;
     let name = weir_process::short_name(mountpoint.as_os_str().as_bytes());

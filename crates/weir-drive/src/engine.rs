@@ -16,7 +16,7 @@ use crate::faults::{Injector, Verdict};
 use crate::model::Model;
 use crate::page_cache::PageCache;
 use crate::placement::Placement;
-use crate::recording::Opened;
+use crate::recording::OpenMode;
 use crate::scheduler::{Buffers, Reply, Scheduler};
 use crate::statistics::Counters;
 use crate::store::Space;
@@ -25,7 +25,8 @@ use crate::trace::Tracer;
 /// With so much time until its reply is due, a request leaves the reader time for other things.
 const SPARE_NS: Nanoseconds = 20_000;
 
-/// What the FUSE front end asks: when is this operation done, and send its reply then.
+/// Engine that the FUSE front end asks for the time at which an operation is done, and that sends
+/// its reply then.
 #[derive(Debug)]
 pub(crate) struct Engine {
     clock: Clock,
@@ -46,7 +47,7 @@ pub(crate) struct Engine {
     calibrating: AtomicU64,
 }
 
-/// When a request was read, and whose it is.
+/// Time at which a request was read, and its caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     at: Nanoseconds,
@@ -69,7 +70,7 @@ pub(crate) struct Extent {
 pub(crate) struct Write<'a> {
     pub(crate) extent: Extent,
     pub(crate) data: &'a [u8],
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenMode,
 }
 
 impl Engine {
@@ -120,7 +121,7 @@ impl Engine {
         Arrival { at, caller, alone }
     }
 
-    /// What the faults do to an operation on the file that `path` names.
+    /// Returns the effect of the faults on an operation on the file that `path` names.
     pub(crate) fn judge(&self, what: OpKind, path: impl FnOnce() -> String) -> Verdict {
         self.faults.judge(what, path)
     }
@@ -134,7 +135,7 @@ impl Engine {
         self.stored_bytes.load(Ordering::Relaxed) as f64 / written as f64
     }
 
-    /// Whether the drive stores less than it is given.
+    /// Returns true if the drive stores less than it is given.
     pub(crate) fn compresses(&self) -> bool {
         self.compressor.is_some()
     }
@@ -217,8 +218,8 @@ impl Engine {
         self.send(OpKind::Flush, extent, arrival, done + longer_by, reply);
     }
 
-    /// When a flush is done that came at `now`, and that begins when the device has `written` what is to be durable. It
-    /// is counted and recorded as one whose caller waits for it from `from` on.
+    /// Returns the end of a flush that came at `now`. It begins when the device has `written` the data that are to be
+    /// durable. It is counted and recorded as one whose caller waits for it from `from` on.
     fn flush_after(
         &self,
         flush: Extent,
@@ -263,7 +264,7 @@ impl Engine {
         let _ = self.way_back.set(way_back);
     }
 
-    /// How replies are corrected while the drive is in use, for the prober.
+    /// Returns the correction of replies while the drive is in use, for the prober.
     pub(crate) fn correction(&self) -> &Arc<Correction> {
         &self.correction
     }
@@ -309,12 +310,12 @@ impl Engine {
         self.faults.faults()
     }
 
-    /// Where operations are recorded.
+    /// Returns the tracer that records operations.
     pub(crate) fn tracer(&self) -> &Tracer {
         &self.tracer
     }
 
-    /// What was counted since the mount.
+    /// Returns the counts since the mount.
     pub(crate) fn statistics(&self, space: &Space) -> DriveStatistics {
         let now = self.clock.now();
         let usage = self.lock_model().usage(now);
@@ -341,7 +342,7 @@ impl Engine {
         }
     }
 
-    /// Where the drive's threads run, for the prober.
+    /// Returns the placement of the drive's threads, for the prober.
     pub(crate) fn placement(&self) -> &Arc<Placement> {
         &self.placement
     }

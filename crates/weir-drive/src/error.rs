@@ -7,7 +7,7 @@ use thiserror::Error;
 use weir_model::{FaultError, ProfileError};
 use weir_process::{MAKE_ROOM, ProcessError};
 
-/// What can go wrong with an emulated drive.
+/// Errors of an emulated drive.
 #[derive(Debug, Error)]
 pub enum DriveError {
     /// No profile of that name.
@@ -15,9 +15,9 @@ pub enum DriveError {
     UnknownProfile {
         /// The name that was asked for.
         name: String,
-        /// Where it was looked for.
+        /// Folder in which it was looked for.
         folder: String,
-        /// What to do: the nearest name, or all names.
+        /// Remedy: the nearest name, or all names.
         advice: String,
     },
     /// A profile that cannot be used.
@@ -42,21 +42,21 @@ pub enum DriveError {
     /// FUSE is not there or not permitted.
     #[error("cannot mount a drive ({why}); {remedy}")]
     FuseUnavailable {
-        /// What is missing.
+        /// Missing part.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// A file or directory could not be used.
     #[error("cannot {action} `{path}` ({source}){advice}")]
     Path {
-        /// What was tried: `mount on`, `create`.
+        /// Action that was tried: `mount on`, `create`.
         action: &'static str,
         /// On what.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
-        /// What to do, beginning with `; `, or nothing.
+        /// Remedy, beginning with `; `, or nothing.
         advice: &'static str,
     },
     /// The process of a drive could not be started, or ended before it was ready.
@@ -64,7 +64,7 @@ pub enum DriveError {
     Start {
         /// The profile.
         name: String,
-        /// What its process said.
+        /// Message of its process.
         message: String,
     },
     /// No drive is mounted there, or its process does not answer.
@@ -72,9 +72,9 @@ pub enum DriveError {
         "no drive answers at `{mountpoint}` ({why}); `weir drive list` shows profiles, `weir clean` removes a dead mount"
     )]
     NoAnswer {
-        /// Where a drive was looked for.
+        /// Mountpoint at which a drive was looked for.
         mountpoint: PathBuf,
-        /// Why it did not answer.
+        /// Reason that it did not answer.
         why: String,
     },
     /// The drive does not do what it was asked for.
@@ -88,15 +88,15 @@ pub enum DriveError {
     Trace {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem.
         why: String,
     },
     /// A recording that cannot be read.
     #[error("recording `{directory}` cannot be read ({why}); record it again")]
     Recording {
-        /// Where it lies.
+        /// Directory in which it lies.
         directory: PathBuf,
-        /// What is wrong with it.
+        /// Problem.
         why: String,
     },
     /// Recording or ending a process failed.

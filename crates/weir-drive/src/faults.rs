@@ -18,7 +18,7 @@ use crate::model::Random;
 /// Draws the faults.
 #[derive(Debug)]
 pub(crate) struct Injector {
-    /// Whether any fault of single operations is set.
+    /// True if any fault of single operations is set.
     active: AtomicBool,
     state: Mutex<State>,
     errors: AtomicU64,
@@ -35,7 +35,7 @@ struct State {
     was_set: bool,
 }
 
-/// What happens to one operation.
+/// Effect of the faults on one operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Verdict {
     /// It fails with `EIO`.
@@ -48,7 +48,7 @@ pub(crate) struct Verdict {
 
 impl Injector {
     pub(crate) fn new() -> Self {
-        let state = State::of(Faults::default(), false).expect("invariant: `*` is a pattern");
+        let state = State::new(Faults::default(), false).expect("invariant: `*` is a pattern");
         Self {
             active: AtomicBool::new(false),
             state: Mutex::new(state),
@@ -58,7 +58,8 @@ impl Injector {
         }
     }
 
-    /// What happens to an operation on the file that `path` names, relative to the drive's root.
+    /// Returns the effect on an operation on the file that `path` names, relative to the drive's
+    /// root.
     pub(crate) fn judge(&self, what: OpKind, path: impl FnOnce() -> String) -> Verdict {
         if !self.active.load(Ordering::Relaxed) {
             return Verdict::default();
@@ -81,7 +82,7 @@ impl Injector {
             full: false,
             ..faults.clone()
         };
-        let next = State::of(faults, true)?;
+        let next = State::new(faults, true)?;
         *self.lock() = next;
         self.active
             .store(!of_operations.are_none(), Ordering::Relaxed);
@@ -93,7 +94,7 @@ impl Injector {
         self.lock().faults.clone()
     }
 
-    /// What was done; `None` if no fault was ever set.
+    /// Returns the counts of faults; `None` if no fault was ever set.
     pub(crate) fn statistics(&self) -> Option<FaultStatistics> {
         let state = self.lock();
         state.was_set.then(|| FaultStatistics {
@@ -110,7 +111,7 @@ impl Injector {
 }
 
 impl State {
-    fn of(faults: Faults, was_set: bool) -> Result<Self, FaultError> {
+    fn new(faults: Faults, was_set: bool) -> Result<Self, FaultError> {
         Ok(Self {
             error_files: FileNames::parse("error_files", &faults.error_files)?,
             rot_files: FileNames::parse("rot_files", &faults.rot_files)?,

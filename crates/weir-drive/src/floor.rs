@@ -1,4 +1,4 @@
-//! What this kind of machine can emulate in real time.
+//! Limits of real-time emulation on this kind of machine.
 
 use weir_model::DriveProfile;
 
@@ -43,7 +43,8 @@ pub fn check_floor(profile: &DriveProfile) -> Result<(), DriveError> {
     Ok(())
 }
 
-/// Whether a profile claims no latency of its own: then nothing is emulated, and nothing late.
+/// Returns true if a profile claims no latency of its own: then nothing is emulated, and nothing
+/// late.
 pub(crate) fn has_no_latency(profile: &DriveProfile) -> bool {
     profile.read.latency_us <= NO_LATENCY_US && profile.write.latency_us <= NO_LATENCY_US
 }

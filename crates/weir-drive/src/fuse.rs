@@ -33,14 +33,14 @@ use weir_process::FLUSH;
 
 use crate::calibration;
 use crate::engine::{Engine, Extent, Write};
-use crate::recording::{Node, Opened, Operation, Place, Recorder};
+use crate::recording::{Node, OpenMode, Operation, Place, Recorder};
 use crate::request::REQUEST_BYTES_MAX;
 use crate::scheduler::Reply;
 use crate::store::{BLOCK_BYTES, Changes, Store, timestamps};
 
-/// How long the kernel may trust names and attributes. All changes pass through the kernel, which
-/// then updates what it has cached (a write's new size before the write returns), so this bounds
-/// only how long it would trust what was changed behind the mount.
+/// Time for which the kernel may trust names and attributes. All changes pass through the kernel,
+/// which then updates what it has cached (a write's new size before the write returns), so this
+/// bounds only how long it would trust what was changed behind the mount.
 const CACHED: Duration = Duration::from_secs(1);
 /// Asynchronous requests in flight.
 const BACKGROUND_MAX: u16 = 256;
@@ -359,7 +359,7 @@ impl Filesystem for DriveFileSystem {
         });
         match written {
             Ok((file, longer_by)) => {
-                let opened = Opened::of_flags(flags.0);
+                let opened = OpenMode::of_flags(flags.0);
                 let write = Write {
                     extent: Self::extent(&file, offset, data.len() as u64),
                     data,

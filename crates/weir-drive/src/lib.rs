@@ -40,8 +40,8 @@ pub use mountpoint::is_mounted;
 pub use options::MountOptions;
 pub use process::DriveProcess;
 pub use recording::{
-    Data, Ended, Event, Events, Names, Node, Opened, Operation, Place, Recording, RecordingOptions,
-    Replayer,
+    Data, Event, Events, Names, Node, OpenMode, Operation, Place, Recording, RecordingEnd,
+    RecordingOptions, Replayer,
 };
 pub use scheduler::priority::{handicaps, keep_processors_awake, sharpen_timer};
 pub use stop::Stop;

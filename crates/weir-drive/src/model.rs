@@ -60,7 +60,7 @@ pub struct Model {
     space: Option<PhysicalSpace>,
 }
 
-/// What a model has been busy with since it was made.
+/// Usage of a model since it was made.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelUsage {
     /// Seconds of the whole device's read capacity that were used.
@@ -73,9 +73,9 @@ pub struct ModelUsage {
     pub media_written_bytes: u64,
     /// Flash of a drive that compresses; 0 for others.
     pub physical_capacity_bytes: u64,
-    /// What is used of it.
+    /// Used bytes of its flash.
     pub physical_used_bytes: u64,
-    /// How near it is to its end.
+    /// Nearness of the space to its end.
     pub space_state: SpaceState,
     /// Share of the guaranteed life; `None` if there is no guarantee.
     pub endurance_used: Option<f64>,
@@ -99,8 +99,8 @@ impl Model {
         let cache = profile.cache.as_ref();
         Self {
             device: Device::new(profile, scale, capacity_bytes),
-            tier: cache.and_then(|cache| Tier::of(cache, scale, data_share)),
-            space: PhysicalSpace::of(profile, capacity_bytes),
+            tier: cache.and_then(|cache| Tier::new(cache, scale, data_share)),
+            space: PhysicalSpace::new(profile, capacity_bytes),
         }
     }
 
@@ -109,7 +109,7 @@ impl Model {
         self.device.set_drain_share(share);
     }
 
-    /// What the model has been busy with up to `now`.
+    /// Returns the usage up to `now`.
     pub fn usage(&self, now: Nanoseconds) -> ModelUsage {
         let device = self.device.usage(now);
         let space = self.space.as_ref();
@@ -128,9 +128,9 @@ impl Model {
         }
     }
 
-    /// Whether the flash of a drive that compresses has room for so many more bytes, counted after
-    /// compression. Without it, a write fails with `ENOSPC`, also one to a place that was written
-    /// before.
+    /// Returns true if the flash of a drive that compresses has room for so many more bytes,
+    /// counted after compression. Without it, a write fails with `ENOSPC`, also one to a place that
+    /// was written before.
     pub fn has_room(&self, stored_bytes: u64) -> bool {
         self.space
             .as_ref()

@@ -33,8 +33,8 @@ use crate::stop::Stop;
 use crate::store::Store;
 use crate::{DriveError, MountOptions};
 
-/// How long the kernel may take to end the session once nothing is mounted any more. A dying
-/// server may still hold files; the end of this process then ends the session for it.
+/// Time limit for the kernel to end the session once nothing is mounted any more. A dying server
+/// may still hold files; the end of this process then ends the session for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Mounts a drive, calls `ready` with its profile, and returns when it is unmounted again:
@@ -100,7 +100,7 @@ fn serve_at(
     );
     let session = session::mount(files, &profile.name, mountpoint)
         .map_err(|error| session::explain(error, mountpoint))?;
-    let mounted = Mounted {
+    let mounted = MountGuard {
         mountpoint,
         engine: &engine,
         ended: start_session(session, stop)
@@ -143,19 +143,19 @@ fn calibrated(
 }
 
 /// A mount that is undone when it goes out of scope.
-struct Mounted<'a> {
+struct MountGuard<'a> {
     mountpoint: &'a Path,
     engine: &'a Engine,
     ended: Stop,
 }
 
-impl Mounted<'_> {
+impl MountGuard<'_> {
     fn unmount(self) -> Result<(), DriveError> {
         Ok(weir_process::unmount(self.mountpoint)?)
     }
 }
 
-impl Drop for Mounted<'_> {
+impl Drop for MountGuard<'_> {
     fn drop(&mut self) {
         let _ = weir_process::unmount(self.mountpoint);
         // Held replies go out now, so that no caller waits for them any longer.

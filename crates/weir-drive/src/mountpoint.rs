@@ -21,7 +21,7 @@ pub(crate) fn resolved(mountpoint: &Path) -> Result<PathBuf, DriveError> {
     }
 }
 
-/// Whether a drive is mounted at `mountpoint`. The drive itself is not looked at: it may be dead or stuck.
+/// Returns true if a drive is mounted at `mountpoint`. The drive itself is not looked at: it may be dead or stuck.
 pub fn is_mounted(mountpoint: &Path) -> bool {
     resolved(mountpoint).is_ok_and(|path| weir_process::is_mounted(&path))
 }

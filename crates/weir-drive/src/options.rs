@@ -1,4 +1,4 @@
-//! What is mounted where.
+//! Options of a mount.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

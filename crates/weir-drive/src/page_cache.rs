@@ -1,4 +1,4 @@
-//! What the kernel's page cache does to writes without `O_DIRECT` before a real drive: the caller is answered from
+//! Model of the kernel's page cache for writes without `O_DIRECT` before a real drive. The caller is answered from
 //! memory, the device writes in the background, and a flush waits for that.
 //!
 //! All files of a FUSE drive are `FOPEN_DIRECT_IO`, so that each write comes at once and alone. Only its time is that of
@@ -15,7 +15,7 @@ const BEHIND_NS_MAX: Nanoseconds = 1_000_000_000;
 /// Files that are remembered before those that are written are forgotten.
 const FILES_MIN: usize = 1_024;
 
-/// When the device will have written what each file has in the page cache.
+/// Time at which the device will have written each file's part of the page cache.
 #[derive(Debug, Default)]
 pub(crate) struct PageCache(Mutex<HashMap<u64, Nanoseconds>>);
 
@@ -31,7 +31,7 @@ impl PageCache {
         now.max(done.saturating_sub(BEHIND_NS_MAX))
     }
 
-    /// When all that was written to `file` before `now` is on the device.
+    /// Returns the time at which all that was written to `file` before `now` is on the device.
     pub(crate) fn written(&self, file: u64, now: Nanoseconds) -> Nanoseconds {
         self.lock()
             .get(&file)

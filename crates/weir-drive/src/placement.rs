@@ -65,7 +65,7 @@ impl Placement {
         self.move_to(wanted.unwrap_or(EVERYWHERE));
     }
 
-    /// Whether there is one caller that waits, whom the threads follow.
+    /// Returns true if there is one caller that waits, whom the threads follow.
     pub(crate) fn follows(&self) -> bool {
         self.processor.load(Ordering::Relaxed) != EVERYWHERE
     }

@@ -14,7 +14,7 @@ use weir_process::{Signal, spawn_tied};
 
 use crate::{DriveError, MountOptions, control, mountpoint};
 
-/// How long a drive's process may take to end after it was asked to.
+/// Time limit for a drive's process to end after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A mounted drive; dropping it unmounts.
@@ -74,7 +74,7 @@ impl DriveProcess {
         })
     }
 
-    /// What the drive has counted since it was mounted.
+    /// Returns the drive's counters since it was mounted.
     ///
     /// # Errors
     ///
@@ -88,12 +88,12 @@ impl DriveProcess {
         self.child.id()
     }
 
-    /// Whether a server on it should have its flushes made by [`weir_process::FlushCalls`].
+    /// Returns true if a server on it should have its flushes made by [`weir_process::FlushCalls`].
     pub fn flushes_slowly(&self) -> bool {
         self.flushes_slowly
     }
 
-    /// Where the drive is mounted.
+    /// Returns the mountpoint of the drive.
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
     }

@@ -64,7 +64,8 @@ pub fn load(name_or_path: &str, search_folder: Option<&Path>) -> Result<DrivePro
     Ok(profile)
 }
 
-/// What stands before the first `+`, and the settings after it; all of it where none follows.
+/// Splits a name into the part before the first `+`, and the settings after it; all of it where
+/// none follows.
 fn split_settings(name: &str) -> (&str, Vec<(&str, &str)>) {
     let split = || {
         let (shipped, settings) = name.split_once('+')?;

@@ -21,17 +21,17 @@ use weir_model::Bytes;
 
 pub use self::data::Data;
 pub use self::names::Names;
-pub use self::operation::{Event, Node, Opened, Operation, Place};
-pub use self::reader::{Ended, Events, Recording};
-pub(crate) use self::recorder::{Recorded, Recorder};
+pub use self::operation::{Event, Node, OpenMode, Operation, Place};
+pub use self::reader::{Events, Recording, RecordingEnd};
+pub(crate) use self::recorder::{PendingRecord, Recorder};
 pub use self::replayer::Replayer;
 
 /// Small: times, files, lengths and names.
 const EVENTS_FILE: &str = "events";
-/// What was written.
+/// Name of the file of written data.
 const DATA_FILE: &str = "data";
 
-/// Where a drive records what reaches it.
+/// Options of a recording of a drive's operations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordingOptions {
     /// An empty directory, created if it does not exist; neither on the drive nor in its backing.
@@ -44,7 +44,7 @@ impl RecordingOptions {
     /// Enough for minutes of writes at 16 KiB, and no more than a laptop's disk can spare.
     pub const LIMIT: Bytes = Bytes(2 << 30);
 
-    /// Where a copy of what the drive held at the start may lie: a program that mounts a drive whose power is
+    /// Returns the place of a copy of the drive's content at the start. A program that mounts a drive whose power is
     /// to be cut puts it there.
     pub fn base(&self) -> PathBuf {
         self.directory.join("base")

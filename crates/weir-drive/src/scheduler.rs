@@ -10,7 +10,7 @@
 //! its own wake-ups (mean and deviation, as TCP's retransmission timer does, RFC 6298); how much it may
 //! spin is capped, since on a small host the spinning takes the processor from the server under test.
 
-mod pending;
+mod pending_reply;
 pub(crate) mod priority;
 mod wakeup;
 
@@ -22,8 +22,8 @@ use std::thread::JoinHandle;
 use weir_model::Nanoseconds;
 use weir_process::Alarm;
 
-use self::pending::Pending;
-pub(crate) use self::pending::{Buffers, Reply};
+use self::pending_reply::PendingReply;
+pub(crate) use self::pending_reply::{Buffers, Reply};
 use self::wakeup::{Lead, SpinBudget, WakeupError};
 use crate::calibration::{Correction, Ticket};
 use crate::clock::Clock;
@@ -38,21 +38,21 @@ const NEAR_NS: Nanoseconds = 300;
 /// Holds replies until they are due.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
-    shared: Arc<Shared>,
+    shared: Arc<SchedulerState>,
     timer: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SchedulerState {
     clock: Clock,
     counters: Arc<Counters>,
     buffers: Arc<Buffers>,
     correction: Arc<Correction>,
     placement: Arc<Placement>,
-    held: Mutex<Held>,
+    held: Mutex<TimerQueue>,
     alarm: Alarm,
     /// Replies that do not leave, whatever their time, while there is such a list.
-    stuck: Mutex<Option<Vec<Pending>>>,
+    stuck: Mutex<Option<Vec<PendingReply>>>,
     is_stuck: AtomicBool,
     /// The power is cut: nothing is done any more.
     is_cut: AtomicBool,
@@ -61,20 +61,20 @@ struct Shared {
     ended: AtomicBool,
 }
 
-/// What the timer thread is to send.
+/// Replies that the timer thread has to send.
 #[derive(Debug, Default)]
-struct Held {
-    heap: BinaryHeap<Pending>,
+struct TimerQueue {
+    heap: BinaryHeap<PendingReply>,
     /// Until when the timer thread sleeps, if it does.
     asleep_until: Option<Nanoseconds>,
     lead: Lead,
 }
 
-impl Held {
-    /// When the timer thread should be awake for the reply of `ticket`.
+impl TimerQueue {
+    /// Returns the time at which the timer thread should be awake for the reply of `ticket`.
     fn wake(&self, ticket: &Ticket) -> Nanoseconds {
         let latency = ticket.done - ticket.accepted;
-        ticket.due.saturating_sub(self.lead.of(latency))
+        ticket.due.saturating_sub(self.lead.for_latency(latency))
     }
 }
 
@@ -86,7 +86,7 @@ impl Scheduler {
         correction: Arc<Correction>,
         placement: Arc<Placement>,
     ) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SchedulerState {
             clock,
             counters,
             buffers,
@@ -114,19 +114,19 @@ impl Scheduler {
     pub(crate) fn complete(&self, reply: Reply, ticket: Ticket) {
         let shared = &self.shared;
         if shared.is_stuck.load(Ordering::Relaxed) {
-            return self.stick(Pending { ticket, reply });
+            return self.stick(PendingReply { ticket, reply });
         }
         let wait = ticket.due.saturating_sub(shared.clock.now());
         if wait <= SPIN_NS_IN_READER {
             shared.clock.spin_until(ticket.due.saturating_sub(NEAR_NS));
-            shared.send(Pending { ticket, reply });
+            shared.send(PendingReply { ticket, reply });
             return;
         }
         shared.counters.held();
-        self.hold(Pending { ticket, reply });
+        self.hold(PendingReply { ticket, reply });
     }
 
-    fn hold(&self, pending: Pending) {
+    fn hold(&self, pending: PendingReply) {
         let shared = &self.shared;
         let ticket = pending.ticket;
         let mut held = shared.lock();
@@ -152,7 +152,7 @@ impl Scheduler {
         }
     }
 
-    fn stick(&self, pending: Pending) {
+    fn stick(&self, pending: PendingReply) {
         self.shared.counters.held();
         match &mut *self.shared.lock_stuck() {
             Some(stuck) => stuck.push(pending),
@@ -204,7 +204,7 @@ impl Scheduler {
     }
 }
 
-impl Shared {
+impl SchedulerState {
     fn serve(&self) {
         priority::sharpen_timer();
         self.placement.enter_timer();
@@ -234,7 +234,7 @@ impl Shared {
         self.alarm.set(self.clock.monotonic_ns(wake));
     }
 
-    /// What the timer thread does now; before it sleeps, its alarm is set.
+    /// Returns the next step of the timer thread; before it sleeps, its alarm is set.
     fn next(&self, lead: Lead) -> Next {
         let mut held = self.lock();
         held.lead = lead;
@@ -282,13 +282,13 @@ impl Shared {
         }
     }
 
-    fn send_held(&self, pending: Pending) {
+    fn send_held(&self, pending: PendingReply) {
         self.counters.released();
         self.send(pending);
     }
 
-    fn send(&self, pending: Pending) {
-        let Pending { ticket, mut reply } = pending;
+    fn send(&self, pending: PendingReply) {
+        let PendingReply { ticket, mut reply } = pending;
         let now = self.clock.now();
         self.correction.sent(&ticket);
         let counts = !matches!(reply, Reply::Probe(..));
@@ -314,17 +314,17 @@ impl Shared {
         }
     }
 
-    fn lock_stuck(&self) -> MutexGuard<'_, Option<Vec<Pending>>> {
+    fn lock_stuck(&self) -> MutexGuard<'_, Option<Vec<PendingReply>>> {
         self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, TimerQueue> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 enum Next {
-    Send(Pending),
+    Send(PendingReply),
     SpinUntilEarliest,
     Sleep,
     End,

@@ -1,4 +1,4 @@
-//! What the drive counts, at a cost of a few nanoseconds an operation: atomic increments only.
+//! Counters of the drive, at a cost of a few nanoseconds an operation: atomic increments only.
 //!
 //! A reader of the statistics may see the counters of one operation in two halves, which
 //! differences over a second do not notice.
@@ -70,7 +70,7 @@ impl LatencyCounters {
 impl Counters {
     /// An operation was accepted that the model completes after `latency`.
     pub(crate) fn accepted(&self, kind: FileKind, what: OpKind, bytes: u64, latency: Nanoseconds) {
-        let Some(counters) = self.of(kind, what) else {
+        let Some(counters) = self.operation(kind, what) else {
             return;
         };
         counters.count.fetch_add(1, Ordering::Relaxed);
@@ -78,7 +78,7 @@ impl Counters {
         counters.modelled_ns.fetch_add(latency, Ordering::Relaxed);
     }
 
-    fn of(&self, kind: FileKind, what: OpKind) -> Option<&OperationCounters> {
+    fn operation(&self, kind: FileKind, what: OpKind) -> Option<&OperationCounters> {
         let kind = &self.by_kind[kind.index()];
         match what {
             OpKind::Read => Some(&kind.reads),
@@ -98,14 +98,14 @@ impl Counters {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether no reply is waiting for its time.
+    /// Returns true if no reply is waiting for its time.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0
     }
 
     /// A reply went out whose operation took `latency_ns`.
     pub(crate) fn answered(&self, kind: FileKind, what: OpKind, latency_ns: u64) {
-        if let Some(counters) = self.of(kind, what) {
+        if let Some(counters) = self.operation(kind, what) {
             counters.latencies.count(latency_ns);
         }
     }

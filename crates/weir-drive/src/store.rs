@@ -29,9 +29,9 @@ pub(crate) use self::attributes::{Changes, timestamps};
 pub(crate) use self::directory::DirectoryEntry;
 pub(crate) use self::handles::{Handles, OpenFile, allocate};
 use self::inodes::{Inode, Inodes, ROOT};
-pub(crate) use self::space::{BLOCK_BYTES, Freed, Space};
+pub(crate) use self::space::{BLOCK_BYTES, FreedRange, Space};
 
-/// Who asks: the owner of what is created.
+/// Caller: the owner of created files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller {
     pub(crate) uid: u32,
@@ -77,7 +77,7 @@ impl Store {
         found.map_or(0, |found| found.f_bavail * found.f_frsize)
     }
 
-    /// How much of the capacity is used.
+    /// Returns the used part of the capacity.
     pub(crate) fn space(&self) -> &Space {
         &self.space
     }
@@ -96,7 +96,7 @@ impl Store {
             let kind = self.kind_of(&descriptor);
             Inode::new(number, descriptor, &stat, kind, &self.space)
         });
-        Ok(attributes::of(number, &stat))
+        Ok(attributes::from_stat(number, &stat))
     }
 
     pub(crate) fn forget(&self, inode: u64, lookups: u64) {
@@ -105,7 +105,10 @@ impl Store {
 
     pub(crate) fn attributes(&self, inode: u64) -> Result<FileAttr> {
         let inode = self.inodes.get(inode)?;
-        Ok(attributes::of(inode.number, &stat_of(&inode.descriptor)?))
+        Ok(attributes::from_stat(
+            inode.number,
+            &stat_of(&inode.descriptor)?,
+        ))
     }
 
     pub(crate) fn change(&self, inode: u64, changes: &Changes) -> Result<FileAttr> {
@@ -131,7 +134,10 @@ impl Store {
         if let Some(times) = &changes.times {
             inode.set_times(times)?;
         }
-        Ok(attributes::of(inode.number, &stat_of(&inode.descriptor)?))
+        Ok(attributes::from_stat(
+            inode.number,
+            &stat_of(&inode.descriptor)?,
+        ))
     }
 
     pub(crate) fn read_link(&self, inode: u64) -> Result<Vec<u8>> {
@@ -316,7 +322,7 @@ impl Store {
 
     /// The purpose of an open file, by the path under which the host knows it now.
     fn kind_of(&self, descriptor: impl AsFd) -> FileKind {
-        FileKind::of(&self.path_below_root(descriptor))
+        FileKind::from_path(&self.path_below_root(descriptor))
     }
 
     /// Path of an inode that the kernel knows, relative to the root; empty if it knows it not.
@@ -339,13 +345,13 @@ impl Store {
     }
 
     /// Files that are gone for good since the last call: their numbers and their sizes in bytes.
-    pub(crate) fn take_freed(&self) -> Vec<Freed> {
+    pub(crate) fn take_freed(&self) -> Vec<FreedRange> {
         self.space.take_freed()
     }
 }
 
 impl Inode {
-    /// What the file is for.
+    /// Returns the purpose of the file.
     pub(crate) fn kind(&self) -> FileKind {
         FileKind::ALL[usize::from(self.kind.load(Ordering::Relaxed))]
     }

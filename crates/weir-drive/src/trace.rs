@@ -32,7 +32,7 @@ const BLOCKS_WAITING_MAX: usize = 64;
 /// The fastest level that shrinks records well; its thread takes 1 % of a core.
 const ZSTD_LEVEL: i32 = 1;
 
-/// What a recording holds.
+/// Summary of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TraceSummary {
     /// Operations that were recorded.
@@ -41,7 +41,7 @@ pub struct TraceSummary {
     pub lost: u64,
 }
 
-/// Where a drive's operations go while they are recorded.
+/// Recorder of a drive's operations.
 #[derive(Debug, Default)]
 pub(crate) struct Tracer {
     active: AtomicBool,

@@ -1,5 +1,5 @@
-//! What the sections of a profile do on a mounted drive: physical space that ends, a fast drive in
-//! front of a slow one.
+//! Sections of a profile on a mounted drive: physical space that ends, a fast drive in front of a
+//! slow one.
 
 #![allow(clippy::unwrap_used)] // The helpers of a test fail as the test does.
 
@@ -34,7 +34,7 @@ fn thin_drive() -> Drive {
     .unwrap()
 }
 
-/// What no method compresses.
+/// Returns data that no method compresses.
 fn noise() -> Vec<u8> {
     let mut data = vec![0; CHUNK_BYTES];
     Xoshiro256PlusPlus::seed_from_u64(20_261_120).fill_bytes(&mut data);

@@ -330,7 +330,7 @@ fn a_killed_drive_is_removed_by_its_owner_and_its_data_open_again() {
     assert_eq!(kept, "kept");
 }
 
-/// What asks a mount for its rules must not be told those of the profile's file.
+/// A reader of a mount's rules must not get those of the profile's file.
 #[test]
 fn a_mounted_drive_tells_its_profile_with_its_settings() {
     let drive = Drive::mount(|mut options| {

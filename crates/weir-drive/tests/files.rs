@@ -178,7 +178,7 @@ fn a_shared_mapping_and_the_file_are_one() {
     assert_eq!(byte, [2]);
 }
 
-/// What a server that looks for atomic writes is told.
+/// A server that looks for atomic writes finds them only on request.
 #[allow(unsafe_code)] // ioctl(2) is what is tested.
 fn ask_for_atomic_writes(drive: &Drive) -> Result<(), Option<i32>> {
     use std::os::fd::AsRawFd;

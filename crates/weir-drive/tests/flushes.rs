@@ -15,14 +15,14 @@ use weir_process::FlushCalls;
 /// Longer than a busy machine holds a test up.
 const FLUSH: Duration = Duration::from_secs(2);
 
-/// Whether a write to a file returns while `sync` flushes it.
+/// Returns true if a write to a file returns while `sync` flushes it.
 fn passes_a_flush(with_calls: bool) -> bool {
     let slow = format!("[flush]\nlatency_us = {}", FLUSH.as_micros());
     let drive = Drive::with_profile(&[("[flush]\nlatency_us = 1", &slow)]).unwrap();
     let file = drive.create("ib_logfile0", libc::O_DIRECT);
     let mut command = Command::new("sync");
     command.arg(drive.path("ib_logfile0"));
-    let calls = with_calls.then(|| FlushCalls::of(&mut command).unwrap());
+    let calls = with_calls.then(|| FlushCalls::intercept(&mut command).unwrap());
     let mut child = command.spawn().unwrap();
     if let Some(calls) = calls {
         calls.serve(child.id()).unwrap();
@@ -56,7 +56,7 @@ fn a_flush_that_fails_fails_for_the_child() {
     weir_drive::set_faults(drive.process.mountpoint(), faults.into()).unwrap();
     let mut command = Command::new("sync");
     command.arg(drive.path("ib_logfile0"));
-    let calls = FlushCalls::of(&mut command).unwrap();
+    let calls = FlushCalls::intercept(&mut command).unwrap();
     let child = command
         .stderr(std::process::Stdio::piped())
         .spawn()

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir_drive::measure::{
-    Facts, Learned, MeasureOptions, ModelStorage, Plan, Samples, learn, measure, profile_text,
+    Facts, MeasureOptions, MeasuredProfile, ModelStorage, Plan, Samples, learn, measure,
+    profile_text,
 };
 use weir_drive::{Model, profiles};
 use weir_model::{Bytes, DriveProfile, Scale, WriteCache};
@@ -17,7 +18,7 @@ use weir_model::{Bytes, DriveProfile, Scale, WriteCache};
 /// Bytes of the file, and of the drive.
 const FILE_BYTES: u64 = 256 << 20;
 
-/// Its cache answers reads, which then have other limits than writes.
+/// Profile whose cache answers reads, which then have other limits than writes.
 const BEHIND_A_CACHE: &str = "alibaba-essd-pl1-io-acceleration";
 
 /// Most bytes that are written.
@@ -44,13 +45,13 @@ const RANDOM_WRITES: [(&str, f64); 15] = [
 ];
 
 /// The profile that follows from measuring a drive of `profile`, and its text.
-fn learned(profile: &DriveProfile) -> (Learned, String) {
+fn learned(profile: &DriveProfile) -> (MeasuredProfile, String) {
     let (learned, samples) = learned_and_samples(profile, FILE_BYTES, 60);
     let text = profile_text(&learned, &samples, "a day").unwrap();
     (learned, text)
 }
 
-fn learned_with(profile: &DriveProfile, file_bytes: u64, budget_s: u64) -> Learned {
+fn learned_with(profile: &DriveProfile, file_bytes: u64, budget_s: u64) -> MeasuredProfile {
     learned_and_samples(profile, file_bytes, budget_s).0
 }
 
@@ -58,7 +59,7 @@ fn learned_and_samples(
     profile: &DriveProfile,
     file_bytes: u64,
     budget_s: u64,
-) -> (Learned, Samples) {
+) -> (MeasuredProfile, Samples) {
     learned_within(profile, file_bytes, budget_s, WRITE_LIMIT)
 }
 
@@ -67,7 +68,7 @@ fn learned_within(
     file_bytes: u64,
     budget_s: u64,
     write_limit: u64,
-) -> (Learned, Samples) {
+) -> (MeasuredProfile, Samples) {
     let model = Model::with_capacity(profile, Scale::FULL, file_bytes);
     let facts = Facts {
         device: profile.title.clone(),
@@ -94,7 +95,7 @@ fn shipped(name: &str) -> DriveProfile {
     profile
 }
 
-/// What differs by more than `allowed`.
+/// Returns the differences of more than `allowed`.
 fn differences(name: &str, pairs: &[(&str, f64, f64)], allowed: f64) -> Vec<String> {
     // What is no number is off, too.
     let off = |(_, found, wanted): &&(&str, f64, f64)| {
@@ -227,7 +228,7 @@ fn missed(name: &str) -> Vec<String> {
 }
 
 /// Figures that a drive with the learned profile shows otherwise.
-fn missed_again(name: &str, first: &Learned, text: &str) -> Vec<String> {
+fn missed_again(name: &str, first: &MeasuredProfile, text: &str) -> Vec<String> {
     let (second, _) = learned(&DriveProfile::parse("mine", text).unwrap());
     let value = |key: &str| {
         let figure = second.figures.iter().find(|figure| figure.key == key);

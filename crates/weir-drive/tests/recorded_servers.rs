@@ -11,7 +11,7 @@ use std::process::Command;
 use support::random_operations::contents;
 use support::{EXECUTABLE, memory_folder, options};
 use weir_drive::{
-    DriveProcess, Ended, MountOptions, Operation, Recording, RecordingOptions, Replayer,
+    DriveProcess, MountOptions, Operation, Recording, RecordingEnd, RecordingOptions, Replayer,
 };
 use weir_model::Flavor;
 use weir_server::PrivateServer;
@@ -50,7 +50,7 @@ fn replayed(flavor: Flavor) {
     drive.unmount().unwrap();
 
     let recording = Recording::open(&path("record")).unwrap();
-    assert_eq!(recording.ended(), Ended::Unmounted);
+    assert_eq!(recording.ended(), RecordingEnd::Unmounted);
     let mut replayer = Replayer::new(path("base"), recording.base());
     let (mut writes, mut flushes, mut names) = (0, 0, 0);
     for event in recording.events() {

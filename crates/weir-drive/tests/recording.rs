@@ -1,4 +1,4 @@
-//! What a drive records, and what a directory becomes when it is replayed.
+//! Recording of a drive, and the directory that a replay makes.
 
 #![allow(clippy::unwrap_used)] // The helpers of a test fail as the test does.
 
@@ -17,7 +17,8 @@ use support::random_operations::{apply, contents, draw, seeded};
 use support::{Drive, EXECUTABLE, memory_folder, options};
 use tempfile::TempDir;
 use weir_drive::{
-    DriveProcess, Ended, Event, MountOptions, Operation, Recording, RecordingOptions, Replayer,
+    DriveProcess, Event, MountOptions, Operation, Recording, RecordingEnd, RecordingOptions,
+    Replayer,
 };
 use weir_model::Bytes;
 use weir_process::monotonic_ns;
@@ -109,14 +110,15 @@ fn a_replay_onto_a_copy_of_the_start_gives_what_the_drive_holds() {
     }
     beyond_the_generator(&drive);
     let (folder, recording) = finish(drive);
-    assert_eq!(recording.ended(), Ended::Unmounted);
+    assert_eq!(recording.ended(), RecordingEnd::Unmounted);
     assert_eq!((recording.profile(), recording.base().len()), ("null", 4));
     assert!(recording.ended_at_ns() > recording.started_at_ns());
     replay(&recording, &base);
     assert_same(&base, &folder.path().join("backing"));
 }
 
-/// What `draw` does not draw: links, sockets, modes, exchanges and directories with contents.
+/// Operations that `draw` does not draw: links, sockets, modes, exchanges and directories with
+/// contents.
 fn beyond_the_generator(drive: &Drive) {
     let path = |name: &str| drive.path(name);
     fs::create_dir_all(path("x/y")).unwrap();
@@ -253,7 +255,7 @@ fn at_its_limit_the_recording_ends_and_the_drive_goes_on() {
     }
     assert_eq!(fs::read(drive.path("t")).unwrap()[39 << 16], 40);
     let (folder, recording) = finish(drive);
-    assert_eq!(recording.ended(), Ended::Limit);
+    assert_eq!(recording.ended(), RecordingEnd::Limit);
     let record = folder.path().join("record");
     let bytes = |name: &str| record.join(name).metadata().unwrap().len();
     let both = bytes("events") + bytes("data");
@@ -291,7 +293,7 @@ fn a_recording_cut_short_is_read_up_to_its_last_whole_event() {
     let (folder, recording) = finish(drive);
     assert_eq!(
         (recording.ended(), recording.event_count()),
-        (Ended::CutShort, 41)
+        (RecordingEnd::CutShort, 41)
     );
     let whole = fs::read(record.join("events")).unwrap();
     let mut counts = Vec::new();
@@ -300,7 +302,7 @@ fn a_recording_cut_short_is_read_up_to_its_last_whole_event() {
         let cut = Recording::open(&record).unwrap();
         assert_eq!(
             (cut.ended(), events(&cut).len() as u64),
-            (Ended::CutShort, cut.event_count())
+            (RecordingEnd::CutShort, cut.event_count())
         );
         counts.push(cut.event_count());
     }

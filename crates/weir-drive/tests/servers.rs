@@ -142,7 +142,7 @@ fn an_advertised_drive_changes_no_servers_doublewrite(flavor: Flavor) {
     }
 }
 
-/// Its flushes come as another request ([`weir_process::FlushCalls`]), and none is lost.
+/// Flushes come as another request ([`weir_process::FlushCalls`]), and none is lost.
 fn a_server_whose_flushes_are_made_for_it_crashes_and_recovers(flavor: Flavor) {
     let slow = ("[flush]\nlatency_us = 1", "[flush]\nlatency_us = 3_000");
     let drive = Drive::with_profile(&[slow]).unwrap();

@@ -83,8 +83,8 @@ impl FlashbackError {
     }
 }
 
-impl From<weir_server::Stopped> for FlashbackError {
-    fn from(_: weir_server::Stopped) -> Self {
+impl From<weir_server::StopRequested> for FlashbackError {
+    fn from(_: weir_server::StopRequested) -> Self {
         Self::Stopped
     }
 }

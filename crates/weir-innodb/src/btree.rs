@@ -34,9 +34,9 @@ pub struct Tablespace {
 /// An index in its tablespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexRoot {
-    /// Its root page.
+    /// Root page of the index.
     pub page: u32,
-    /// Its number.
+    /// Number of the index.
     pub id: u64,
 }
 
@@ -62,7 +62,7 @@ impl Tablespace {
         let file = File::open(path).map_err(failed)?;
         let mut first = [0; Layout::PREFIX];
         file.read_exact_at(&mut first, 0).map_err(failed)?;
-        let layout = Layout::of(&first).map_err(|flags| InnodbError::Flags {
+        let layout = Layout::parse(&first).map_err(|flags| InnodbError::Flags {
             path: path.to_owned(),
             flags,
         })?;
@@ -117,7 +117,7 @@ impl Tablespace {
         Ok(tree)
     }
 
-    /// What the pages `nodes`, of index and level, point to.
+    /// Returns the pages that `nodes`, of index and level, point to.
     fn below(
         &self,
         nodes: &[NodePointer],
@@ -160,7 +160,7 @@ impl Tablespace {
     ) -> Result<Option<IndexPage<'a>>, InnodbError> {
         let offset = u64::from(number) * self.layout.page_size as u64;
         match self.file.read_exact_at(buffer, offset) {
-            Ok(()) => Ok(IndexPage::of(Page::new(buffer, self.layout), number)),
+            Ok(()) => Ok(IndexPage::new(Page::new(buffer, self.layout), number)),
             // The file says less than the page above: it is older.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
             Err(source) => Err(InnodbError::Read {

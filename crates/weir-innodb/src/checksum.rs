@@ -6,7 +6,7 @@ const CHECKSUM_FIELD: usize = 4;
 const LATE_FIELDS: std::ops::Range<usize> = 26..38;
 /// Checksum and low half of the LSN once more, at the end of the page.
 pub(crate) const TRAILER: usize = 8;
-/// What `innodb_checksum_algorithm=none` writes.
+/// Checksum that `innodb_checksum_algorithm=none` writes.
 const NONE: u32 = 0xDEAD_BEEF;
 
 fn be32(bytes: &[u8], offset: usize) -> u32 {
@@ -14,7 +14,7 @@ fn be32(bytes: &[u8], offset: usize) -> u32 {
     u32::from_be_bytes(field.expect("invariant: four bytes"))
 }
 
-/// Whether a page of the classic format carries a checksum that fits: `crc32`, `innodb` or `none`.
+/// Returns true if a page of the classic format carries a checksum that fits: `crc32`, `innodb` or `none`.
 ///
 /// Header and trailer must use the same algorithm: a page torn between two of them is no whole page.
 pub(crate) fn classic_fits(page: &[u8]) -> bool {
@@ -50,7 +50,7 @@ fn fold(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Whether a page of `ROW_FORMAT=COMPRESSED` carries a fitting `crc32` or `none`.
+/// Returns true if a page of `ROW_FORMAT=COMPRESSED` carries a fitting `crc32` or `none`.
 pub(crate) fn zip_fits(page: &[u8]) -> bool {
     let stored = be32(page, 0);
     let sum = crc32c::crc32c(&page[CHECKSUM_FIELD..16])
@@ -59,7 +59,8 @@ pub(crate) fn zip_fits(page: &[u8]) -> bool {
     stored == sum || stored == NONE
 }
 
-/// Whether a `full_crc32` page of `length` bytes of payload ends in the checksum of all before.
+/// Returns true if a `full_crc32` page of `length` bytes of payload ends in the checksum of all
+/// before.
 pub(crate) fn full_crc32_fits(page: &[u8], length: usize) -> bool {
     let body = length - 4;
     crc32c::crc32c(&page[..body]) == be32(page, body)

@@ -30,11 +30,11 @@ pub struct DoublewriteBuffer {
 pub struct PageCopy {
     /// The file that it stands in, relative to the data directory.
     pub file: PathBuf,
-    /// Its place there, counted in pages from the buffer's beginning.
+    /// Place in the buffer, counted in pages from its beginning.
     pub place: u32,
     /// The LSN in its header.
     pub lsn: u64,
-    /// Whether its checksum fits.
+    /// True if its checksum fits.
     pub is_whole: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct PageCopy {
 pub struct PageFound {
     /// The LSN in its header.
     pub lsn: u64,
-    /// What it is.
+    /// State of the page.
     pub state: PageState,
 }
 
@@ -199,7 +199,7 @@ fn identity(tablespace: &Path) -> Result<Option<(Layout, u32)>, InnodbError> {
     if start.iter().all(|&byte| byte == 0) {
         return Ok(None);
     }
-    let layout = Layout::of(&start).map_err(|flags| InnodbError::Flags {
+    let layout = Layout::parse(&start).map_err(|flags| InnodbError::Flags {
         path: tablespace.to_owned(),
         flags,
     })?;
@@ -264,7 +264,7 @@ impl Area {
     const HEADER_FROM_END: usize = 200;
     const MAGIC: u32 = 536_853_855;
 
-    /// What the transaction system's page says.
+    /// Returns the area that the transaction system's page names.
     pub(crate) fn in_page(page: Page<'_>, layout: Layout) -> Option<Self> {
         let header = layout.page_size - Self::HEADER_FROM_END + 10;
         let is_there = page.kind() == Self::PAGE.1 && page.be32(header) == Self::MAGIC;

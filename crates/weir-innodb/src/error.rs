@@ -1,9 +1,9 @@
-//! What can be wrong with a tablespace file as a whole.
+//! Errors of a tablespace file as a whole.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file could not be read as a tablespace.
+/// Reason that a file could not be read as a tablespace.
 #[derive(Debug, thiserror::Error)]
 pub enum InnodbError {
     /// The operating system refused.

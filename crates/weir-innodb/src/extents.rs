@@ -1,4 +1,4 @@
-//! Which pages of a tablespace are in use: the extent descriptors.
+//! Pages of a tablespace that are in use: the extent descriptors.
 //!
 //! Page 0, and each page whose number is a multiple of the page's size, describes as many pages as a page
 //! has bytes, itself the first of them. A page that is free is made anew, unread, when it is taken into use: what
@@ -7,7 +7,7 @@
 use crate::layout::{Format, Layout};
 use crate::page::{Page, PageState};
 
-/// Where the array of descriptors begins: after the headers of the page and of the space.
+/// Offset of the array of descriptors: after the headers of the page and of the space.
 const ARRAY: usize = 38 + 112;
 /// In a descriptor: its state, 0 for an extent that was never used; and two bits for each page, of which the
 /// first says that it is free.
@@ -25,7 +25,7 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Whether the page at `number` is a descriptor page.
+    /// Returns true if the page at `number` is a descriptor page.
     pub(crate) fn stand_in(number: u32, layout: Layout) -> bool {
         (number as usize).is_multiple_of(layout.page_size)
     }
@@ -41,7 +41,7 @@ impl Extents {
         })
     }
 
-    /// Whether nothing uses the page at `number`.
+    /// Returns true if nothing uses the page at `number`.
     pub(crate) fn is_free(&self, number: u32) -> bool {
         let within = number - self.first;
         let size = BITMAP + self.pages as usize / 4;

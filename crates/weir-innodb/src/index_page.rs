@@ -45,7 +45,7 @@ pub struct NodePointer {
 
 impl<'a> IndexPage<'a> {
     /// The page at `number` of its file, if it is whole and of an index with rows of a compact format.
-    pub fn of(page: Page<'a>, number: u32) -> Option<Self> {
+    pub fn new(page: Page<'a>, number: u32) -> Option<Self> {
         let found = Self { page };
         let is_index = page.is_readable()
             && KINDS.contains(&page.kind())

@@ -3,7 +3,7 @@
 //!
 //! Source: MySQL Internals, "InnoDB Record Structure"; `rem0rec` and `btr0btr` of both servers name the fields.
 
-/// How many bytes a column has in a record of a compact row format.
+/// Length of a column in a record of a compact row format, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldLength {
     /// Always so many bytes.
@@ -18,9 +18,9 @@ pub enum FieldLength {
 /// A column of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyField {
-    /// Its bytes.
+    /// Length of the column.
     pub length: FieldLength,
-    /// Whether it may be NULL, which comes first.
+    /// True if it may be NULL, which comes first.
     pub is_nullable: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct KeyFormat {
     pub fields: Vec<KeyField>,
     /// Columns of all records of the index that may be NULL: for a clustered index those of the table.
     pub nullable: usize,
-    /// Whether the bytes of all columns compare as the server compares their values. Not so for text with a collation,
+    /// True if the bytes of all columns compare as the server compares their values. Not so for text with a collation,
     /// floating point, and descending columns.
     pub is_ordered: bool,
 }

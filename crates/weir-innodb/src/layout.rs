@@ -4,14 +4,14 @@
 //! format), and `MariaDB`'s `full_crc32` (default since 10.5), which announces itself by bit 4. In the
 //! older encoding bit 4 is the highest bit of the compressed page size, which never needs it.
 
-/// Where `FSP_SPACE_FLAGS` stand in page 0: after the 38 bytes of the page header, in the space
+/// Offset of `FSP_SPACE_FLAGS` in page 0: after the 38 bytes of the page header, in the space
 /// header at offset 16.
 const FLAGS_OFFSET: usize = 38 + 16;
 /// Page size of a tablespace whose flags do not say: InnoDB's original.
 const ORIGINAL_PAGE_SIZE: usize = 16 * 1024;
 const FULL_CRC32_MARKER: u32 = 1 << 4;
 
-/// How the pages of a tablespace are written and checked.
+/// Format by which the pages of a tablespace are written and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Checksum in header and trailer: `crc32`, `innodb` or `none`, page by page.
@@ -27,7 +27,7 @@ pub enum Format {
 pub struct Layout {
     /// Bytes of one page in the file: the compressed size where pages are compressed.
     pub page_size: usize,
-    /// How a page carries its checksum.
+    /// Format of a page's checksum.
     pub format: Format,
     /// Pages are encrypted: their checksums cover what only the server can read.
     pub encrypted: bool,
@@ -44,7 +44,7 @@ impl Layout {
     ///
     /// # Panics
     /// When `first_page` is shorter than [`Layout::PREFIX`].
-    pub fn of(first_page: &[u8]) -> Result<Layout, u32> {
+    pub fn parse(first_page: &[u8]) -> Result<Layout, u32> {
         let bytes = first_page[FLAGS_OFFSET..Self::PREFIX]
             .try_into()
             .expect("invariant: four bytes");
@@ -93,7 +93,7 @@ mod tests {
     fn layout(flags: u32) -> Result<Layout, u32> {
         let mut page = [0; Layout::PREFIX];
         page[FLAGS_OFFSET..].copy_from_slice(&flags.to_be_bytes());
-        Layout::of(&page)
+        Layout::parse(&page)
     }
 
     #[test]

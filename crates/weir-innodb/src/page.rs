@@ -20,7 +20,7 @@ mod transformed {
     pub(super) const FULL_CRC32_COMPRESSED: u16 = 1 << 15;
 }
 
-/// What is wrong with a page.
+/// Damage of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Damage {
     /// Start and end carry different LSNs: parts of two writes.
@@ -31,10 +31,10 @@ pub enum Damage {
     Misplaced,
 }
 
-/// What a page is found to be.
+/// State of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageState {
-    /// Its checksum fits.
+    /// Page with a fitting checksum.
     Whole,
     /// All bytes are zero: allocated and never written.
     Zero,
@@ -66,7 +66,7 @@ impl<'a> Page<'a> {
         self.bytes
     }
 
-    /// Whether its records can be read as they stand: not those of `ROW_FORMAT=COMPRESSED`.
+    /// Returns true if its records can be read as they stand: not those of `ROW_FORMAT=COMPRESSED`.
     pub(crate) fn is_readable(&self) -> bool {
         self.layout.format != Format::Zip
     }
@@ -86,7 +86,7 @@ impl<'a> Page<'a> {
         u16::from_be_bytes([self.bytes[TYPE], self.bytes[TYPE + 1]])
     }
 
-    /// What the page at position `number` of its file is.
+    /// Returns the state of the page at position `number` of its file.
     pub fn state(&self, number: u32) -> PageState {
         // In chunks, which compare faster than bytes: most of a new tablespace is zeroes.
         if self
@@ -148,7 +148,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether the low half of the LSN at the page's end is that of its header, where there are both.
+    /// Returns true if the low half of the LSN at the page's end is that of its header, where there are both.
     fn ends_agree(&self) -> bool {
         let at_end = match self.layout.format {
             Format::Classic => self.layout.page_size - TRAILER + 4,

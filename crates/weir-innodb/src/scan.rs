@@ -16,13 +16,13 @@ use crate::page::{Damage, Page, PageState};
 pub struct Finding {
     /// Position in the file, in pages.
     pub number: u32,
-    /// What is wrong.
+    /// Damage of the page.
     pub damage: Damage,
     /// The LSN in the page's header.
     pub lsn: u64,
 }
 
-/// What one file's pages were found to be.
+/// States of one file's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReport {
     /// The file.
@@ -39,7 +39,7 @@ pub struct FileReport {
     pub remainder: usize,
 }
 
-/// Whether InnoDB keeps pages in a file of this name: tables, undo, the system tablespace.
+/// Returns true if InnoDB keeps pages in a file of this name: tables, undo, the system tablespace.
 ///
 /// Not the doublewrite files: they hold old copies on purpose; nor temporary tablespaces, which are
 /// made anew at each start. Of a system tablespace in several files only the first has a header.
@@ -67,7 +67,7 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     if read < Layout::PREFIX {
         return Err(failed(ErrorKind::UnexpectedEof.into()));
     }
-    let layout = Layout::of(&page).map_err(|flags| InnodbError::Flags {
+    let layout = Layout::parse(&page).map_err(|flags| InnodbError::Flags {
         path: path.to_owned(),
         flags,
     })?;
@@ -82,7 +82,7 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     page.resize(layout.page_size, 0);
     let mut filled =
         Layout::PREFIX + read_full(&mut file, &mut page[Layout::PREFIX..]).map_err(failed)?;
-    let mut known = Known::default();
+    let mut known = ScanContext::default();
     while filled == layout.page_size {
         report.judge(Page::new(&page, layout), &mut known);
         filled = read_full(&mut file, &mut page).map_err(failed)?;
@@ -91,15 +91,15 @@ pub fn scan(path: &Path) -> Result<FileReport, InnodbError> {
     Ok(report)
 }
 
-/// What pages of a file say of those that follow.
+/// Facts from pages of a file about those that follow.
 #[derive(Debug, Default)]
-struct Known {
+struct ScanContext {
     /// Pages of the doublewrite buffer hold copies of others on purpose.
     doublewrite: Option<Area>,
     extents: Option<Extents>,
 }
 
-impl Known {
+impl ScanContext {
     fn learn(&mut self, page: Page<'_>, number: u32, report: &FileReport) {
         let layout = report.layout;
         let is_system = report
@@ -114,7 +114,7 @@ impl Known {
         }
     }
 
-    /// Whether no reader takes the page at `number` for the kind that it names.
+    /// Returns true if no reader takes the page at `number` for the kind that it names.
     fn is_unread(&self, number: u32) -> bool {
         let is_copy = self.doublewrite.is_some_and(|area| area.holds(number));
         let extents = self.extents.as_ref();
@@ -123,7 +123,7 @@ impl Known {
 }
 
 impl FileReport {
-    fn judge(&mut self, page: Page<'_>, known: &mut Known) {
+    fn judge(&mut self, page: Page<'_>, known: &mut ScanContext) {
         let number = self.pages;
         self.pages += 1;
         known.learn(page, number, self);

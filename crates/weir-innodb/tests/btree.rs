@@ -105,12 +105,12 @@ fn roots(connection: &mut Connection, flavor: Flavor, table: &str) -> Vec<(Strin
 /// What each leaf of `tree` says of itself: its records and the page to its right.
 fn leaves(path: &Path, tree: &BTree, root: &IndexRoot) -> Vec<(u32, Option<u32>)> {
     let bytes = std::fs::read(path).unwrap();
-    let layout = Layout::of(&bytes).unwrap();
+    let layout = Layout::parse(&bytes).unwrap();
     let nodes = tree.levels[0].nodes().iter();
     let leaves = nodes.map(|node| {
         let at = node.page as usize * layout.page_size;
         let page = Page::new(&bytes[at..at + layout.page_size], layout);
-        let leaf = IndexPage::of(page, node.page).unwrap();
+        let leaf = IndexPage::new(page, node.page).unwrap();
         assert_eq!((leaf.level(), leaf.index_id()), (0, root.id));
         let listed = leaf.record_list().unwrap().len();
         assert_eq!(listed, usize::from(leaf.records()));

@@ -1,4 +1,4 @@
-//! What follows from several comparisons together.
+//! Results of several comparisons together.
 //!
 //! The methods are those of `weir-stats`; `docs/statistics.md` says when each of them speaks.
 
@@ -35,8 +35,8 @@ pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> An
     }
 }
 
-/// How far apart runs of the same settings lie: repetitions, and within a study cells that differ
-/// in name only. A comparison of two results compares such cells.
+/// Spread between runs of the same settings: repetitions, and within a study cells that differ in
+/// name only. A comparison of two results compares such cells.
 pub(crate) fn noise(
     design: &Design<'_>,
     runs: &RunsByCell<'_>,
@@ -62,7 +62,7 @@ fn by_host(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize]) -> Vec<Vec<f64>>
     let mut hosts: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
     for &cell in cells {
         let node = plan.cells[cell].spec.primary();
-        for run in runs.of(cell) {
+        for run in runs.runs(cell) {
             let queries_per_s = run.record.queries_per_s;
             if queries_per_s > 0.0 {
                 let host = node.agent_of(run.record.repetition);

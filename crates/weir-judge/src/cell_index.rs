@@ -7,7 +7,7 @@ use weir_model::{Cell, Plan};
 /// Levels by factor: what names a cell.
 pub(crate) type Levels = BTreeMap<String, String>;
 
-/// Where the cell of given levels stands; made once for a plan.
+/// Index of a plan's cells by levels; made once for a plan.
 #[derive(Debug)]
 pub(crate) struct CellIndex<'a> {
     cells: &'a [Cell],

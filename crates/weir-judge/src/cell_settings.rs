@@ -1,4 +1,4 @@
-//! What cells set, as names and values: the evidence for "one factor differs".
+//! Settings of cells, as names and values: the evidence for "one factor differs".
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,16 +22,16 @@ impl CellSettings {
         Self { of, cells }
     }
 
-    pub(crate) fn of(&self, cell: usize) -> &Settings {
+    pub(crate) fn settings(&self, cell: usize) -> &Settings {
         &self.of[cell]
     }
 
     /// Names of the settings that differ between two cells.
     pub(crate) fn differing(&self, first: usize, second: usize) -> BTreeSet<String> {
-        differing(self.of(first), self.of(second))
+        differing(self.settings(first), self.settings(second))
     }
 
-    /// Whether a cell has these settings and no others.
+    /// Returns true if a cell has these settings and no others.
     pub(crate) fn has(&self, settings: &Settings) -> bool {
         self.cells.contains_key(settings)
     }

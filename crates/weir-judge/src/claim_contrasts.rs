@@ -8,7 +8,7 @@ use crate::cell_index::{CellIndex, context};
 use crate::compare::{Contrast, holds_at};
 use crate::measured::{METRICS, THROUGHPUT, is_metric};
 
-/// What a claim speaks of.
+/// Subject of a claim.
 pub(crate) enum Subject {
     /// These pairs of cells, all of them.
     Contrasts(Vec<Contrast>),

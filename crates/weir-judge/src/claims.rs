@@ -10,7 +10,7 @@ use crate::estimate_ratio::Pairing;
 use crate::measured::value;
 use crate::rules::{self, Evidence};
 
-/// What became of every claim, in each context that it speaks of.
+/// Returns the verdict on every claim, in each context that it speaks of.
 pub(crate) fn verdicts(evidence: &Evidence<'_>) -> Vec<ClaimVerdict> {
     let plan = &evidence.result.plan;
     let claims = plan.claims.iter().enumerate();
@@ -70,7 +70,7 @@ fn verdict(
 fn why_without_ratio(evidence: &Evidence<'_>, contrast: &Contrast, metric: &str) -> String {
     let cells = [contrast.level_cell, contrast.baseline_cell];
     let was_measured = |cell: usize| {
-        let mut runs = evidence.runs.of(cell).iter();
+        let mut runs = evidence.runs.runs(cell).iter();
         runs.any(|run| value(run, metric).is_some())
     };
     if cells.into_iter().all(was_measured) {
@@ -109,7 +109,7 @@ fn agreement(
     }
 }
 
-/// Whether the interval lies on the claimed side of `value`.
+/// Returns the agreement of the interval with a claim of one side of `value`.
 fn of_bound(measured: &Ratio, value: f64, below: bool) -> (Agreement, String) {
     let Some((low, high)) = measured.interval() else {
         let why = "too few repetitions for an interval";
@@ -160,7 +160,7 @@ fn of_interval(measured: &Ratio, value: f64) -> (Agreement, String) {
     (Agreement::Disagrees, why.to_owned())
 }
 
-/// Whether a comparison is one that a report may quote a ratio of.
+/// Returns true if a comparison is one that a report may quote a ratio of.
 pub(crate) fn is_valid(comparison: &Comparison) -> bool {
     comparison.verdict != Verdict::Invalid
 }

@@ -140,7 +140,7 @@ pub(crate) fn is_negative_control(plan: &Plan, contrast: &Contrast) -> bool {
     })
 }
 
-/// Whether `context` has all the levels of `wanted`.
+/// Returns true if `context` has all the levels of `wanted`.
 pub(crate) fn holds_at(context: &Levels, wanted: &Levels) -> bool {
     wanted
         .iter()

@@ -1,5 +1,5 @@
-//! What a study can show, said before anything runs: whether it compares at all, and how small an
-//! effect its repetitions can tell from noise.
+//! Power of a study, before anything runs: its comparisons, and the least effect that its
+//! repetitions can tell from noise.
 
 use weir_model::{Bound, Plan, Until};
 use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};

@@ -8,7 +8,7 @@ pub enum JudgeError {
     /// A comparison of levels that the result does not have.
     #[error("no factor `{factor}` with two levels that were measured; there are {known}")]
     NoSuchFactor {
-        /// What was asked for.
+        /// Factor that was asked for.
         factor: String,
         /// The factors of the result.
         known: String,
@@ -16,7 +16,7 @@ pub enum JudgeError {
     /// Levels that no cell has.
     #[error("no cell with {wanted}; there are {known}")]
     NoSuchCells {
-        /// What was asked for.
+        /// Level that was asked for.
         wanted: String,
         /// The factors with their levels.
         known: String,

@@ -1,4 +1,4 @@
-//! Which estimator speaks for two cells: the one whose assumptions the data can bear.
+//! Choice of the estimator for two cells: the one whose assumptions the data can bear.
 //!
 //! `docs/statistics.md` says why. Runs of one repetition stand close in time, so within a study they
 //! are pairs; runs of two results are not.
@@ -12,7 +12,7 @@ use weir_stats::{
 
 use crate::measured::{RunsByCell, THROUGHPUT, measured_series};
 
-/// What makes two runs belong together.
+/// Rule by which two runs belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairing {
     /// Their repetition: the runs of a study.
@@ -23,7 +23,7 @@ pub(crate) enum Pairing {
 
 /// Level / baseline with what is known about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Estimated {
+pub(crate) struct RatioAnalysis {
     pub(crate) ratio: Ratio,
     pub(crate) method: Method,
     pub(crate) p_value: Option<f64>,
@@ -39,7 +39,7 @@ pub(crate) fn ratio(
     metric: &str,
     pairing: Pairing,
     plan: &Plan,
-) -> Option<Estimated> {
+) -> Option<RatioAnalysis> {
     match pairing {
         Pairing::Repetition => {
             let pairs = runs.pairs(level, baseline, metric);
@@ -53,7 +53,7 @@ pub(crate) fn ratio(
     }
 }
 
-pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<Estimated> {
+pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<RatioAnalysis> {
     let (estimate, method) = if pairs.len() >= BOOTSTRAP_PAIRS_MIN {
         let estimate = bootstrap_log_ratio(pairs, seed).ok()?;
         (estimate, Method::PairedBootstrap)
@@ -64,13 +64,13 @@ pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<Estimated> {
 }
 
 /// Pairs of a study that ended because of what they say.
-fn at_verdict(pairs: &[(f64, f64)]) -> Option<Estimated> {
+fn at_verdict(pairs: &[(f64, f64)]) -> Option<RatioAnalysis> {
     let estimate = decided_log_ratio(pairs).ok()?;
     Some(of_pairs(pairs, &estimate, Method::PairedTAtVerdict))
 }
 
-fn of_pairs(pairs: &[(f64, f64)], estimate: &RatioEstimate, method: Method) -> Estimated {
-    Estimated {
+fn of_pairs(pairs: &[(f64, f64)], estimate: &RatioEstimate, method: Method) -> RatioAnalysis {
+    RatioAnalysis {
         ratio: of_estimate(estimate),
         method,
         p_value: paired_p_value(pairs).ok().flatten(),
@@ -79,7 +79,7 @@ fn of_pairs(pairs: &[(f64, f64)], estimate: &RatioEstimate, method: Method) -> E
 }
 
 /// Without pairs; fewer than three runs of either give a ratio and no interval.
-pub(crate) fn unpaired(level: &[f64], baseline: &[f64]) -> Option<Estimated> {
+pub(crate) fn unpaired(level: &[f64], baseline: &[f64]) -> Option<RatioAnalysis> {
     let runs = level.len().min(baseline.len());
     let (ratio, p_value) = if let Ok(welch) = welch_log_ratio(level, baseline) {
         (of_welch(&welch), Some(welch.p_value))
@@ -92,7 +92,7 @@ pub(crate) fn unpaired(level: &[f64], baseline: &[f64]) -> Option<Estimated> {
         };
         (none, None)
     };
-    Some(Estimated {
+    Some(RatioAnalysis {
         ratio,
         method: Method::Welch,
         p_value,
@@ -107,7 +107,7 @@ pub(crate) fn second_opinion(
     level: usize,
     baseline: usize,
     metric: &str,
-    first: &Estimated,
+    first: &RatioAnalysis,
 ) -> Option<SecondOpinion> {
     let values = [level, baseline].map(|cell| runs.values(cell, metric));
     let [of_level, of_baseline] = &values;
@@ -138,7 +138,7 @@ pub(crate) fn second_opinion(
 /// Mean of all measured seconds of a cell, their number corrected for autocorrelation.
 fn within_runs(runs: &RunsByCell<'_>, cell: usize) -> Option<MeanEstimate> {
     let series: Vec<f64> = runs
-        .of(cell)
+        .runs(cell)
         .iter()
         .flat_map(|run| measured_series(run))
         .collect();

@@ -16,7 +16,7 @@ use weir_model::{
 };
 use weir_stats::benjamini_hochberg;
 
-use crate::estimate_ratio::{Estimated, Pairing, paired, unpaired};
+use crate::estimate_ratio::{Pairing, RatioAnalysis, paired, unpaired};
 use crate::measured::RunsByCell;
 
 /// Share of false ones among the kinds that differ by the verdict.
@@ -35,15 +35,17 @@ pub(crate) fn compare(
     pairing: Pairing,
     seed: u64,
 ) -> Option<ReplayComparison> {
-    let arms = [baseline, level].map(|cell| of_runs(runs.of(cell)));
+    let arms = [baseline, level].map(|cell| of_runs(runs.runs(cell)));
     if arms.iter().any(Vec::is_empty) {
         return None;
     }
-    let both = [baseline, level].into_iter().flat_map(|cell| runs.of(cell));
+    let both = [baseline, level]
+        .into_iter()
+        .flat_map(|cell| runs.runs(cell));
     let pause_us = longest_pause_us(both.filter_map(|run| run.replay.as_ref()));
     Some(ReplayComparison {
         fidelity: [baseline, level]
-            .map(|cell| fidelity_words(runs.of(cell)))
+            .map(|cell| fidelity_words(runs.runs(cell)))
             .into(),
         fingerprints: of_kinds(&arms, pause_us, pairing, seed),
     })
@@ -123,7 +125,7 @@ fn time_us(kind: &FingerprintRecord) -> f64 {
         .map_or(0.0, |latency| latency.us_mean * kind.sent as f64)
 }
 
-/// What a kind is ranked by: the time that the level costs more or less.
+/// Returns the weight by which a kind is ranked: the time that the level costs more or less.
 fn weight(found: &FingerprintComparison) -> f64 {
     if found.verdict == FingerprintVerdict::NotShown {
         return found.share;
@@ -202,7 +204,7 @@ fn ratio(
     read: fn(&FingerprintRecord) -> Option<f64>,
     pairing: Pairing,
     seed: u64,
-) -> Option<Estimated> {
+) -> Option<RatioAnalysis> {
     let values = |arm: &[(u32, FingerprintRecord)]| -> BTreeMap<u32, f64> {
         let read = arm
             .iter()
@@ -231,7 +233,7 @@ fn ratio(
 /// A number of a kind of statement in one run.
 type Number = fn(&FingerprintRecord) -> u64;
 
-/// What both arms returned otherwise. Contents are compared only where the numbers of rows are the same.
+/// Returns the differences of both arms' results. Contents are compared only where the numbers of rows are the same.
 fn differences(
     baseline: &[(u32, FingerprintRecord)],
     level: &[(u32, FingerprintRecord)],
@@ -306,7 +308,7 @@ fn judge(found: &mut [FingerprintComparison], pause_us: f64) {
     }
 }
 
-/// How faithful the runs of an arm were: the worst of each.
+/// Returns the fidelity of an arm's runs: the worst of each.
 fn fidelity_words(runs: &[&RunResult]) -> String {
     let all: Vec<&ReplayFidelity> = runs
         .iter()

@@ -1,4 +1,4 @@
-//! Which of a server's variables are settings, and which belong to one instance or one moment.
+//! Variables of a server that are no settings, but belong to one instance or one moment.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ const NOT_SETTINGS: [&str; 14] = [
     "timestamp",
 ];
 
-/// Whether `name` is a setting: equal in two runs unless it was changed.
+/// Returns true if `name` is a setting: equal in two runs unless it was changed.
 pub fn is_setting(name: &str) -> bool {
     !NOT_SETTINGS.contains(&name)
 }

@@ -43,7 +43,7 @@ fn probed(name: &str) -> Option<&'static Metric> {
     metrics::ALL.iter().find(|metric| metric.name == name)
 }
 
-/// Whether runs can have `metric`.
+/// Returns true if `name` is a metric of runs.
 pub(crate) fn is_metric(name: &str) -> bool {
     METRICS.contains(&name) || name == EVENT_TIME || probed(name).is_some()
 }
@@ -75,13 +75,13 @@ impl<'a> RunsByCell<'a> {
         Self(cells)
     }
 
-    pub(crate) fn of(&self, cell: usize) -> &[&'a RunResult] {
+    pub(crate) fn runs(&self, cell: usize) -> &[&'a RunResult] {
         &self.0[cell]
     }
 
     /// `metric` of the runs of `cell`; what is not above 0 has no ratio and is left out.
     pub(crate) fn values(&self, cell: usize, metric: &str) -> Vec<f64> {
-        let values = self.of(cell).iter();
+        let values = self.runs(cell).iter();
         values
             .filter_map(|run| value(run, metric))
             .filter(|value| *value > 0.0)
@@ -101,8 +101,8 @@ impl<'a> RunsByCell<'a> {
         baseline: usize,
         metric: &str,
     ) -> impl Iterator<Item = (u32, (f64, f64))> {
-        let baselines = self.of(baseline);
-        self.of(level).iter().filter_map(move |run| {
+        let baselines = self.runs(baseline);
+        self.runs(level).iter().filter_map(move |run| {
             let repetition = run.record.repetition;
             let same = |other: &&&RunResult| other.record.repetition == repetition;
             let baseline = baselines.iter().find(same)?;
@@ -136,7 +136,8 @@ pub(crate) fn series_before_events(run: &RunResult) -> Vec<f64> {
         .collect()
 }
 
-/// How far a counter went from the first to the last sample of a run, its warm-up included.
+/// Returns the increase of a counter from the first to the last sample of a run, its warm-up
+/// included.
 pub(crate) fn counted(run: &RunResult, counter: &Metric) -> Option<f64> {
     let values = &Series::find(&run.series, *counter)?.values;
     (values.len() > 1).then(|| values[values.len() - 1] - values[0])

@@ -49,19 +49,19 @@ pub(crate) use self::same_units::{nothing_in_common, other_questions};
 /// A rule: what it asks, why, what is checked here, and what to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// Its name.
+    /// Name of the rule.
     pub id: RuleId,
-    /// What a fair study does, in a few words.
+    /// Practice of a fair study, in a few words.
     pub title: &'static str,
-    /// What Weir checks, with thresholds, and what it cannot check.
+    /// Checks of Weir, with thresholds, and their limits.
     pub checked: &'static str,
-    /// Why it matters, with numbers.
+    /// Reason for the rule, with numbers.
     pub reason: &'static str,
-    /// What to do about a finding.
+    /// Remedy for a finding.
     pub remedy: &'static str,
-    /// Where method and numbers come from.
+    /// Source of method and numbers.
     pub reference: &'static str,
-    /// What its findings do to a verdict, the worst last.
+    /// Severities of its findings, the worst last.
     pub severities: &'static [Severity],
     /// Before anything runs.
     design: fn(&Design<'_>) -> Vec<Finding>,
@@ -126,12 +126,12 @@ impl Rule {
     };
 
     /// The rule that is called `id`.
-    pub fn of(id: RuleId) -> &'static Self {
+    pub fn by_id(id: RuleId) -> &'static Self {
         let found = RULES.into_iter().find(|rule| rule.id == id);
         found.expect("invariant: each rule stands in the table")
     }
 
-    /// Its severities in words: `note`, `inconclusive`, `warning or error`, `note, warning or error`.
+    /// Returns its severities in words: `note`, `inconclusive`, `warning or error`, `note, warning or error`.
     pub fn severity_words(&self) -> String {
         let words = self.severities.iter().map(|severity| match severity {
             Severity::Note => "note",
@@ -172,8 +172,7 @@ impl Rule {
     }
 }
 
-/// What the rules find about `plan` before anything runs, on `drives` and with servers that say what
-/// `preview` has.
+/// Returns the findings on `plan` before anything runs, on `drives` and with servers that answered as in `preview`.
 pub fn findings_of_design(
     plan: &Plan,
     drives: &[DriveProfile],
@@ -186,7 +185,7 @@ pub fn findings_of_design(
         .collect()
 }
 
-/// What the rules find about `comparison`.
+/// Returns the findings on `comparison`.
 pub(crate) fn of_comparison(evidence: &Evidence<'_>, comparison: &Comparison) -> Vec<Finding> {
     RULES
         .iter()
@@ -194,7 +193,7 @@ pub(crate) fn of_comparison(evidence: &Evidence<'_>, comparison: &Comparison) ->
         .collect()
 }
 
-/// Whether `finding` forbids to rank the levels of `comparison`, but says nothing against their numbers.
+/// Returns true if `finding` forbids to rank the levels of `comparison`, but says nothing against their numbers.
 pub(crate) fn is_of_ranking(
     evidence: &Evidence<'_>,
     comparison: &Comparison,
@@ -204,7 +203,7 @@ pub(crate) fn is_of_ranking(
     finding.rule == RuleId::R2 && changed.is_none()
 }
 
-/// What the rules find about the study as a whole.
+/// Returns the findings on the study as a whole.
 pub(crate) fn of_study(evidence: &Evidence<'_>) -> Vec<Finding> {
     RULES
         .iter()

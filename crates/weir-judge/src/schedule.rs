@@ -1,4 +1,4 @@
-//! Which run comes next: a pure function of the plan and the runs that are complete.
+//! Order of runs: a pure function of the plan and the runs that are complete.
 //!
 //! So a study that was killed goes on where it was: the stored runs are all there is to know.
 
@@ -15,7 +15,7 @@ pub(crate) use search::answers;
 #[cfg(test)]
 mod tests;
 
-/// What to do next.
+/// Next step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// One more run of a cell of the plan.
@@ -37,13 +37,15 @@ pub fn next(plan: &Plan, records: &[RunRecord], failed: &[PlannedRun]) -> Result
     }
 }
 
-/// How many runs there will be, as far as can be known: never fewer than are complete.
+/// Returns the number of runs that there will be, as far as can be known: never fewer than are
+/// complete.
 pub fn total_runs(plan: &Plan, records: &[RunRecord]) -> usize {
     let open = usize::from(plan.search.is_some() || plan.repeat.until.is_some());
     expected_runs(plan).max(records.len() + open)
 }
 
-/// How many runs `plan` takes: those that it names, or about as many as its search needs.
+/// Returns the number of runs that `plan` takes: those that it names, or about as many as its
+/// search needs.
 pub fn expected_runs(plan: &Plan) -> usize {
     match &plan.search {
         Some(search) => search::expected_runs(plan, search),

@@ -1,4 +1,4 @@
-//! What the servers of a plan's cells would say of their settings, where they were asked.
+//! Settings that the servers of a plan's cells would show, where they were asked.
 //!
 //! A rule that judges a design sees what a server would say, not the text of the study.
 
@@ -7,20 +7,20 @@ use std::sync::Arc;
 
 use weir_model::ServerVersion;
 
-/// What one server would say.
+/// Preview of one server.
 #[derive(Debug)]
 pub struct CellPreview {
-    /// Its version.
+    /// Version of the server.
     pub version: ServerVersion,
-    /// Its variables, as it would say them.
+    /// Variables, as it would show them.
     pub values: BTreeMap<String, String>,
 }
 
-/// What the servers of a plan's cells would say.
+/// Previews of the servers of a plan's cells.
 #[derive(Debug, Default)]
 pub struct SettingsPreview {
     cells: Vec<Option<Arc<CellPreview>>>,
-    /// Who was asked, who was not, and what a server makes something else of; one line each.
+    /// Notes on servers that were asked or not, and on values that a server changes; one line each.
     pub notes: Vec<String>,
 }
 
@@ -31,13 +31,14 @@ impl SettingsPreview {
         notes: Vec::new(),
     };
 
-    /// What was answered for each of a plan's cells; `None` for one whose server was not asked.
+    /// Creates the preview from the answer for each of a plan's cells; `None` for one whose server
+    /// was not asked.
     pub fn new(cells: Vec<Option<Arc<CellPreview>>>, notes: Vec<String>) -> Self {
         Self { cells, notes }
     }
 
-    /// What the server of the cell `index` would say; `None`: it was not asked.
-    pub fn of(&self, index: usize) -> Option<&CellPreview> {
+    /// Returns the preview of the cell `index`; `None`: it was not asked.
+    pub fn cell(&self, index: usize) -> Option<&CellPreview> {
         self.cells.get(index)?.as_deref()
     }
 }

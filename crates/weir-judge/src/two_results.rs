@@ -99,13 +99,13 @@ pub fn compare_results(first: &StudyResult, second: &StudyResult) -> ResultCompa
     }
 }
 
-/// Whether absolute numbers may be compared: the same processor, cores and memory.
+/// Returns true if absolute numbers may be compared: the same processor, cores and memory.
 fn same_host(first: &StudyResult, second: &StudyResult) -> bool {
     let same = |label| first.host.get(label) == second.host.get(label);
     ["processor", "cores", "memory"].into_iter().all(same)
 }
 
-/// What differs besides the numbers, for the reader: one of them is probably the cause.
+/// Returns the differences besides the numbers, for the reader: one of them is probably the cause.
 fn differences(first: &StudyResult, second: &StudyResult) -> Vec<String> {
     let mut lines = Vec::new();
     let mut note = |what: &str, a: String, b: String| {
@@ -191,7 +191,7 @@ fn add(merged: &mut StudyResult, from: &StudyResult, index: usize, cell: Cell) {
     merged.runs.extend(runs.map(renumbered));
 }
 
-/// What every factor does in B over what it does in A.
+/// Returns the ratio of every factor's effect in B to that in A.
 fn of_two_hosts(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
     let (runs_of_first, runs_of_second) = (RunsByCell::new(first), RunsByCell::new(second));
     let [of_first, of_second] =
@@ -229,7 +229,7 @@ fn of_two_hosts(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
 fn ratio_of_ratios(
     first: &Comparison,
     second: &Comparison,
-    estimate: &crate::estimate_ratio::Estimated,
+    estimate: &crate::estimate_ratio::RatioAnalysis,
 ) -> Comparison {
     let forbids = |finding: &&Finding| finding.severity == Severity::Error;
     let errors = first

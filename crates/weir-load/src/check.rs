@@ -1,4 +1,4 @@
-//! Whether the tables of order entry hold together: the twelve conditions of clause 3.3.2 of the
+//! Consistency of the tables of order entry: the twelve conditions of clause 3.3.2 of the
 //! specification.
 //!
 //! They hold when the tables are loaded and, if the server keeps its promises, after any number of
@@ -14,7 +14,7 @@ use crate::plan::PreparePlan;
 use conditions::Condition;
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience};
 
-/// How many conditions there are.
+/// Number of conditions.
 pub const CONDITIONS: usize = conditions::ALL.len();
 
 /// The server's word that a table does not exist (`ER_NO_SUCH_TABLE`).
@@ -22,18 +22,18 @@ const NO_SUCH_TABLE: u16 = 1146;
 
 /// A condition that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// Its number in the specification, from 1.
+pub struct ConditionCheck {
+    /// Number in the specification, from 1.
     pub number: usize,
-    /// What it says.
+    /// Text of the condition.
     pub says: &'static str,
-    /// Where it does not hold, for the first place that was found.
-    pub broken: Option<Broken>,
+    /// First place where it does not hold.
+    pub broken: Option<Violation>,
 }
 
-/// Where a condition does not hold.
+/// Place where a condition does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct Violation {
     /// The rows that do not fit, and their values.
     pub place: String,
 }
@@ -49,7 +49,7 @@ pub fn check_order_entry(
     plan: &PreparePlan,
     gate: &Gate,
     stop: &AtomicBool,
-    on_checked: &mut dyn FnMut(&Checked),
+    on_checked: &mut dyn FnMut(&ConditionCheck),
 ) -> Result<(), LoadError> {
     let connector = Connector::new(plan.endpoint.clone(), plan.compression, gate.clone())?;
     let mut control = Connection::connect(&connector, true, Patience::Endless)?;
@@ -83,14 +83,14 @@ pub fn check_order_entry(
 /// A table that is missing, a server that refuses or dies.
 pub fn check_conditions(
     connection: &mut Connection,
-    on_checked: &mut dyn FnMut(&Checked) -> ControlFlow<()>,
+    on_checked: &mut dyn FnMut(&ConditionCheck) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, ClientError> {
     for (number, Condition { says, query }) in (1..).zip(&conditions::ALL) {
         let place = connection.first::<String>(*query)?;
-        let checked = Checked {
+        let checked = ConditionCheck {
             number,
             says,
-            broken: place.map(|place| Broken { place }),
+            broken: place.map(|place| Violation { place }),
         };
         if on_checked(&checked).is_break() {
             return Ok(ControlFlow::Break(()));

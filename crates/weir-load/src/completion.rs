@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::LoadError;
 
-/// Why a load ended.
+/// Reason that a load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadEnd {
@@ -31,7 +31,7 @@ impl fmt::Display for LoadEnd {
     }
 }
 
-/// How a quantity binds a load.
+/// Way in which a quantity binds a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Duty {
@@ -48,7 +48,7 @@ pub enum Duty {
 pub struct Goal {
     /// Name, with its unit if it has one: `seconds`, `connections`.
     pub name: String,
-    /// How it binds the load.
+    /// Way in which it binds the load.
     pub duty: Duty,
     /// As asked for.
     pub asked: f64,
@@ -80,14 +80,14 @@ impl Goal {
 /// A load's goals, and why it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
-    /// Why it ended.
+    /// Reason that it ended.
     pub end: LoadEnd,
     /// Each quantity as asked for and as done.
     pub goals: Vec<Goal>,
 }
 
 impl Completion {
-    /// That these goals have come to; `is_stopped`: the caller wanted an end.
+    /// Creates the completion of these goals; `is_stopped`: the caller wanted an end.
     pub(crate) fn new(goals: Vec<Goal>, is_stopped: bool) -> Self {
         let end = end(&goals, is_stopped);
         Self { end, goals }
@@ -126,7 +126,7 @@ impl Completion {
     }
 }
 
-/// Why a load with these goals ended.
+/// Returns the reason that a load with these goals ended.
 fn end(goals: &[Goal], is_stopped: bool) -> LoadEnd {
     let is_reached = |name: &str| {
         let mut goals = goals.iter();

@@ -13,7 +13,7 @@ use weir_mysql::{
 use crate::LoadError;
 use crate::driver::{Fresh, MysqlDriver};
 use crate::plan::LoadPlan;
-use crate::session::{Statements, Wanted, Work};
+use crate::session::{StatementToPrepare, Statements, Work};
 use weir_workload::Script;
 
 /// Connections that are set up at the same time where the server is near: more would only queue in it.
@@ -58,7 +58,7 @@ fn taken(exchange: Exchange) -> Result<Fresh, LoadError> {
 fn prepare(
     connector: &Connector,
     session: &mut Session<Blocking>,
-    wanted: &[Wanted],
+    wanted: &[StatementToPrepare],
     deadline: Deadline,
 ) -> Result<Vec<Option<u32>>, LoadError> {
     let texts: Vec<_> = wanted.iter().map(|wanted| wanted.sql.as_str()).collect();
@@ -73,7 +73,7 @@ fn prepare(
 /// The server's number of a statement by its answer; `None` if it exists as text only.
 fn number(
     connector: &Connector,
-    Wanted { sql, parameters }: &Wanted,
+    StatementToPrepare { sql, parameters }: &StatementToPrepare,
     answer: Result<PreparedStatement, ClientError>,
 ) -> Result<Option<u32>, LoadError> {
     match answer {
@@ -105,7 +105,7 @@ impl Servers {
                     address: address.clone(),
                     ..plan.endpoint.clone()
                 };
-                let compression = Compression::of(plan.load.compression);
+                let compression = Compression::from_protocol(plan.load.compression);
                 Ok(Connector::new(endpoint, compression, gate.clone())?)
             })
             .collect::<Result<_, _>>()
@@ -119,7 +119,7 @@ impl Servers {
     }
 
     /// The server of connection `number`, counted from 0.
-    pub(crate) fn of(&self, number: u32) -> &Connector {
+    pub(crate) fn for_connection(&self, number: u32) -> &Connector {
         &self.0[number as usize % self.0.len()]
     }
 
@@ -188,7 +188,7 @@ pub(crate) fn connect_all(
     })
 }
 
-/// What the threads that connect share.
+/// Data that the threads that connect share.
 struct Job<'a> {
     plan: &'a LoadPlan,
     servers: &'a Servers,
@@ -229,8 +229,12 @@ impl Job<'_> {
                 number, fresh, session, begins_ns, rng,
             ));
         }
-        let fresh = open(self.servers.of(number), self.work.script(), self.deadline)
-            .map_err(|error| self.with_progress(error))?;
+        let fresh = open(
+            self.servers.for_connection(number),
+            self.work.script(),
+            self.deadline,
+        )
+        .map_err(|error| self.with_progress(error))?;
         self.ready.fetch_add(1, Ordering::Relaxed);
         Ok(MysqlDriver::new(number, fresh, self.work, begins_ns, rng))
     }

@@ -18,13 +18,13 @@ use crate::meter::{ConnectionCounters, Meter};
 use crate::own_socket::OwnSocket;
 use crate::stamp::Stamp;
 
-pub(crate) use mysql::{MysqlDriver, Shared};
+pub(crate) use mysql::{MysqlDriver, ReactorResources};
 #[cfg(test)]
 pub(crate) use null::NullDriver;
 pub(crate) use reconnect::{Fresh, Reconnector, Renewal, reconnecting};
-pub(crate) use transport::{Driven, NonBlocking, Transport};
+pub(crate) use transport::{NonBlocking, ReactorStream, Transport};
 
-/// Why a driver is called.
+/// Reason for a call of a driver.
 #[derive(Debug)]
 pub(crate) enum Cause<'a> {
     /// The load begins.
@@ -42,7 +42,7 @@ pub(crate) enum Cause<'a> {
     Ready,
 }
 
-/// What a driver waits for.
+/// Event that a driver waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A reply.
@@ -51,39 +51,40 @@ pub(crate) enum Next {
     Time(u64),
     /// The time at which its next transaction is due, or the end of the measurement.
     Due(u64),
-    /// That the reactor takes its new connection.
+    /// The reactor's adoption of its new connection.
     Renewed,
-    /// That a socket of its own is ready.
+    /// Readiness of a socket of its own.
     Socket(OwnSocket),
     /// Nothing: it has finished.
     Finished,
 }
 
-/// What a reactor drives.
+/// Driver of one connection in a reactor.
 pub(crate) trait Driver {
-    /// What the drivers of one reactor share: buffers and request templates.
-    type Shared;
+    /// Resources that the drivers of one reactor share: buffers and request templates.
+    type Resources;
 
-    /// Its connection, to be taken at the start and whenever it says [`Next::Renewed`]; a driver
-    /// may have none.
+    /// Returns its connection, to be taken at the start and whenever it returns [`Next::Renewed`];
+    /// a driver may have none.
     fn transport(&mut self) -> Option<Transport>;
 
-    /// Whether the connection's bytes are those of the protocol: not encrypted.
+    /// Returns true if the connection's bytes are those of the protocol: not encrypted.
     fn is_plain(&self) -> bool;
 
-    /// Whether the connection is a Unix socket.
+    /// Returns true if the connection is a Unix socket.
     fn is_local(&self) -> bool;
 
     /// Does what `cause` allows. Bytes to be sent are appended to [`Driver::outgoing`].
     fn advance(
         &mut self,
         cause: Cause<'_>,
-        shared: &mut Self::Shared,
+        shared: &mut Self::Resources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError>;
 
-    /// What the driver that was last called wants sent. The reactor empties it after each call.
-    fn outgoing(shared: &mut Self::Shared) -> &mut Vec<u8>;
+    /// Returns the bytes that the driver that was last called wants sent. The reactor empties it
+    /// after each call.
+    fn outgoing(shared: &mut Self::Resources) -> &mut Vec<u8>;
 
     /// Transactions and time of this driver within the measurement.
     fn counters(&self) -> ConnectionCounters;

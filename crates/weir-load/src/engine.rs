@@ -14,7 +14,7 @@ use weir_mysql::{Compression, Deadline, Gate};
 use crate::LoadError;
 use crate::conclusion::conclude;
 use crate::connect::{Servers, connect_all, open};
-use crate::driver::{MysqlDriver, Reconnector, Renewal, Shared, reconnecting};
+use crate::driver::{MysqlDriver, ReactorResources, Reconnector, Renewal, reconnecting};
 use crate::idle::IdleConnections;
 use crate::meter::{Arrivals, Clock, FrameSender, IntervalFrame, Meter, ReporterEnd, Timeline};
 use crate::plan::LoadPlan;
@@ -22,7 +22,7 @@ use crate::preflight;
 use crate::reactor::{drive as drive_reactor, use_batch_scheduling};
 use crate::reactor_kind::ReactorKind;
 use crate::session::{SessionSource, Work};
-use crate::statistics::{Closed, Interval, KindNames, LoadOutcome, Merger, Totals};
+use crate::statistics::{ClosedPeriod, Interval, KindNames, LoadOutcome, Merger, Totals};
 
 pub(crate) use moment::wait_until;
 pub(crate) use part::give;
@@ -110,11 +110,11 @@ fn run_work(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
-    let connected = Connected::open(plan, work, gate, stop, &mut |warning| {
+    let connected = ReadyConnections::open(plan, work, gate, stop, &mut |warning| {
         on_progress(Progress::Warning(warning));
     })?;
     let timeline = setup::timeline(plan);
-    let names = KindNames::of(work.kinds());
+    let names = KindNames::new(work.kinds());
     let mut merger = Merger::new(timeline, names, reporters(plan, &connected));
     let beginning = Beginning {
         origin: Instant::now(),
@@ -138,13 +138,13 @@ fn run_work(
 }
 
 /// Connections that are ready.
-struct Connected {
+struct ReadyConnections {
     servers: Servers,
     drivers: Vec<MysqlDriver>,
     idle: IdleConnections,
 }
 
-impl Connected {
+impl ReadyConnections {
     /// Checks the servers and makes the connections of this process's share.
     fn open(
         plan: &LoadPlan,
@@ -170,24 +170,24 @@ impl Connected {
     }
 }
 
-/// How many reactors there are, each of which reports.
-fn reporters(plan: &LoadPlan, connected: &Connected) -> usize {
+/// Returns the number of reactors, each of which reports.
+fn reporters(plan: &LoadPlan, connected: &ReadyConnections) -> usize {
     (plan.reactors as usize).min(connected.drivers.len())
 }
 
-/// When the load begins.
+/// Beginning of the load.
 #[derive(Clone, Copy)]
 pub(crate) struct Beginning {
-    /// Its moment, which may lie ahead.
+    /// Moment of the beginning, which may lie ahead.
     pub(crate) origin: Instant,
     /// Reporters of the processes before this one, if it does a part of the run.
     pub(crate) reporters_before: u32,
 }
 
-/// What takes the frames of a run and gives them back empty.
+/// Consumer that takes the frames of a run and gives them back empty.
 type Consume<'a> = &'a mut dyn FnMut(&Receiver<Box<IntervalFrame>>, &[Sender<Box<IntervalFrame>>]);
 
-/// What this process does of a run.
+/// Share of a run that this process does.
 #[derive(Clone, Copy)]
 struct ProcessRun<'a> {
     plan: &'a LoadPlan,
@@ -197,8 +197,12 @@ struct ProcessRun<'a> {
 }
 
 /// Loads the server; how many idle connections were there at the end.
-fn load(run: ProcessRun<'_>, connected: Connected, consume: Consume<'_>) -> Result<u64, LoadError> {
-    let Connected {
+fn load(
+    run: ProcessRun<'_>,
+    connected: ReadyConnections,
+    consume: Consume<'_>,
+) -> Result<u64, LoadError> {
+    let ReadyConnections {
         servers,
         drivers,
         idle,
@@ -241,13 +245,13 @@ fn drive(
             let reconnector = setup::renewal(plan, work.joins())
                 .map(|renewal| spawn_reconnecting(scope, renewal, part.len(), servers, work))
                 .transpose()?;
-            let shared = Shared::new(
-                (servers.addresses(), servers.of(0).gate()),
+            let shared = ReactorResources::new(
+                (servers.addresses(), servers.for_connection(0).gate()),
                 plan.tolerated.clone(),
                 reconnector,
                 setup::half_rtt_ns(plan),
                 plan.load.pace.closed_loop(),
-                Compression::of(plan.load.compression),
+                Compression::from_protocol(plan.load.compression),
             );
             let of_run = beginning.reporters_before + index;
             let job = ReactorJob {
@@ -292,7 +296,7 @@ fn spawn_reconnecting<'scope>(
             .spawn_scoped(scope, move || {
                 helper.serve(|number| {
                     let deadline = Deadline::after(RECONNECT_TIMEOUT);
-                    open(servers.of(number), work.script(), deadline)
+                    open(servers.for_connection(number), work.script(), deadline)
                 });
             })
             .map_err(|error| LoadError::Host {
@@ -334,7 +338,7 @@ pub(crate) fn frame_sender(
     (empty, sender)
 }
 
-/// What a reactor thread needs besides its connections.
+/// Inputs of a reactor thread besides its connections.
 struct ReactorJob<'scope> {
     kind: ReactorKind,
     timeline: Timeline<'scope>,
@@ -354,7 +358,7 @@ impl<'scope> ReactorJob<'scope> {
         self,
         scope: &'scope Scope<'scope, 'env>,
         drivers: Vec<MysqlDriver>,
-        mut shared: Shared,
+        mut shared: ReactorResources,
     ) -> Result<ReactorThread<'scope>, LoadError> {
         let abort = self.abort;
         std::thread::Builder::new()
@@ -376,7 +380,11 @@ impl<'scope> ReactorJob<'scope> {
             })
     }
 
-    fn run(self, drivers: Vec<MysqlDriver>, shared: &mut Shared) -> Result<(), LoadError> {
+    fn run(
+        self,
+        drivers: Vec<MysqlDriver>,
+        shared: &mut ReactorResources,
+    ) -> Result<(), LoadError> {
         let batch_scheduling = use_batch_scheduling();
         moment::wait_until(self.origin);
         let mut meter = Meter::new(
@@ -427,11 +435,11 @@ pub(crate) fn merge_frames(
 }
 
 /// Tells of what has come to its end.
-pub(crate) fn tell(closed: Vec<Closed>, on_progress: &mut dyn FnMut(Progress<'_>)) {
+pub(crate) fn tell(closed: Vec<ClosedPeriod>, on_progress: &mut dyn FnMut(Progress<'_>)) {
     for closed in closed {
         match closed {
-            Closed::Interval(interval) => on_progress(Progress::Interval(&interval)),
-            Closed::Checkpoint(totals) => on_progress(Progress::Checkpoint(&totals)),
+            ClosedPeriod::Interval(interval) => on_progress(Progress::Interval(&interval)),
+            ClosedPeriod::Checkpoint(totals) => on_progress(Progress::Checkpoint(&totals)),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What can go wrong with a load, in the user's words.
+//! Errors of a load, in the user's words.
 
 use thiserror::Error;
 
 use weir_mysql::ClientError;
 use weir_workload::WorkloadError;
 
-/// Why a load could not be prepared, run or finished.
+/// Reason that a load could not be prepared, run or finished.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// A server that could not be reached, asked or loaded.
@@ -21,7 +21,7 @@ pub enum LoadError {
         address: String,
         /// The time that there was, seconds.
         limit_s: f64,
-        /// What did not come.
+        /// Thing that did not come.
         waiting: String,
     },
     /// A limit of the server or of this process is too low for the load.
@@ -29,11 +29,11 @@ pub enum LoadError {
     Limit {
         /// The server's variable or the process's limit.
         variable: &'static str,
-        /// What it is.
+        /// Present value of the limit.
         value: u64,
-        /// What the load needs.
+        /// Value that the load needs.
         needed: u64,
-        /// Why it needs that.
+        /// Reason for that need.
         why: String,
     },
     /// The tables are not what the load needs.
@@ -41,7 +41,7 @@ pub enum LoadError {
     Table {
         /// Schema and table.
         table: String,
-        /// What is wrong.
+        /// Problem.
         why: String,
     },
     /// A table stands in the way of the one that is to be made, or was made wrong.
@@ -49,15 +49,15 @@ pub enum LoadError {
     Preparation {
         /// Schema and table.
         table: String,
-        /// What is wrong.
+        /// Problem.
         why: String,
     },
-    /// What is written to a table would be written elsewhere, too.
+    /// Writes to a table would also reach elsewhere.
     #[error("table {table}: {why}, which lies outside of the schema; name a table without it")]
     Reach {
         /// Schema and table.
         table: String,
-        /// What reaches further.
+        /// Object that reaches further.
         why: String,
     },
     /// A setting that no load can have.
@@ -65,9 +65,9 @@ pub enum LoadError {
     Setting {
         /// The field of the plan.
         setting: &'static str,
-        /// What it holds.
+        /// Value of the option.
         value: String,
-        /// What it must be.
+        /// Permitted values.
         why: &'static str,
     },
     /// A workload that has no transactions or no tables.
@@ -76,9 +76,9 @@ pub enum LoadError {
     /// A Lua script that failed, or its process.
     #[error("script {script}: {why}")]
     Script {
-        /// Its path.
+        /// Path of the script.
         script: String,
-        /// What it or its process said last.
+        /// Last words of the script or its process.
         why: String,
     },
     /// Agents that could not be led, or one that failed or was lost.
@@ -87,7 +87,7 @@ pub enum LoadError {
     /// This host refused something that the load engine needs.
     #[error("{what}: {why}")]
     Host {
-        /// What was tried.
+        /// Action that was tried.
         what: &'static str,
         /// The system's words.
         why: String,
@@ -105,11 +105,11 @@ pub enum LoadError {
     Incomplete {
         /// The quantity that is missing.
         what: String,
-        /// How much was asked for.
+        /// Amount that was asked for.
         asked: f64,
-        /// How much was done.
+        /// Amount that was done.
         done: f64,
-        /// Why the load ended.
+        /// Reason that the load ended.
         why: String,
     },
     /// The load engine had no processor time for so many seconds on end.
@@ -138,7 +138,7 @@ pub enum LoadError {
     InUse {
         /// Schema and table.
         table: String,
-        /// How long the load waited, seconds.
+        /// Time that the load waited, seconds.
         limit_s: u64,
     },
 }

@@ -8,11 +8,11 @@ use crate::connect::Servers;
 use crate::plan::LoadPlan;
 use weir_mysql::{ClientError, Connection, Patience};
 
-/// How often each says something, so that neither the server nor a firewall closes it.
+/// Interval at which each sends something, so that neither the server nor a firewall closes it.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 /// Longest wait for an answer: a server that is silent must not hold the end of a run.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
-/// How often the end of the load is looked for.
+/// Interval of looks for the end of the load.
 const PACE: Duration = Duration::from_millis(50);
 
 /// Connections that are open.
@@ -32,7 +32,7 @@ impl IdleConnections {
                 return Err(LoadError::Interrupted("connecting"));
             }
             connections.push(Connection::connect(
-                servers.of(number),
+                servers.for_connection(number),
                 true,
                 Patience::Each(ANSWER_LIMIT),
             )?);

@@ -49,7 +49,7 @@ mod statistics;
 mod testing;
 mod threads;
 
-pub use check::{Broken, CONDITIONS, Checked, check_conditions, check_order_entry};
+pub use check::{CONDITIONS, ConditionCheck, Violation, check_conditions, check_order_entry};
 pub use cleanup::{cleanup, existing_tables};
 pub use completion::{Completion, Duty, Goal, LoadEnd};
 pub use engine::{
@@ -62,7 +62,7 @@ pub use meter::{Counts, ErrorCount};
 pub use null_server::{DelayKind, Fault, NullServer, NullServerBehavior};
 pub use own_socket::OwnSocket;
 pub use plan::{
-    BinaryLog, EndpointMessage, LoadPlan, PlanMessage, PreparePlan, Tolerated, reactors_for,
+    BinaryLog, EndpointMessage, LoadPlan, PlanMessage, PreparePlan, ToleratedErrors, reactors_for,
 };
 pub use prepare::{LoadingStep, OnStep, prepare, prepare_observed};
 pub use prewarm::prewarm;
@@ -79,5 +79,5 @@ pub use threads::{
     run_threads, run_threads_part,
 };
 
-/// What a plan is made of.
+/// Parts of a plan.
 pub use weir_workload::{TableOptions, Workload};

@@ -1,4 +1,4 @@
-//! What a reactor counts, second by second, without allocation or locks on the way.
+//! Counts of a reactor, second by second, without allocation or locks on the way.
 //!
 //! Each reactor owns one [`IntervalFrame`]. When an interval ends, the full frame goes to the merger and
 //! an empty one takes its place; the merger adds it up, clears and returns it. Intervals end at fixed
@@ -82,7 +82,7 @@ impl Counts {
     }
 }
 
-/// What a statement turned out to be.
+/// Result of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QueryKind {
     /// It returned rows.
@@ -93,19 +93,19 @@ pub(crate) enum QueryKind {
     Other,
 }
 
-/// When a transaction was due and was last tried; nanoseconds on the meter's clock.
+/// Times at which a transaction was due and was last tried; nanoseconds on the meter's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TransactionTiming {
-    /// When its schedule wanted it; in a closed loop, when it was last tried.
+    /// Time at which its schedule wanted it; in a closed loop, when it was last tried.
     pub(crate) intended_start_ns: u64,
-    /// When the first request of its last attempt was sent.
+    /// Time at which the first request of its last attempt was sent.
     pub(crate) last_attempt_ns: u64,
 }
 
 /// A reactor's way to the merger: full frames go there, empty ones come back.
 #[derive(Debug)]
 pub(crate) struct FrameSender {
-    /// Its number among the reporters.
+    /// Number among the reporters.
     pub(crate) reporter: u32,
     pub(crate) full: Sender<Box<IntervalFrame>>,
     pub(crate) empty: Receiver<Box<IntervalFrame>>,
@@ -117,7 +117,7 @@ pub(crate) struct Meter<'a> {
     timeline: Timeline<'a>,
     clock: Clock,
     now_ns: u64,
-    /// When the reply that is being counted came.
+    /// Time at which the reply that is being counted came.
     reply_received_ns: u64,
     boundary_ns: u64,
     phase: Phase,
@@ -135,11 +135,11 @@ pub(crate) struct Meter<'a> {
     /// Connections that are lost, and since when at least one is.
     lost: u64,
     lost_since_ns: u64,
-    /// Whether tenths of a second are counted, too.
+    /// True if tenths of a second are counted, too.
     counts_short: bool,
-    /// Whose CPU time is measured, if any.
+    /// Clock of the CPU time that is measured, if any.
     cpu: Option<ClockId>,
-    /// That time when the interval began.
+    /// CPU time at the begin of the interval.
     cpu_start_ns: u64,
 }
 
@@ -217,7 +217,7 @@ impl<'a> Meter<'a> {
         self.reply_received_ns = self.now().min(at_ns);
     }
 
-    /// When the last reply came.
+    /// Returns the time at which the last reply came.
     pub(crate) fn reply_received_ns(&self) -> u64 {
         self.reply_received_ns
     }
@@ -227,22 +227,23 @@ impl<'a> Meter<'a> {
         self.now_ns
     }
 
-    /// When the current interval ends; `u64::MAX` after the measurement.
+    /// Returns the end of the current interval; `u64::MAX` after the measurement.
     pub(crate) fn boundary_ns(&self) -> u64 {
         self.boundary_ns
     }
 
-    /// Whether transactions are due at times of their own, not when a connection is free.
+    /// Returns true if transactions are due at times of their own, not when a connection is free.
     pub(crate) fn has_schedule(&self) -> bool {
         self.arrivals.is_some()
     }
 
-    /// Which part of the run this is.
+    /// Returns the phase of the run.
     pub(crate) fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Whether another transaction may begin; one that is tried again has its permission already.
+    /// Returns true if another transaction may begin; one that is tried again has its permission
+    /// already.
     pub(crate) fn may_begin(&self, is_retry: bool) -> bool {
         if self.phase == Phase::Drain {
             return false;
@@ -387,7 +388,8 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// When the last reply came, since the beginning of the measurement, if tenths of a second are counted.
+    /// Returns the time at which the last reply came, since the beginning of the measurement, if tenths of a second
+    /// are counted.
     fn short_at_ns(&self) -> Option<u64> {
         if !self.counts_short || self.phase != Phase::Measure {
             return None;

@@ -31,27 +31,27 @@ use delays::{Delays, Due};
 use listener::Listener;
 
 const LISTENER: Token = Token(usize::MAX);
-/// How long the end of the server may go unnoticed.
+/// Time for which the end of the server may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Waiting in the kernel is exact to a millisecond or so; the rest is waited for actively.
 const KERNEL_ACCURACY: Duration = Duration::from_millis(2);
 
-/// How a [`NullServer`] behaves.
+/// Behavior of a [`NullServer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NullServerBehavior {
     /// Time from a statement's arrival to its reply.
     pub delay: Duration,
-    /// Whether every reply takes this time, or all of them in the mean.
+    /// Distribution of the delay: the same for every reply, or this in the mean.
     pub delays: DelayKind,
     /// Never sleeps, so that no reply is late by what it takes to wake up; costs a processor.
     pub is_wakeful: bool,
-    /// What goes wrong.
+    /// Fault of the server.
     pub fault: Option<Fault>,
     /// Ends result sets as servers before MySQL 5.7.5 do, with end-of-file packets.
     pub eof_packets: bool,
 }
 
-/// What a [`NullServer`] does wrong, after so many executed statements.
+/// Fault of a [`NullServer`], after so many executed statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Closes all connections, as a server that dies.
@@ -127,12 +127,12 @@ impl NullServer {
         })
     }
 
-    /// Where it listens.
+    /// Returns its address.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// How it is reached: any account and password will do.
+    /// Returns its endpoint: any account and password will do.
     pub fn endpoint(&self) -> Endpoint {
         Endpoint {
             address: self.address.clone(),
@@ -143,8 +143,8 @@ impl NullServer {
         }
     }
 
-    /// How long its answers to executed statements took, by its own clock, since the last call. An answer
-    /// lasts from the arrival of the bytes (over TCP), or from their reading, to the reply handed to the
+    /// Returns the times that its answers to executed statements took, by its own clock, since the last call. An
+    /// answer lasts from the arrival of the bytes (over TCP), or from their reading, to the reply handed to the
     /// kernel.
     pub fn service(&self) -> LatencySummary {
         self.service.take()

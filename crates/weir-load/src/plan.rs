@@ -1,4 +1,4 @@
-//! What a load is asked to be.
+//! Plan of a load.
 
 mod endpoint_message;
 mod message;
@@ -27,7 +27,7 @@ const TWO_REACTORS_CONNECTIONS_MIN: u32 = 8;
 /// Processors that the server gets for each reactor of many connections.
 const PROCESSORS_PER_REACTOR: u32 = 4;
 
-/// How many reactors drive `connections` best on this machine.
+/// Returns the number of reactors that drive `connections` best on this machine.
 ///
 /// With few connections two are better than one: all wait while the only thread waits for a
 /// processor. With many, one that answers in rounds costs least
@@ -41,7 +41,7 @@ pub fn reactors_for(connections: u32) -> u32 {
     }
 }
 
-/// What clients call a lost connection: `CR_SERVER_GONE_ERROR`, `CR_SERVER_LOST`, `CR_SERVER_LOST_EXTENDED`.
+/// Error codes of clients for a lost connection: `CR_SERVER_GONE_ERROR`, `CR_SERVER_LOST`, `CR_SERVER_LOST_EXTENDED`.
 const LOSSES: [u16; 3] = [2006, 2013, 2055];
 /// The server's words that it is about to close: `ER_SERVER_SHUTDOWN`, `ER_NORMAL_SHUTDOWN`,
 /// MariaDB's `ER_CONNECTION_KILLED`, `ER_CLIENT_INTERACTION_TIMEOUT`.
@@ -49,15 +49,15 @@ const FAREWELLS: [u16; 4] = [1053, 1077, 1927, 4031];
 
 /// Errors that are counted and tried again instead of ending the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tolerated {
+pub enum ToleratedErrors {
     /// These codes.
     Codes(Vec<u16>),
     /// Every code.
     All,
 }
 
-impl Tolerated {
-    /// Whether it contains `code`.
+impl ToleratedErrors {
+    /// Returns true if it contains `code`.
     pub fn contains(&self, code: u16) -> bool {
         match self {
             Self::Codes(codes) => codes.contains(&code),
@@ -65,19 +65,20 @@ impl Tolerated {
         }
     }
 
-    /// Whether lost connections are among them, under any of their codes: they are made again.
+    /// Returns true if lost connections are among them, under any of their codes: they are made
+    /// again.
     pub fn survives_loss(&self) -> bool {
         let mut codes = LOSSES.iter().chain(&FAREWELLS);
         codes.any(|code| self.contains(*code))
     }
 
-    /// Whether this error says that the connection is about to be closed.
+    /// Returns true if this error announces that the connection is about to be closed.
     pub(crate) fn is_farewell(code: u16) -> bool {
         FAREWELLS.contains(&code)
     }
 }
 
-impl Default for Tolerated {
+impl Default for ToleratedErrors {
     /// Deadlock, a record that changed since it was read, and lock timeout: sysbench's default.
     fn default() -> Self {
         Self::Codes(vec![1213, 1020, 1205])
@@ -96,17 +97,17 @@ pub struct LoadPlan {
     /// More servers with the same accounts, schema and tables: connections are dealt over all of
     /// them in turn.
     pub more_addresses: Vec<Address>,
-    /// Which transactions.
+    /// Transactions of the load.
     pub workload: Workload,
     /// Number of tables.
     pub tables: u32,
     /// Rows of each table.
     pub rows: u64,
-    /// How the load comes. It begins with its least warm-up.
+    /// Pace and length of the load. It begins with its least warm-up.
     pub load: LoadSpec,
     /// Threads that drive them.
     pub reactors: u32,
-    /// How these wait.
+    /// Kind of the reactors.
     pub reactor: ReactorKind,
     /// Length of an interval.
     pub interval: Duration,
@@ -120,7 +121,7 @@ pub struct LoadPlan {
     /// The tables choose the keys of new rows themselves.
     pub auto_increment: bool,
     /// Errors that don't end the run.
-    pub tolerated: Tolerated,
+    pub tolerated: ToleratedErrors,
     /// Prepare statements; otherwise they are sent as text, with their values as literals.
     pub prepared_statements: bool,
     /// Make lost connections again and go on, instead of ending the run. A transaction under way is
@@ -139,7 +140,7 @@ pub struct LoadPlan {
     pub rate_changes: Vec<(Duration, f64)>,
     /// Longest time from the first connection to the last, checks before them included.
     pub init_timeout: Duration,
-    /// What this process does of it; `None`: all.
+    /// Share of this process; `None`: all.
     pub share: Option<Share>,
 }
 
@@ -160,7 +161,7 @@ impl LoadPlan {
             max_events: None,
             seed: 1,
             auto_increment: true,
-            tolerated: Tolerated::default(),
+            tolerated: ToleratedErrors::default(),
             prepared_statements: true,
             reconnect: false,
             reconnect_every: None,
@@ -256,12 +257,12 @@ impl LoadPlan {
         )
     }
 
-    /// What this process does of it.
+    /// Returns the share of this process.
     pub fn share(&self) -> Share {
         self.share.clone().unwrap_or_else(|| self.whole())
     }
 
-    /// What its connections do.
+    /// Returns the script of its connections.
     pub(crate) fn script(&self) -> Result<Script, LoadError> {
         let mut script = self.workload.script(&ScriptInputs {
             tables: self.tables,
@@ -281,14 +282,14 @@ impl LoadPlan {
         seeded(self.seed, u64::from(number))
     }
 
-    /// When connection `number` begins, nanoseconds into the run.
+    /// Returns the begin of connection `number`, nanoseconds into the run.
     pub(crate) fn begins_ns(&self, number: u32) -> u64 {
         let share = f64::from(number) / f64::from(self.load.connections);
         (self.load.connection_ramp.0.as_nanos() as f64 * share) as u64
     }
 }
 
-/// Whether what is loaded goes to the server's binary log.
+/// Handling of loaded rows by the server's binary log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BinaryLog {
     /// As all other statements: replicas, connected or not, need it.
@@ -303,17 +304,17 @@ pub enum BinaryLog {
 pub struct PreparePlan {
     /// The server; its schema is made if it is missing.
     pub endpoint: Endpoint,
-    /// Whose tables.
+    /// Workload of the tables.
     pub workload: Workload,
-    /// How many tables, how large and how they are made.
+    /// Number, size and options of the tables.
     pub tables: TableOptions,
     /// Connections that load in parallel, each one table at a time.
     pub threads: u32,
     /// Seed of the values.
     pub seed: u64,
-    /// Whether the rows go to the server's binary log.
+    /// Handling of the rows by the server's binary log.
     pub binary_log: BinaryLog,
-    /// How all connections are compressed, if they are.
+    /// Compression of all connections, if any.
     pub compression: Option<Compression>,
     /// Those of the tables that this process makes, by their numbers from 0; `None`: all.
     pub only: Option<BTreeSet<usize>>,

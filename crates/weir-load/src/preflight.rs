@@ -1,4 +1,4 @@
-//! What can be known before the load begins: tables, the server's limits, this process's limits.
+//! Checks before the load begins: tables, the server's limits, this process's limits.
 
 mod new_numbers;
 mod order_entry;
@@ -27,7 +27,7 @@ const NO_SUCH_TABLE: u16 = 1146;
 /// The server's word that a table does not have a column (`ER_BAD_FIELD_ERROR`).
 const NO_SUCH_COLUMN: u16 = 1054;
 
-/// What answers a request to prepare that is not understood (`ER_UNKNOWN_COM_ERROR`, `ER_NOT_SUPPORTED_YET`).
+/// Errors that answer a request to prepare that is not understood (`ER_UNKNOWN_COM_ERROR`, `ER_NOT_SUPPORTED_YET`).
 const NO_PREPARE: [u16; 2] = [1047, 1235];
 
 /// The variable of which 0 is a limit.
@@ -37,12 +37,12 @@ const SAMPLED_KEYS: u64 = 20;
 /// With fewer of them there, a run is warned about.
 const ROWS_SHARE_MIN: f64 = 0.9;
 
-/// What was found of the servers before a run.
+/// Facts about the servers, found before a run.
 #[derive(Debug, Default)]
-pub(crate) struct Checked {
+pub(crate) struct PreflightResult {
     /// To the farthest one and back.
     pub(crate) round_trip: Duration,
-    /// What a run can do with and its user should know, a sentence each.
+    /// Warnings for its user, a sentence each; a run can do with them.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -52,11 +52,11 @@ pub(crate) fn check(
     servers: &Servers,
     work: &Work<'_>,
     deadline: Deadline,
-) -> Result<Checked, LoadError> {
+) -> Result<PreflightResult, LoadError> {
     let share = plan.share();
     let all = share.connections.len() + share.idle.len();
     raise_file_limit(all as u64 + OTHER_FILES)?;
-    let mut checked = Checked::default();
+    let mut checked = PreflightResult::default();
     let mut controls = Vec::new();
     let idle = servers.shares(&share.idle);
     for ((server, connections), (_, idle)) in servers.shares(&share.connections).zip(idle) {
@@ -140,7 +140,7 @@ fn check_server(
     Ok(warning)
 }
 
-/// Whether the tables have the columns that the statements need and the account the privileges.
+/// Checks that the tables have the columns that the statements need and the account the privileges.
 /// Connections that prepare them would notice, but not those that send them as text.
 fn check_texts(
     plan: &LoadPlan,
@@ -160,7 +160,7 @@ fn check_texts(
         .try_for_each(|((_, table), answer)| check_answer(plan, table, answer))
 }
 
-/// What the server says of a statement on a table.
+/// Checks the server's answer to a statement on a table.
 fn check_answer(
     plan: &LoadPlan,
     table: u32,

@@ -26,10 +26,10 @@ use part::Parts;
 use weir_mysql::{Connection, Connector, Gate, Patience};
 use weir_workload::{create_bulk_table, table_name};
 
-/// How often progress is reported and a stop is looked for.
+/// Interval of progress reports and looks for a stop.
 const PACE: Duration = Duration::from_millis(100);
 
-/// What the loading threads share.
+/// Data that the loading threads share.
 struct Job<'a> {
     plan: &'a PreparePlan,
     connector: Connector,
@@ -44,14 +44,14 @@ struct Job<'a> {
     on_step: OnStep<'a>,
 }
 
-/// What is done with a table next.
+/// Next step for a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadingStep<'a> {
     /// It is made.
     Create(&'a str),
     /// So many rows are put in.
     Insert(&'a str, u64),
-    /// Its indexes are made.
+    /// Creation of its indexes.
     Index(&'a str),
     /// The server, or a proxy before it, refused `LOAD DATA LOCAL` in these words: rows go in by `INSERT`.
     Inserts(&'a str),
@@ -97,7 +97,7 @@ pub fn prepare_observed(
     }
     let rows_total = tables.iter().map(|table| table.rows).sum();
     let names = tables.iter().map(|table| table.name.clone()).collect();
-    let parts = Parts::of(tables);
+    let parts = Parts::new(tables);
     let threads = (plan.threads as usize).min(parts.count());
     let job = Job {
         plan,

@@ -25,9 +25,9 @@ use ring::RingSockets;
 pub(crate) use schedule::use_batch_scheduling;
 use sockets::{Arrival, Sockets, Wait};
 
-/// How long transactions may take to complete after the measurement.
+/// Time in which transactions may complete after the measurement, nanoseconds.
 const DRAIN_NS_MAX: u64 = 3_000_000_000;
-/// How long a wish to stop may go unnoticed.
+/// Time for which a wish to stop may go unnoticed, nanoseconds.
 const PATIENCE_NS: u64 = 100_000_000;
 
 /// A thread's drivers and what they wait for.
@@ -47,7 +47,7 @@ struct Slot<D> {
     waits_for: Next,
 }
 
-/// What the drivers of a reactor did.
+/// Results of the drivers of a reactor.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// Each connection's part.
@@ -99,7 +99,11 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
     }
 
     /// Runs the drivers until all have finished or the time to do so is over.
-    fn run(mut self, shared: &mut D::Shared, meter: &mut Meter<'_>) -> Result<Outcome, LoadError> {
+    fn run(
+        mut self,
+        shared: &mut D::Resources,
+        meter: &mut Meter<'_>,
+    ) -> Result<Outcome, LoadError> {
         for index in 0..self.slots.len() {
             self.advance(index, Cause::Start, shared, meter)?;
         }
@@ -141,7 +145,11 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
     }
 
     /// Tells the drivers whose next transaction is not due yet that there will be none.
-    fn release(&mut self, shared: &mut D::Shared, meter: &mut Meter<'_>) -> Result<(), LoadError> {
+    fn release(
+        &mut self,
+        shared: &mut D::Resources,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), LoadError> {
         for index in 0..self.slots.len() {
             if matches!(self.slots[index].waits_for, Next::Due(_)) {
                 self.advance(index, Cause::Time, shared, meter)?;
@@ -171,7 +179,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
 
     fn fire_timers(
         &mut self,
-        shared: &mut D::Shared,
+        shared: &mut D::Resources,
         meter: &mut Meter<'_>,
     ) -> Result<(), LoadError> {
         while let Some(Reverse((at_ns, index))) = self.timers.peek().copied() {
@@ -193,7 +201,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
     fn arrive(
         &mut self,
         arrival: Arrival,
-        shared: &mut D::Shared,
+        shared: &mut D::Resources,
         meter: &mut Meter<'_>,
     ) -> Result<(), LoadError> {
         let (index, chunk) = match arrival {
@@ -223,7 +231,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
     fn ready(
         &mut self,
         index: usize,
-        shared: &mut D::Shared,
+        shared: &mut D::Resources,
         meter: &mut Meter<'_>,
     ) -> Result<(), LoadError> {
         match self.slots[index].waits_for {
@@ -236,7 +244,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
         &mut self,
         index: usize,
         cause: Cause<'_>,
-        shared: &mut D::Shared,
+        shared: &mut D::Resources,
         meter: &mut Meter<'_>,
     ) -> Result<(), LoadError> {
         let mut cause = Some(cause);
@@ -257,7 +265,7 @@ impl<'a, D: Driver, S: Sockets> Reactor<'a, D, S> {
         &mut self,
         index: usize,
         next: Next,
-        shared: &mut D::Shared,
+        shared: &mut D::Resources,
     ) -> Result<Option<Cause<'static>>, LoadError> {
         let outgoing = D::outgoing(shared);
         let sent = if outgoing.is_empty() {

@@ -1,4 +1,4 @@
-//! Which of the kernel's ways to wait for sockets a reactor uses.
+//! Choice among the kernel's ways to wait for sockets.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// reply: docs/decisions/0001-load-reactors.md, also on TCP, where it is not.
 pub(crate) const RING_CONNECTIONS_MIN: u32 = 32;
 
-/// How a reactor waits for its connections.
+/// Way in which a reactor waits for its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReactorKind {

@@ -1,4 +1,4 @@
-//! What a load would send to a server of the user's, told instead of sent.
+//! Rehearsal of a load on a server of the user's: statements are listed instead of sent.
 //!
 //! The server is read all the same: what is there already would not be made.
 

@@ -1,4 +1,4 @@
-//! What a connection does: a stream of transactions, request by request.
+//! Session of a connection: a stream of transactions, request by request.
 //!
 //! A [`Session`] says what comes next and receives the server's answers. It does no input or output
 //! and reads no clock, so that it runs on any reactor, and in simulated time. Compiled workloads are
@@ -26,22 +26,23 @@ use crate::plan::LoadPlan;
 pub(crate) use compiled::{CompiledSession, Templates};
 pub use found::FoundStatements;
 pub(crate) use order_entry::{OrderEntry, OrderEntrySession};
-pub(crate) use statements::{Statements, Wanted};
+pub(crate) use statements::{StatementToPrepare, Statements};
 pub use turn::Turn;
 
-/// What one connection does.
+/// Session of one connection.
 ///
 /// One request is outstanding at a time. A call that returns [`Step::Request`] has left it in the
 /// [`Turn`]; the answer comes by [`Self::replied`] or, where the run tolerates the error, by
 /// [`Self::refused`]. Other errors end the run, or the connection is made again.
 pub trait Session: fmt::Debug + Send {
-    /// Whether the rows of the outstanding request's answer are wanted. Others are skipped, which is
-    /// cheaper by far.
+    /// Returns true if the rows of the outstanding request's answer are wanted. Others are skipped, which is cheaper
+    /// by far.
     fn needs_rows(&self) -> bool {
         false
     }
 
-    /// Whether a digest of the outstanding request's rows is wanted, see [`Self::digested`].
+    /// Returns true if a digest of the outstanding request's rows is wanted, see
+    /// [`Self::digested`].
     fn digests_rows(&self) -> bool {
         false
     }
@@ -49,19 +50,19 @@ pub trait Session: fmt::Debug + Send {
     /// The digest of the rows of the answer that [`Self::replied`] has next: equal for the same rows in any order.
     fn digested(&mut self, _digest: u64) {}
 
-    /// Whether it decides itself what an error means: each answer that is one comes by [`Self::refused`], and a
-    /// lost connection is not counted.
+    /// Returns true if it handles errors itself: each answer that is one comes by [`Self::refused`], and a lost
+    /// connection is not counted.
     fn judges_errors(&self) -> bool {
         false
     }
 
-    /// Whether this error is the right answer to the outstanding request; such errors are not counted.
+    /// Returns true if this error is the right answer to the outstanding request; such errors are not counted.
     fn expects_error(&self, _error: &ServerError) -> bool {
         false
     }
 
-    /// When its next transaction is due, nanoseconds since the run began; `None`: when the load's pace
-    /// wants it. Latency counts from then.
+    /// Returns the time at which its next transaction is due, nanoseconds since the run began; `None`: when the load's
+    /// pace wants it. Latency counts from then.
     fn due_ns(&mut self) -> Option<u64> {
         None
     }
@@ -85,7 +86,8 @@ pub trait Session: fmt::Debug + Send {
         Step::End
     }
 
-    /// Whether a transaction that sleeps at the end of the run goes on, instead of being given up.
+    /// Returns true if a transaction that sleeps at the end of the run goes on, instead of being
+    /// given up.
     fn completes_sleeping(&self) -> bool {
         false
     }
@@ -113,31 +115,33 @@ pub trait Session: fmt::Debug + Send {
     fn sql(&self) -> String;
 }
 
-/// What comes next.
+/// Next step of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// A request was left in the turn.
     Request {
-        /// Which statement its latency is one of, by its position in [`SessionKinds::statements`].
+        /// Statement of its latency, by its position in [`SessionKinds::statements`].
         kind: Option<usize>,
     },
     /// Nothing until this time, nanoseconds since the run began; the transaction goes on then.
     Sleep {
-        /// When.
+        /// End of the sleep.
         until_ns: u64,
     },
     /// Nothing until a socket of the session's own is ready; the transaction goes on with [`Session::ready`].
     Await(OwnSocket),
     /// The transaction is complete.
     Done {
-        /// How many it counts for: one, but for statements that carry many; 0: it was none, and has no latency.
+        /// Number of transactions that it counts for: one, but for statements that carry many; 0: it was none, and has
+        /// no latency.
         transactions: u64,
-        /// Which one it is, by its position in [`SessionKinds::transactions`].
+        /// Kind of the transaction, by its position in [`SessionKinds::transactions`].
         kind: Option<usize>,
     },
     /// The try has failed, as the server's answer said; the transaction is begun again.
     Retry {
-        /// Its latency goes on from its beginning also in a closed loop, where it else begins anew.
+        /// True if its latency goes on from its beginning also in a closed loop, where it else
+        /// begins anew.
         keeps_start: bool,
     },
     /// A new connection is made, on which the session goes on with [`Session::begin`]; without one, see
@@ -166,10 +170,10 @@ pub type OpenedSession = (Option<Exchange>, Box<dyn Session>);
 
 /// Makes sessions of another kind than a compiled workload's.
 pub trait SessionSource: Sync {
-    /// That of a connection, by its number from 0.
+    /// Creates the session of a connection, by its number from 0.
     fn session(&self, connection: u32) -> Box<dyn Session>;
 
-    /// What its sessions' kinds are called.
+    /// Returns the names of its sessions' kinds.
     fn kinds(&self) -> SessionKinds;
 
     /// Opens connection `number` with its session, where the source does that itself; `None`: the engine is to
@@ -182,19 +186,19 @@ pub trait SessionSource: Sync {
         None
     }
 
-    /// Whether the source opens connections itself, see [`Self::open`]. Changes by their statements are not
+    /// Returns true if the source opens connections itself, see [`Self::open`]. Changes by their statements are not
     /// looked at before, and they may have several results.
     fn opens_connections(&self) -> bool {
         false
     }
 
-    /// Whether its sessions join and leave the server themselves, see [`Step::Join`]. They have no connection when
-    /// they begin.
+    /// Returns true if its sessions join and leave the server themselves, see [`Step::Join`]. They have no connection
+    /// when they begin.
     fn joins(&self) -> bool {
         false
     }
 
-    /// Whether its sessions change nothing. Then Weir does not look whether tables may be changed, and a
+    /// Returns true if its sessions change nothing. Then Weir does not look whether tables may be changed, and a
     /// statement that changes one is not sent to a server of the user's.
     fn only_reads(&self) -> bool {
         false
@@ -330,7 +334,7 @@ impl AnySession {
     }
 }
 
-/// What all connections of a run do.
+/// Work of all connections of a run.
 #[derive(Clone)]
 pub(crate) struct Work<'a> {
     /// Of a compiled workload; of no statements where sessions come from a source.
@@ -358,7 +362,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What the sessions of a source do.
+    /// Creates the work of a source's sessions.
     pub(crate) fn of_source(source: &'a dyn SessionSource) -> Self {
         Self {
             source: Some(source),
@@ -371,12 +375,12 @@ impl<'a> Work<'a> {
         &self.templates.script
     }
 
-    /// Whether the run's statements are known before it begins.
+    /// Returns true if the run's statements are known before it begins.
     pub(crate) fn is_compiled(&self) -> bool {
         self.source.is_none()
     }
 
-    /// Whether a source's sessions change nothing.
+    /// Returns true if a source's sessions change nothing.
     pub(crate) fn only_reads(&self) -> bool {
         self.source.is_some_and(SessionSource::only_reads)
     }
@@ -390,12 +394,12 @@ impl<'a> Work<'a> {
         Some(opened.map(|(exchange, session)| (exchange, AnySession::Sourced(session))))
     }
 
-    /// Whether sessions join and leave the server themselves.
+    /// Returns true if sessions join and leave the server themselves.
     pub(crate) fn joins(&self) -> bool {
         self.source.is_some_and(SessionSource::joins)
     }
 
-    /// Whether connections are not the engine's to open.
+    /// Returns true if connections are not the engine's to open.
     pub(crate) fn opens_connections(&self) -> bool {
         self.source.is_some_and(SessionSource::opens_connections)
     }
@@ -413,7 +417,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What its kinds are called.
+    /// Returns the names of its kinds.
     pub(crate) fn kinds(&self) -> SessionKinds {
         if let Some(source) = self.source {
             return source.kinds();

@@ -16,9 +16,9 @@ pub struct Share {
     pub idle: Range<u32>,
     /// Transactions after which it ends, if the run has a number of them.
     pub max_events: Option<u64>,
-    /// Which of the shares it is, from 0.
+    /// Number of the share, from 0.
     pub part: u32,
-    /// How many there are.
+    /// Number of shares.
     pub parts: u32,
 }
 
@@ -52,7 +52,7 @@ impl Share {
             .collect()
     }
 
-    /// How many connections do the load.
+    /// Returns the number of connections of the load.
     pub fn count(&self) -> u32 {
         self.connections.len() as u32
     }

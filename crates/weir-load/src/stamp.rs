@@ -1,4 +1,4 @@
-//! When bytes reached this machine, by the kernel's clock: `SO_TIMESTAMPNS` (`socket(7)`).
+//! Time at which bytes reached this machine, by the kernel's clock: `SO_TIMESTAMPNS` (`socket(7)`).
 //!
 //! The kernel notes the time as a packet comes in, on loopback within the sender's own call. A reader
 //! that was asleep, busy or without a processor when a reply came still learns when that was. TCP has
@@ -21,7 +21,8 @@ const HEADER_BYTES: usize = size_of::<libc::cmsghdr>();
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// How long ago that was, nanoseconds. Wrong by as much as the clock was set since, 0 at least.
+    /// Returns the time since then, nanoseconds. Wrong by as much as the clock was set since, 0 at
+    /// least.
     pub(crate) fn age_ns(self) -> u64 {
         let now = clock_gettime(ClockId::Realtime);
         nanoseconds(now.tv_sec, now.tv_nsec).saturating_sub(self.0)

@@ -21,7 +21,7 @@ mod totals;
 use crate::completion::{Completion, LoadEnd};
 use crate::reactor_kind::ReactorKind;
 pub(crate) use kinds::KindNames;
-pub(crate) use merger::{Closed, Merger};
+pub(crate) use merger::{ClosedPeriod, Merger};
 pub use open_loop::OpenLoop;
 use open_loop::OpenLoopSum;
 pub use sample::outcome_of;
@@ -97,16 +97,16 @@ impl Interval {
     }
 }
 
-/// What a run measured.
+/// Measurements of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LoadOutcome {
-    /// What was completed within the measurement.
+    /// Counts within the measurement.
     pub counts: Counts,
-    /// What was completed from first to last, warm-up and the end's stragglers included.
+    /// Counts from first to last, warm-up and the end's stragglers included.
     pub counts_whole_run: Counts,
     /// The errors among them by code, the most frequent first.
     pub errors: Vec<ErrorCount>,
-    /// When the measurement began, also if its intervals came later.
+    /// Begin of the measurement, also if its intervals came later.
     #[serde(skip)]
     pub measured_from: Option<Instant>,
     /// Length of the measurement, seconds.
@@ -122,9 +122,9 @@ pub struct LoadOutcome {
     pub kinds: Vec<KindLatency>,
     /// CPU time of each reactor thread within the measurement, seconds.
     pub client_cpu_s: Vec<f64>,
-    /// What each reactor ran on.
+    /// Kind of each reactor.
     pub reactors: Vec<ReactorKind>,
-    /// Whether the kernel let all reactors run under `SCHED_BATCH`.
+    /// True if the kernel let all reactors run under `SCHED_BATCH`.
     pub batch_scheduling: bool,
     /// Connections whose last transaction did not complete within 3 s of the end.
     pub unfinished: u64,
@@ -142,17 +142,17 @@ pub struct LoadOutcome {
     pub(crate) measured_s_least: f64,
     /// Quantities as asked for and as done; `None` until the load is over.
     pub completion: Option<Completion>,
-    /// How evenly the connections were served.
+    /// Evenness of service among connections.
     pub fairness: Fairness,
     /// Times within the measurement during which connections were lost.
     pub outages: Vec<Outage>,
     /// Tenths of a second of the measurement, if the plan asks for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_intervals: Vec<ShortInterval>,
-    /// How the schedule was kept, if there was one; `latency` then counts from when transactions
+    /// Adherence to the schedule, if there was one; `latency` then counts from when transactions
     /// were due.
     pub open_loop: Option<OpenLoop>,
-    /// What was completed since the last checkpoint, if there was one.
+    /// Totals since the last checkpoint, if there was one.
     #[serde(skip)]
     pub since_checkpoint: Option<Totals>,
     #[serde(skip)]
@@ -174,7 +174,7 @@ impl LoadOutcome {
         }
     }
 
-    /// Why the load ended.
+    /// Returns the reason that the load ended.
     pub fn end(&self) -> Option<LoadEnd> {
         self.completion.as_ref().map(|completion| completion.end)
     }
@@ -210,7 +210,7 @@ impl LoadOutcome {
     }
 }
 
-/// How evenly connections were served within the measurement.
+/// Evenness of service among connections within the measurement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fairness {
     /// Transactions per connection, mean.

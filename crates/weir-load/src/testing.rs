@@ -1,4 +1,4 @@
-//! What tests of several modules need.
+//! Helpers of tests of several modules.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -8,7 +8,7 @@ use weir_model::{Address, Endpoint, Secret, Tls};
 
 use crate::meter::{Clock, FrameSender, IntervalFrame, Meter, Timeline};
 
-/// Where no server is.
+/// Returns an endpoint where no server is.
 pub(crate) fn nowhere() -> Endpoint {
     Endpoint {
         address: Address::Socket("/nowhere".into()),

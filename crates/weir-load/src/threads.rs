@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use meter::ThreadMeter;
-use meter::{Shard, Shared};
+use meter::{MeterState, Shard};
 pub use start::Start;
 
 use crate::LoadError;
@@ -30,10 +30,10 @@ use crate::{FoundStatements, Progress, SessionKinds};
 
 /// Longest pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long threads may need for their last event before that is reported.
+/// Time that threads may need for their last event before that is reported.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What a statement turned out to be.
+/// Kind of a statement, by its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatementKind {
     /// It returned rows.
@@ -67,7 +67,7 @@ pub enum ThreadProgress<'a> {
     NotEnded(u32),
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug)]
 pub enum ThreadsOutcome<T> {
     /// All threads did what they were to do.
@@ -78,8 +78,8 @@ pub enum ThreadsOutcome<T> {
     Failed,
 }
 
-/// What a thread does: it gets ready, [waits](Start::ready) for the others, and runs events. `Err`: it
-/// failed, and has said why.
+/// Work of a thread: it gets ready, [waits](Start::ready) for the others, and runs events. `Err`: it failed, and has
+/// said why.
 pub type ThreadWork<'a> = &'a (dyn Fn(u32, Start) -> Result<(), ()> + Sync);
 
 /// Runs as many threads as the plan has connections.
@@ -106,7 +106,7 @@ pub fn run_threads(
     })
 }
 
-/// Who leads a run of several processes, as one of them sees it.
+/// Leader of a run of several processes, as one of them sees it.
 pub struct PartLead<'a> {
     /// Says when this part begins, once its threads are ready; `None`: not at all.
     pub start: &'a mut dyn FnMut(PartReady) -> Option<PartStart>,
@@ -164,9 +164,9 @@ pub fn run_threads_part(
     })
 }
 
-/// What measures threads that are all ready, until the last has ended; `None`: they are not to begin.
+/// Measurement of threads that are all ready, until the last has ended; `None`: they are not to begin.
 type Measure<'a, T> =
-    &'a mut dyn FnMut(&Arc<Shared>, &mut dyn FnMut(ThreadProgress<'_>)) -> Option<T>;
+    &'a mut dyn FnMut(&Arc<MeterState>, &mut dyn FnMut(ThreadProgress<'_>)) -> Option<T>;
 
 /// Starts the threads and measures them.
 fn run_all<T>(
@@ -178,7 +178,7 @@ fn run_all<T>(
 ) -> Result<ThreadsOutcome<T>, LoadError> {
     plan.check()?;
     let numbers = plan.share().connections;
-    let shared = Arc::new(Shared::new(numbers.len() as u32));
+    let shared = Arc::new(MeterState::new(numbers.len() as u32));
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (index, number) in (0..).zip(numbers) {
@@ -220,7 +220,7 @@ fn run_all<T>(
 fn measure(
     plan: &LoadPlan,
     kinds: SessionKinds,
-    shared: &Arc<Shared>,
+    shared: &Arc<MeterState>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(ThreadProgress<'_>),
 ) -> Result<LoadOutcome, LoadError> {
@@ -230,7 +230,7 @@ fn measure(
         reporters_before: 0,
     };
     let measured_from = beginning.origin + Duration::from_nanos(timeline.measure_ns);
-    let mut merger = Merger::new(timeline, KindNames::of(kinds), shards(plan) as usize);
+    let mut merger = Merger::new(timeline, KindNames::new(kinds), shards(plan) as usize);
     drive(
         (plan, shared),
         beginning,
@@ -256,7 +256,7 @@ fn shards(plan: &LoadPlan) -> u32 {
     processors.min(plan.share().count())
 }
 
-/// What takes the frames of threads and gives them back empty.
+/// Consumer that takes the frames of threads and gives them back empty.
 type Consume<'a> = &'a mut dyn FnMut(
     TryIter<'_, Box<IntervalFrame>>,
     &[Sender<Box<IntervalFrame>>],
@@ -265,7 +265,7 @@ type Consume<'a> = &'a mut dyn FnMut(
 
 /// Lets the threads begin, and hands over what they count until all have ended.
 fn drive(
-    (plan, shared): (&LoadPlan, &Arc<Shared>),
+    (plan, shared): (&LoadPlan, &Arc<MeterState>),
     beginning: Beginning,
     stop: &AtomicBool,
     consume: Consume<'_>,

@@ -135,7 +135,7 @@ fn compressed_queries_allocate_nothing_either() {
     }
 }
 
-/// Whose statements depend on rows: on a real server, which sends some.
+/// A workload whose statements depend on rows: on a real server, which sends some.
 fn order_entry_allocates_nothing_either() {
     let (server, _directory) = weir_testing::start_with(Flavor::Mysql, &LAZY_COMMITS);
     let workload = OrderEntryWorkload {

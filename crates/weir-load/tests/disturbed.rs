@@ -30,7 +30,7 @@ const MEASURE: Duration = Duration::from_millis(150);
 /// (16 MiB), far less than what such lengths can announce many times over.
 const MEMORY_BYTES_MAX: u64 = 512 << 20;
 
-/// What happens to a byte stream, at a place in it.
+/// Damage to a byte stream, at a place in it.
 #[derive(Debug, Clone, Copy)]
 enum Damage {
     /// A byte becomes another.
@@ -328,16 +328,16 @@ fn an_address_that_swallows_everything_is_given_up() {
 }
 
 /// Stops a server's process while this lives.
-struct Stopped(u32);
+struct StopGuard(u32);
 
-impl Stopped {
+impl StopGuard {
     fn new(pid: u32) -> Self {
         signal(pid, "STOP");
         Self(pid)
     }
 }
 
-impl Drop for Stopped {
+impl Drop for StopGuard {
     fn drop(&mut self) {
         signal(self.0, "CONT");
     }
@@ -384,7 +384,7 @@ fn a_server_that_stands_still_does_not_hold_a_run(flavor: Flavor) {
             &AtomicBool::new(false),
             &mut |interval| {
                 if interval.record.transactions > 0 && stopped.is_none() {
-                    stopped = Some((Stopped::new(server.pid()), Instant::now()));
+                    stopped = Some((StopGuard::new(server.pid()), Instant::now()));
                 }
             },
         )

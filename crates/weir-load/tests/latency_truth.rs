@@ -1,4 +1,4 @@
-//! What is reported is never less than what the server's own clock says, on either kind of reactor.
+//! A reported latency is never less than that by the server's own clock, on either kind of reactor.
 //!
 //! Here the system's clock, sockets and scheduler are real and the machine is shared: how much later than
 //! the server's clock a client sees a reply is the machine's, and `make bench-load` measures it (`truth`).

@@ -1,4 +1,4 @@
-//! What follows from several comparisons together, and what became of published claims.
+//! Results of several comparisons together, and of published claims.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +10,31 @@ use crate::{Finding, Ratio};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Analysis {
-    /// How far apart identical runs lie; `None` with too few repetitions.
+    /// Spread between identical runs; `None` with too few repetitions.
     pub noise: Option<Noise>,
     /// Each effect over all its contexts.
     pub overall: Vec<OverallEffect>,
-    /// What two factors do to each other.
+    /// Interactions of two factors.
     pub interactions: Vec<Interaction>,
-    /// What a per cent more buffer pool is worth.
+    /// Gain of throughput per per cent more buffer pool.
     pub elasticities: Vec<PoolElasticity>,
-    /// What a drive is worth in memory.
+    /// Memory that a faster drive replaces.
     pub equivalents: Vec<MemoryEquivalent>,
     /// Scalability over the number of connections.
     pub scalability: Vec<Scalability>,
-    /// What money buys, where the study declares prices.
+    /// Costs of the cells, where the study declares prices.
     pub costs: Vec<CostRow>,
     /// Published claims beside what was measured here.
     pub claims: Vec<ClaimVerdict>,
 }
 
-/// How far apart runs of the same cell lie.
+/// Spread between runs of the same cell.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// Standard deviation of the logarithm of one run's throughput, pooled over the cells.
     pub log_deviation: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of the estimate.
     pub degrees_of_freedom: f64,
     /// Cells that are the same but for their name (A/A), pooled into one.
     pub identical_cells: usize,
@@ -74,7 +74,7 @@ pub struct Interaction {
     pub first: String,
     /// The second.
     pub second: String,
-    /// What both are compared with.
+    /// Combination that both are compared with.
     pub neither: String,
     /// Levels of the other factors.
     pub context: BTreeMap<String, String>,
@@ -121,7 +121,7 @@ pub struct MemoryEquivalent {
     /// Equivalent pool / the pool that the drive had: 1.6 is worth 60 % more memory. `None` where
     /// no measured pool of the baseline reaches the drive.
     pub memory: Option<Ratio>,
-    /// Why there is none.
+    /// Reason that there is no equivalent.
     pub why_not: Option<String>,
 }
 
@@ -157,7 +157,7 @@ pub struct CostRow {
     pub level: String,
     /// Levels of the other factors.
     pub context: BTreeMap<String, String>,
-    /// Its price.
+    /// Price of the cell, in the study's currency.
     pub price: f64,
     /// Currency, as declared.
     pub currency: String,
@@ -167,7 +167,7 @@ pub struct CostRow {
     pub dominated: bool,
 }
 
-/// What became of a published claim.
+/// Verdict on a published claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimVerdict {
@@ -175,15 +175,15 @@ pub struct ClaimVerdict {
     pub claim: usize,
     /// Levels of the other factors where it was looked at.
     pub context: BTreeMap<String, String>,
-    /// What was measured; `None` if nothing was.
+    /// Measured ratio; `None` if nothing was measured.
     pub measured: Option<Ratio>,
-    /// Whether the measurement bears it out.
+    /// Agreement of the measurement with the claim.
     pub agreement: Agreement,
-    /// Why, in one phrase.
+    /// Reason, in one phrase.
     pub why: String,
 }
 
-/// Whether a measurement bears a published number out.
+/// Agreement of a measurement with a published number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -200,9 +200,9 @@ pub enum Agreement {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultComparison {
-    /// What was compared, in one line: absolute throughput, or ratios within each result.
+    /// Basis of the comparison in one line: absolute throughput, or ratios within each result.
     pub basis: String,
-    /// What differs between the two results apart from the numbers.
+    /// Differences between the two results apart from the numbers.
     pub differences: Vec<String>,
     /// One comparison per combination that both results have.
     pub comparisons: Vec<crate::Comparison>,

@@ -1,4 +1,4 @@
-//! What limited a run, and the evidence that says so. `docs/bottleneck.md` has the method.
+//! Bottleneck of a run, and its evidence. `docs/bottleneck.md` has the method.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,13 +51,13 @@ impl Bottleneck {
     ];
 }
 
-/// How busy each resource was during a measurement: 0 idle, 1 saturated.
+/// Utilization of each resource during a measurement: 0 idle, 1 saturated.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Utilization {
     /// All of the host's cores.
     pub host_cpu: f64,
-    /// How many they are; 0 in results of versions that did not tell.
+    /// Number of the host's cores; 0 in results of versions that did not record it.
     #[serde(default)]
     pub host_cores: f64,
     /// Cores that the server used (may exceed 1).
@@ -70,7 +70,7 @@ pub struct Utilization {
     /// Cores that the load generator used, probes included.
     #[serde(default)]
     pub client_cores: f64,
-    /// Whether the load generator ran on another machine than the server: its cores are none of the host's.
+    /// True if the load generator ran on another machine than the server: its cores are none of the host's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub client_is_apart: bool,
     /// Cores that the drive emulation used.
@@ -93,10 +93,10 @@ pub struct Utilization {
     /// Cores that processes used which are not part of the run; 0 in results of versions that did not tell.
     #[serde(default)]
     pub other_cores: f64,
-    /// Which they were, as far as they can be read, those that used most first.
+    /// Names of the other processes, as far as they can be read, those that used most first.
     #[serde(default)]
     pub others: Vec<OtherProcess>,
-    /// Where the connections were.
+    /// Time of the connections, by place.
     #[serde(default)]
     pub connections: ConnectionTime,
 }
@@ -127,15 +127,15 @@ impl Utilization {
         }
     }
 
-    /// Whether the run would have had other cores than those it got.
+    /// Returns true if the run would have had other cores than those it got.
     pub fn wants_cores(&self) -> bool {
         let waits = self.core_wait.unwrap_or(0.0) >= Self::CORES_WAITED_FOR;
         self.host_cpu >= Self::SATURATED || waits
     }
 }
 
-/// Where connections spent their time: how many of them were at each place, on average (Little's
-/// law: arrivals per second x time at the place). `None`: nothing on this server tells.
+/// Average number of connections at each place (Little's law: arrivals per second x time at the
+/// place). `None`: nothing on this server tells.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionTime {

@@ -1,4 +1,4 @@
-//! What others published, in a form that a measurement can be held against.
+//! Published claims, in a form that a measurement can be tested against.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
-    /// Who says it, and where.
+    /// Author of the claim, and the place where it stands.
     pub source: String,
-    /// What it says, in words.
+    /// Claim in words.
     pub says: String,
     /// The published number: level / baseline.
     pub value: f64,
-    /// Whether the claim is that number, or above or below it.
+    /// Direction of the claim: that number, or above or below it.
     #[serde(default, skip_serializing_if = "Bound::is_equal")]
     pub bound: Bound,
-    /// Why it cannot be tested on this product's means, when it cannot.
+    /// Reason that it cannot be tested on this product's means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untestable: Option<String>,
     /// The factor of the study that it speaks of. Without it, the one that `says` names.
@@ -50,7 +50,7 @@ impl Claim {
     }
 }
 
-/// What a claim says about its number.
+/// Direction of a claim about its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

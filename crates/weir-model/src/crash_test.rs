@@ -19,7 +19,7 @@ pub struct CrashTest {
     /// Bytes of its pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Bytes>,
-    /// Its `innodb_flush_method`.
+    /// Value of `innodb_flush_method`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_method: Option<String>,
     /// The largest write that the drive was taken not to tear.
@@ -29,7 +29,7 @@ pub struct CrashTest {
     pub states: u64,
     /// Of these, the states in which a page was torn or a transaction lost.
     pub lost: u64,
-    /// Where the test can be looked at.
+    /// Folder or page where the test can be looked at.
     pub source: String,
 }
 
@@ -40,13 +40,13 @@ pub struct PagesInQuestion<'a> {
     pub drive: &'a DriveProfile,
     /// The server's version, as far as it is known.
     pub version: Option<ServerVersion>,
-    /// Its variables, as far as they are known.
+    /// Known variables of the server.
     pub variables: &'a ServerVariables<'a>,
 }
 
 impl CrashTest {
-    /// Whether it cut the drive `name`: the tested one, or one of its profile with settings that have nothing to do
-    /// with what a power cut keeps (`scaleflux-csd2000+flash.fill=0.78`).
+    /// Returns true if it cut the drive `name`: the tested one, or one of its profile with settings that a power cut
+    /// does not depend on. An example is `scaleflux-csd2000+flash.fill=0.78`.
     pub fn is_of_drive(&self, name: &str) -> bool {
         let variant = name.strip_prefix(self.drive.as_str());
         let is_alike = |settings: &str| {
@@ -58,8 +58,8 @@ impl CrashTest {
         variant.is_some_and(is_alike)
     }
 
-    /// Why it does not show that this server loses nothing without doublewrite while the drive keeps its rules;
-    /// `None`: it shows that. It was an emulated drive that was cut: of a real one of that name it shows nothing.
+    /// Returns the reason that it is no proof for this server without doublewrite while the drive keeps its rules;
+    /// `None`: it is a proof. It was an emulated drive that was cut: of a real one of that name it shows nothing.
     pub fn objection(&self, to: &PagesInQuestion<'_>) -> Option<String> {
         if self.states == 0 || self.lost > 0 {
             return Some(format!(
@@ -93,7 +93,7 @@ impl CrashTest {
                 .map_or("unknown size".to_owned(), |page| page.to_string());
             return Some(format!("it was of pages of {tested}, these are {page}"));
         }
-        let method = |value: &str| FlushMethod::of(value);
+        let method = |value: &str| FlushMethod::parse(value);
         let tested = self.flush_method.as_deref();
         match to.variables.flush_method() {
             Some(found) if tested.and_then(method) != Some(found) => Some(format!(

@@ -1,4 +1,4 @@
-//! How a study varies and repeats: factors, repetitions, searches.
+//! Design of a study: factors, repetitions, searches.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Duration, LatencySummary};
 
-/// What varies between cells.
+/// Variable of a study: its cells differ in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Factor {
-    /// Its name in the study file.
+    /// Name in the study file.
     pub name: String,
     /// The settings that it moves: its own name, or several that move together as declared.
     pub settings: Vec<String>,
-    /// Its levels in the order of the study file; the first is the baseline.
+    /// Levels in the order of the study file; the first is the baseline.
     pub levels: Vec<String>,
     /// Varied inside one run of the server: what one level leaves behind, the next one finds.
     #[serde(default)]
@@ -23,13 +23,13 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// Whether its levels change more than one thing, so that no single one can be credited.
+    /// Returns true if its levels change more than one thing, so that no single one can be credited.
     pub fn moves_several(&self) -> bool {
         self.settings.len() > 1
     }
 }
 
-/// How often and in which way runs are repeated.
+/// Number and kind of repetitions of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repetition {
@@ -45,14 +45,14 @@ pub struct Repetition {
     pub keeps_order_within: bool,
 }
 
-/// How well an effect has to be known for its repetitions to end.
+/// Precision of an effect at which its repetitions end.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
     /// It surely differs from none, by a test that allows for one after each repetition.
     Verdict,
-    /// Its interval reaches no further than this to either side, relative; 0.05 is +-5 %.
+    /// Half width of the interval at most, relative; 0.05 is +-5 %.
     #[serde(untagged)]
     Within(f64),
 }
@@ -69,11 +69,11 @@ impl Default for Repetition {
     }
 }
 
-/// What is searched for in each cell of a design.
+/// Search in each cell of a design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchPlan {
-    /// What makes a place the answer.
+    /// Goal of the search.
     pub goal: SearchGoal,
     /// The quantity: `rate`, `threads`, or a server variable that holds a size.
     pub factor: String,
@@ -89,14 +89,14 @@ pub struct SearchPlan {
     pub confirm: u32,
 }
 
-/// What a search looks for.
+/// Goal of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "find", rename_all = "snake_case")]
 pub enum SearchGoal {
     /// The highest rate of an open loop that keeps a latency objective.
     Rate {
-        /// What must hold.
+        /// Objective that has to be met.
         objective: Objective,
     },
     /// The place of the highest throughput.
@@ -114,14 +114,14 @@ pub enum SearchGoal {
 pub struct Objective {
     /// Of which latency.
     pub statistic: LatencyStatistic,
-    /// What it must not exceed.
+    /// Upper limit of the latency.
     pub at_most: Duration,
 }
 
 impl Objective {
-    /// Whether `latency` keeps it.
+    /// Returns true if `latency` meets the objective.
     pub fn is_met(&self, latency: &LatencySummary) -> bool {
-        self.statistic.of(latency) <= self.at_most.as_secs_f64() * 1e6
+        self.statistic.value_us(latency) <= self.at_most.as_secs_f64() * 1e6
     }
 }
 
@@ -178,7 +178,7 @@ impl LatencyStatistic {
         Self::Max,
     ];
 
-    /// Its name in a study file.
+    /// Returns the name in a study file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -190,8 +190,8 @@ impl LatencyStatistic {
         }
     }
 
-    /// Its value, microseconds.
-    pub fn of(self, latency: &LatencySummary) -> f64 {
+    /// Returns the value of the statistic, microseconds.
+    pub fn value_us(self, latency: &LatencySummary) -> f64 {
         match self {
             Self::Mean => latency.us_mean,
             Self::P50 => latency.us_p50,

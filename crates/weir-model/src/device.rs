@@ -6,7 +6,7 @@ use crate::FileKind;
 /// A point in time or a length of time on the caller's clock, in nanoseconds.
 pub type Nanoseconds = u64;
 
-/// What is asked of the device.
+/// Kind of an operation on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpKind {
     /// Read `bytes` at `offset`.
@@ -22,11 +22,11 @@ pub enum OpKind {
 /// One operation as the device sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Op {
-    /// What is asked.
+    /// Kind of the operation.
     pub kind: OpKind,
     /// Identity of the file; offsets are within it.
     pub file: u64,
-    /// What the file is for.
+    /// Purpose of the file.
     pub file_kind: FileKind,
     /// First byte, within the file.
     pub offset: u64,

@@ -41,7 +41,7 @@ pub enum ProfileError {
     Syntax {
         /// The profile's name.
         name: String,
-        /// Where and what, in one line.
+        /// Place and problem, in one line.
         message: String,
     },
     /// A figure that no drive can have.
@@ -51,9 +51,9 @@ pub enum ProfileError {
         name: String,
         /// The key of the figure.
         key: &'static str,
-        /// What it holds.
+        /// Value in the profile.
         value: f64,
-        /// What it must be.
+        /// Permitted values.
         why: &'static str,
     },
 }
@@ -81,10 +81,10 @@ pub struct DriveProfile {
     /// Inline compression.
     #[serde(default)]
     pub compression: Compression,
-    /// What a compressed block takes beyond its data.
+    /// Bytes of a compressed block beyond its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_cost: Option<BlockCost>,
-    /// How the emulation finds out how far data compress.
+    /// Method by which the emulation finds out how far data compress.
     #[serde(default)]
     pub compressed_sizes: CompressedSizes,
     /// More capacity than there is flash.
@@ -100,31 +100,31 @@ pub struct DriveProfile {
     /// Single-bit blocks as a write cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcCache>,
-    /// What the flash is guaranteed for.
+    /// Guaranteed writes of the flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endurance: Option<Endurance>,
     /// Spinning disks behind the write buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disks: Option<Disks>,
-    /// What the provider of a cloud volume allows.
+    /// Limits by the provider of a cloud volume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle: Option<Throttle>,
     /// A fast drive in front of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<FrontCache>,
-    /// What a power cut leaves whole.
+    /// Units that a power cut leaves whole.
     #[serde(default)]
     pub atomicity: Atomicity,
-    /// What the figures rest on.
+    /// Evidence for the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
     /// 95 % intervals of figures that were measured: key -> lower and upper end.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub intervals: BTreeMap<String, (f64, f64)>,
-    /// What others measured on such a drive.
+    /// Measurements that others published of such a drive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedPoint>,
-    /// Where each figure comes from: key -> source, and whether it was seen or recalled.
+    /// Source of each figure: key -> source, and whether it was seen or recalled.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
 }
@@ -141,7 +141,7 @@ pub enum Compression {
     Zlib4k,
 }
 
-/// How the emulation finds out how far written data compress.
+/// Methods by which the emulation finds out how far written data compress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -158,7 +158,7 @@ pub enum CompressedSizes {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Provisioning {
-    /// What the host sees. `capacity` is the flash behind it.
+    /// Capacity that the host sees. `capacity` is the flash behind it.
     pub logical_capacity: Bytes,
     /// The drive warns when more than this share of its flash is used, 0 to 1.
     pub warning_above: f64,
@@ -181,13 +181,13 @@ impl DriveProfile {
         Ok(profile)
     }
 
-    /// Whether a flush takes so long that who writes to the file that is flushed would notice having to wait for it.
+    /// Returns true if flushes are slow enough to delay other writers of the file.
     pub fn flushes_slowly(&self) -> bool {
         const SLOW_US: f64 = 200.0;
         self.flush.latency_us >= SLOW_US
     }
 
-    /// What the host sees: the flash, or more than it on a drive that compresses.
+    /// Capacity that the host sees: the flash, or more than it on a drive that compresses.
     pub fn logical_capacity(&self) -> Bytes {
         self.provisioning
             .map_or(self.capacity, |provisioning| provisioning.logical_capacity)

@@ -1,4 +1,4 @@
-//! Where a server listens and how to log in.
+//! Address of a server, and the login.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Address {
     /// A Unix socket.
@@ -50,7 +50,7 @@ impl fmt::Display for Address {
 /// A server to connect to, with its credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Where it listens.
+    /// Address of the server.
     pub address: Address,
     /// The account's name.
     pub user: String,
@@ -58,7 +58,7 @@ pub struct Endpoint {
     pub password: Secret,
     /// The schema that holds the workload's tables.
     pub database: String,
-    /// How connections are encrypted.
+    /// Encryption of connections.
     pub tls: Tls,
 }
 

@@ -1,4 +1,4 @@
-//! What a plan will need, before it runs.
+//! Needs of a plan, before it runs.
 
 use crate::{Bytes, Duration, Plan, RunRecord, RunSpec, WorkloadName, WorkloadSpec};
 
@@ -9,7 +9,8 @@ const ROW_BYTES: u64 = 256;
 /// The same of the text workloads' table: published data sets have 435 to 463.
 const TEXT_ROW_BYTES: u64 = 450;
 
-/// What a run writes beside its data: redo, undo, temporary tablespaces, the server's own tables.
+/// Bytes that a run writes beside its data: redo, undo, temporary tablespaces, the server's own
+/// tables.
 const HEADROOM_BYTES: u64 = 384 << 20;
 
 /// Restore, mount, start and stop around the load of one run; measured on two cores.

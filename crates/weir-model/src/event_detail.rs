@@ -1,22 +1,22 @@
-//! What was seen of an event beyond its times: what its statement did, what held it up, how a server came back.
+//! Details of an event beyond its times: effects of its statement, waits, the way a server came back.
 
 use serde::{Deserialize, Serialize};
 
-/// What was seen of an event beyond its times. Each kind of event has its own part of it.
+/// Details of an event beyond its times. Each kind of event has its own part of it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct EventDetail {
-    /// What its statement did, by looks at the process list; one after the other and without gaps.
+    /// States of its statement, by looks at the process list; one after the other and without gaps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<EventPhase>,
     /// Longest time without a completed statement of the load while it lasted, seconds; a millisecond or two too short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_pause_s: Option<f64>,
-    /// How the server ended and came back.
+    /// End and return of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<ServerRestart>,
-    /// How a replica took over.
+    /// Takeover by a replica.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failover: Option<FailoverRecord>,
     /// Temporary files of the server meanwhile.
@@ -25,7 +25,7 @@ pub struct EventDetail {
 }
 
 impl EventDetail {
-    /// Whether nothing was seen.
+    /// Returns true if there are no details.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -43,7 +43,7 @@ impl EventDetail {
         (at_start, at_end)
     }
 
-    /// Who held it up, each once, the first first.
+    /// Returns the connections that held it up, each once, the first first.
     pub fn blockers(&self) -> Vec<&Blocker> {
         let mut blockers: Vec<&Blocker> = Vec::new();
         for blocker in self.phases.iter().flat_map(|phase| &phase.blockers) {
@@ -68,21 +68,21 @@ pub struct EventPhase {
     pub from_s: f64,
     /// Seconds since the measurement began.
     pub to_s: f64,
-    /// Whether the statement waited for a lock.
+    /// True if the statement waited for a lock.
     #[serde(default)]
     pub waits_for_lock: bool,
-    /// Who held that lock.
+    /// Holders of that lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blockers: Vec<Blocker>,
 }
 
 impl EventPhase {
-    /// Its length, seconds.
+    /// Returns the length, seconds.
     pub fn length_s(&self) -> f64 {
         self.to_s - self.from_s
     }
 
-    /// Whether the server was at the table's rows or index: states of `ALTER TABLE` of both servers.
+    /// Returns true if the server was at the table's rows or index: states of `ALTER TABLE` of both servers.
     fn is_work(&self) -> bool {
         const WORK: [&str; 7] = [
             "preparing for alter table",
@@ -102,18 +102,18 @@ impl EventPhase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocker {
-    /// Its number in the server's process list.
+    /// Number in the server's process list.
     pub connection: u64,
     /// The event of the same run whose connection it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// How long it had been idle when it was seen, seconds; `None`: it was doing something.
+    /// Time for which it had been idle when it was seen, seconds; `None`: it was doing something.
     pub idle_s: Option<f64>,
-    /// Its statement, or its last one where the server keeps that.
+    /// Statement of the connection, or its last one where the server keeps that.
     pub statement: Option<String>,
 }
 
-/// How a server ended and came back.
+/// End and return of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerRestart {
@@ -123,7 +123,7 @@ pub struct ServerRestart {
     pub start_s: Option<f64>,
 }
 
-/// How a replica took over, and what had kept it warm.
+/// Takeover by a replica, and the way it had been kept warm.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailoverRecord {
@@ -135,9 +135,9 @@ pub struct FailoverRecord {
     pub shipments: u32,
     /// Pages of the last one.
     pub shipped_pages: u64,
-    /// How long before the event the last one was complete, seconds; `None`: there was none.
+    /// Time from the last complete shipment to the event, seconds; `None`: there was none.
     pub shipment_age_s: Option<f64>,
-    /// Why the replica could not be kept warm.
+    /// Reason that the replica could not be kept warm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }

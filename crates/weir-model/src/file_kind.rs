@@ -1,4 +1,4 @@
-//! What a file of a MySQL or MariaDB data directory is for, told from its name.
+//! Purpose of a file of a MySQL or MariaDB data directory, read from its name.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl FileKind {
         Self::Other,
     ];
 
-    /// Its word in results, as it is serialised.
+    /// Returns the word in results, as it is serialised.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Redo => "redo",
@@ -59,7 +59,7 @@ impl FileKind {
     /// Names from the manuals. MySQL 8.0.30+ keeps redo in `#innodb_redo/`, older versions and MariaDB in
     /// `ib_logfile0`. Doublewrite files are `#ib_16384_0.dblwr`. Undo tablespaces are `undo_001` (MySQL),
     /// `undo001` (MariaDB) or `*.ibu`. `ibtmp1` and `#innodb_temp/` are temporary.
-    pub fn of(path: &str) -> Self {
+    pub fn from_path(path: &str) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path);
         let inside = |folder: &str| path.split('/').any(|part| part == folder);
         if inside("#innodb_redo") || name.starts_with("ib_logfile") {
@@ -136,7 +136,7 @@ mod tests {
             ("auto.cnf", Other),
         ];
         for (path, kind) in cases {
-            assert_eq!(FileKind::of(path), kind, "{path}");
+            assert_eq!(FileKind::from_path(path), kind, "{path}");
         }
     }
 

@@ -9,31 +9,31 @@ use crate::{Analysis, Comparison, Finding, StudyResult};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedResult {
-    /// What was measured.
+    /// Measurements.
     #[serde(flatten)]
     pub evidence: StudyResult,
     /// Comparisons of levels, computed from the runs.
     pub comparisons: Vec<Comparison>,
-    /// What follows from several comparisons together, and what became of published claims.
+    /// Results of several comparisons together, and of published claims.
     pub analysis: Analysis,
     /// Findings of the rules that concern the study as a whole.
     pub findings: Vec<Finding>,
-    /// What the study's search found, computed from the runs.
+    /// Answers of the study's search, computed from the runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchAnswer>,
 }
 
-/// What a search found in one cell of the design.
+/// Answer of a search in one cell of the design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchAnswer {
     /// Index of the cell.
     pub of_cell: usize,
-    /// What was varied.
+    /// Factor that was varied.
     pub factor: String,
     /// Runs that it took so far.
     pub runs: usize,
-    /// What was found, the most wanted first; empty: the search is not complete.
+    /// Places that were found, the most wanted first; empty: the search is not complete.
     pub found: Vec<FoundPlace>,
     /// The first place found, measured anew.
     pub confirmation: Option<Confirmation>,
@@ -43,7 +43,7 @@ pub struct SearchAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundPlace {
-    /// What it is: `highest rate with p99 <= 10ms`.
+    /// Meaning of the place: `highest rate with p99 <= 10ms`.
     pub meaning: String,
     /// The place, as in a study file; `None`: not even the smallest one allowed.
     pub place: Option<u64>,
@@ -70,6 +70,6 @@ pub struct Confirmation {
     pub queries_per_s_high: Option<f64>,
     /// Median of their p99, microseconds.
     pub latency_us_p99: f64,
-    /// How many of them kept the objective, if the search has one.
+    /// Number of runs that kept the objective, if the search has one.
     pub objective_kept: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! What is said of two levels: a ratio with its interval, a verdict, and the findings of rules.
+//! Judgement of two levels: a ratio with its interval, a verdict, and the findings of rules.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ReplayComparison, RuleId};
 
-/// What a comparison says.
+/// Verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -19,7 +19,7 @@ pub enum Verdict {
     Invalid,
 }
 
-/// What a finding does to the verdict that it stands beside.
+/// Effect of a finding on the verdict that it stands beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -34,7 +34,7 @@ pub enum Severity {
     Error,
 }
 
-/// What findings are ranked by: what they could change.
+/// Rank of findings: the verdicts that they could change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -64,13 +64,13 @@ impl Severity {
 pub struct Finding {
     /// The rule that says so.
     pub rule: RuleId,
-    /// What it does to the verdict.
+    /// Effect on the verdict.
     pub severity: Severity,
-    /// What was found and what to do, in one line.
+    /// Problem and remedy, in one line.
     pub message: String,
 }
 
-/// How an interval was made.
+/// Method that made an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -106,7 +106,7 @@ impl Ratio {
         self.low.zip(self.high)
     }
 
-    /// Whether the interval excludes 1.
+    /// Returns true if the interval excludes 1.
     pub fn differs_from_one(&self) -> bool {
         self.interval()
             .is_some_and(|(low, high)| low > 1.0 || high < 1.0)
@@ -117,11 +117,11 @@ impl Ratio {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SecondOpinion {
-    /// How it was made.
+    /// Method of its interval.
     pub method: Method,
-    /// What it says.
+    /// Ratio by that method.
     pub ratio: Ratio,
-    /// Whether it comes to another verdict than the first.
+    /// True if it comes to another verdict than the first.
     pub disagrees: bool,
 }
 
@@ -147,7 +147,7 @@ pub struct Comparison {
     pub level: String,
     /// Levels of the other factors.
     pub context: BTreeMap<String, String>,
-    /// What is compared: `queries_per_s`.
+    /// Compared metric: `queries_per_s`.
     pub metric: String,
     /// Cell of the baseline.
     pub baseline_cell: usize,
@@ -161,7 +161,7 @@ pub struct Comparison {
     pub ratio_high: Option<f64>,
     /// Pairs of repetitions; without pairing, repetitions of the level that has fewer.
     pub pairs: usize,
-    /// How the interval was made.
+    /// Method of the interval.
     pub method: Method,
     /// Probability of a ratio at least this far from 1 if the levels were alike; `None` with fewer
     /// than two pairs.
@@ -175,11 +175,11 @@ pub struct Comparison {
     /// Of two arms of a replay: the same levels by kind of statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayComparison>,
-    /// Whether the study declares that this factor cannot have an effect here.
+    /// True if the study declares that this factor cannot have an effect here.
     pub negative_control: bool,
-    /// What it says.
+    /// Verdict of the comparison.
     pub verdict: Verdict,
-    /// Why it is invalid, or what to bear in mind.
+    /// Reasons that it is invalid, and notes on it.
     pub findings: Vec<Finding>,
 }
 

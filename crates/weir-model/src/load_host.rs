@@ -1,4 +1,4 @@
-//! What each of several load hosts did of a run.
+//! Shares of a run by each of several load hosts.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +12,19 @@ pub struct LoadHost {
     pub host: String,
     /// Processors of the host.
     pub cores: u32,
-    /// Its connections.
+    /// Connections of the host.
     pub connections: u32,
-    /// How far its monotonic clock was ahead of that of the host that led the run, seconds.
+    /// Lead of its monotonic clock over that of the host that led the run, seconds.
     pub clock_ahead_s: f64,
     /// At most this much is wrong with that, and with the common start, microseconds.
     pub clock_error_us: f64,
-    /// How much further its clock was ahead at the end of the run, microseconds; `None` where it was not asked again.
+    /// Growth of that lead up to the end of the run, microseconds; `None` where it was not asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_moved_us: Option<f64>,
     /// At most this much is wrong with that, microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_moved_error_us: Option<f64>,
-    /// How late it began by its own clock, microseconds.
+    /// Delay of its begin by its own clock, microseconds.
     pub began_late_us: f64,
     /// Transactions that it completed, warm-up included.
     pub transactions: u64,

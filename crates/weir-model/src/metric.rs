@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use names::metrics;
 pub use series::{Gap, Series};
 
-/// How a metric's values are to be read.
+/// Meaning of a metric's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -24,14 +24,14 @@ pub enum MetricKind {
 pub struct Metric {
     /// Name, unit last: `server.cpu_s`.
     pub name: &'static str,
-    /// What it says, for a reader of the report.
+    /// Title for a reader of the report.
     pub title: &'static str,
     /// Unit of the stored values.
     pub unit: &'static str,
     /// Counter or gauge.
     pub kind: MetricKind,
-    /// What it has a series for each of: `core`, `kind of file`; empty: there is only one.
+    /// Thing that has a series each: `core`, `kind of file`; empty: there is only one.
     pub per: &'static str,
-    /// Where the value comes from.
+    /// Source of the value.
     pub source: &'static str,
 }

@@ -17,7 +17,7 @@ pub struct Plan {
     pub question: String,
     /// Seed of the order of runs. A study seeds the load of its cells with the same number.
     pub seed: u64,
-    /// What varies; empty in results of Weir 0.1 before there were factors of every kind.
+    /// Factors of the study; empty in results of Weir 0.1 before there were factors of every kind.
     pub factors: Vec<Factor>,
     /// Combinations of factor levels, in the order of the study file; after them the places where
     /// a search measured.
@@ -25,9 +25,9 @@ pub struct Plan {
     /// The runs that are made in any case, in their order. [`Plan::repeat`] may add blocks, a
     /// search has none.
     pub runs: Vec<PlannedRun>,
-    /// How often and in which way runs are repeated.
+    /// Number and kind of repetitions of a run.
     pub repeat: Repetition,
-    /// What is searched for in each of the cells.
+    /// Search in each of the cells.
     pub search: Option<SearchPlan>,
     /// Published claims that the study tests.
     pub claims: Vec<Claim>,
@@ -53,8 +53,8 @@ impl Plan {
         }
     }
 
-    /// Whether `cell` is served by the same process as `other` would be: they differ in factors
-    /// that do not need another start.
+    /// Returns true if `cell` is served by the same process as `other` would be: they differ in
+    /// factors that do not need another start.
     pub fn shares_server(&self, cell: usize, other: usize) -> bool {
         let outer = |cell: usize| {
             let factors = self.factors.iter().filter(|factor| !factor.within_server);
@@ -73,7 +73,7 @@ pub struct Cell {
     pub levels: BTreeMap<String, String>,
     /// The run that they make, complete.
     pub spec: Arc<RunSpec>,
-    /// Where a search put it; `None`: it is of the study's design.
+    /// Place where a search put it; `None`: it is of the study's design.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
 }
@@ -132,15 +132,15 @@ pub struct NegativeControl {
     pub at: BTreeMap<String, String>,
 }
 
-/// What a level costs.
+/// Price of a level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// How much.
+    /// Amount of money.
     pub amount: f64,
     /// In which currency, and for how long if it is a rent: `USD`, `EUR per month`.
     pub currency: String,
-    /// When the price was seen: `2026-11-20`.
+    /// Date of the price: `2026-11-20`.
     pub date: String,
 }

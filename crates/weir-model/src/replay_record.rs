@@ -1,20 +1,20 @@
-//! What came of a replay in a run: how faithful it was, and what each kind of statement took and returned.
+//! Record of a replay in a run: its fidelity, and the times and results of each kind of statement.
 
 use serde::{Deserialize, Serialize};
 
 use crate::LatencySummary;
 
-/// What came of a replay.
+/// Record of a replay.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayRecord {
-    /// How faithful it was.
+    /// Fidelity of the replay.
     pub fidelity: ReplayFidelity,
     /// Each kind of statement, the one that took the most time in the capture first.
     pub fingerprints: Vec<FingerprintRecord>,
 }
 
-/// How faithful a replay was.
+/// Fidelity of a replay.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayFidelity {
@@ -28,7 +28,7 @@ pub struct ReplayFidelity {
     pub is_cut: bool,
     /// Sessions that were let in.
     pub sessions_joined: u64,
-    /// Why one was not, if one was not.
+    /// Reason that a session was not joined, if one was not.
     pub not_joined_why: Option<String>,
     /// Connections that were lost.
     pub connections_lost: u64,
@@ -40,7 +40,7 @@ pub struct ReplayFidelity {
     pub not_sent: NotSent,
     /// Statements that were due while their session still waited, for its last answer or for other sessions.
     pub busy: u64,
-    /// How late the others were, after they were due.
+    /// Lateness of the others, after they were due.
     pub late_us: LatenessUs,
     /// Ends of transactions that waited for those of other sessions that came before them in the capture.
     #[serde(default)]
@@ -106,7 +106,7 @@ impl NotSent {
     }
 }
 
-/// How late statements were, microseconds.
+/// Lateness of statements, microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatenessUs {
@@ -124,17 +124,17 @@ pub struct LatenessUs {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FingerprintRecord {
-    /// What they have in common.
+    /// Text that the statements have in common.
     pub fingerprint: String,
-    /// How many the capture has.
+    /// Number of such statements in the capture.
     pub captured: u64,
-    /// What they took there, mean, microseconds; `None` if it is not known.
+    /// Mean time in the capture, microseconds; `None` if it is not known.
     pub captured_us_mean: Option<f64>,
-    /// How many were sent.
+    /// Number of sent statements.
     pub sent: u64,
-    /// What they took within the measurement, if they are among those that are timed by themselves.
+    /// Latency within the measurement, if they are among those that are timed by themselves.
     pub latency: Option<LatencySummary>,
-    /// How many were refused.
+    /// Number of refused statements.
     #[serde(default)]
     pub errors: u64,
     /// Rows that all of them returned.
@@ -146,13 +146,13 @@ pub struct FingerprintRecord {
     /// Digest of all rows that they returned, in any order, hexadecimal; empty without rows.
     #[serde(default)]
     pub results: String,
-    /// How many returned another number of rows than in the capture.
+    /// Number that returned another number of rows than in the capture.
     pub rows_differ: u64,
-    /// How many changed another number of rows.
+    /// Number that changed another number of rows.
     pub affected_differ: u64,
-    /// How many had another error, or none.
+    /// Number that had another error, or none.
     pub errors_differ: u64,
-    /// How the server finds the rows of one of them, after the run: table by table, in the words of EXPLAIN.
+    /// Plan of one of them after the run: table by table, in the words of EXPLAIN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
 }
@@ -161,7 +161,7 @@ pub struct FingerprintRecord {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayComparison {
-    /// How faithful both arms were, a sentence each.
+    /// Fidelity of both arms, a sentence each.
     pub fidelity: Vec<String>,
     /// Those that are surely worse first, by the time that they cost; then those that are surely better, then all
     /// others.
@@ -172,17 +172,17 @@ pub struct ReplayComparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FingerprintComparison {
-    /// What they have in common.
+    /// Text that the statements have in common.
     pub fingerprint: String,
     /// The verdict on their time.
     pub verdict: FingerprintVerdict,
-    /// How many a run of the baseline sent, mean.
+    /// Mean number that a run of the baseline sent.
     pub count: f64,
     /// Their share of the time of all statements of the baseline.
     pub share: f64,
-    /// What one takes on the baseline, mean of the runs, microseconds.
+    /// Mean time of one on the baseline, over the runs, microseconds.
     pub baseline_us: f64,
-    /// What one takes on the level.
+    /// Mean time of one on the level, microseconds.
     pub level_us: f64,
     /// Mean latency, level / baseline, geometric mean over pairs of runs; `None` where either has none.
     pub ratio: Option<f64>,
@@ -196,11 +196,11 @@ pub struct FingerprintComparison {
     pub p_value: Option<f64>,
     /// The same, corrected for all kinds of statements (Benjamini and Hochberg).
     pub p_value_adjusted: Option<f64>,
-    /// What differs in their results: numbers of rows, changed rows, errors, contents.
+    /// Differences in their results: numbers of rows, changed rows, errors, contents.
     pub differs: Vec<String>,
-    /// How the baseline finds their rows.
+    /// Plan on the baseline.
     pub baseline_plan: Option<String>,
-    /// How the level does.
+    /// Plan on the level.
     pub level_plan: Option<String>,
 }
 
@@ -208,7 +208,7 @@ impl FingerprintComparison {
     /// Stands between the plans of an arm whose runs have several.
     pub const OR: &str = ", or ";
 
-    /// Whether no run of the level finds the rows as a run of the baseline does.
+    /// Returns true if no run of the level finds the rows as a run of the baseline does.
     pub fn changes_plan(&self) -> bool {
         let plans = self.baseline_plan.as_ref().zip(self.level_plan.as_ref());
         plans.is_some_and(|(baseline, level)| {

@@ -1,4 +1,4 @@
-//! What a server may use of its machine.
+//! Limits of a server on its machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -83,7 +83,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! What a study measured: runs, and with which program, host and drives.
+//! Result of a study: runs, and the program, host and drives that made them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::{
     ServerVariables, ServerVersion, ShortInterval, Utilization,
 };
 
-/// What a study measured, as the store holds it: evidence, of which [`crate::JudgedResult`] says what follows.
+/// Measurements of a study, as the store holds them: evidence, which [`crate::JudgedResult`] judges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
     /// The resolved plan.
     pub plan: Plan,
-    /// When the study began, RFC 3339.
+    /// Start of the study, RFC 3339.
     pub started_at: String,
     /// Version of Weir that ran it.
     pub weir_version: String,
@@ -34,7 +34,7 @@ pub struct StudyResult {
     pub data_bytes: u64,
     /// Runs that were completed, in the order in which they were made.
     pub runs: Vec<RunResult>,
-    /// What it takes to make the result again.
+    /// Facts that are needed to make the result again.
     pub provenance: Provenance,
 }
 
@@ -57,8 +57,8 @@ impl StudyResult {
     }
 }
 
-/// Where a result comes from: with its plan, its host and its drives all that a reader needs to
-/// make it again. Empty in results of Weir 0.1 before schema 2, which did not keep it.
+/// Origin of a result: with its plan, its host and its drives all that a reader needs to make it
+/// again. Empty in results of Weir 0.1 before schema 2, which did not keep it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Provenance {
@@ -78,17 +78,17 @@ pub struct RunResult {
     pub record: RunRecord,
     /// Throughput and latency, second by second, warm-up included (negative times).
     pub intervals: Vec<IntervalRecord>,
-    /// What the probes sampled.
+    /// Samples of the probes.
     pub series: Vec<Series>,
-    /// What they could not sample, and why.
+    /// Gaps in the samples, with reasons.
     #[serde(default)]
     pub gaps: Vec<Gap>,
     /// The server's variables before the load: hundreds, and most runs have the same, so they are shared.
     pub variables: Arc<BTreeMap<String, String>>,
     /// Variables that the load left different: name -> value after.
     pub variables_changed: BTreeMap<String, String>,
-    /// What the drive counted during the measurement; `None` without a drive. Shared: a result is compared
-    /// without copying it.
+    /// Counters of the drive during the measurement; `None` without a drive. Shared: a result is compared without
+    /// copying it.
     pub drive: Option<Arc<DriveStatistics>>,
     /// Every command of the run, in order: the mount, the server, the load; without secrets.
     pub commands: Vec<String>,
@@ -100,7 +100,7 @@ pub struct RunResult {
     /// that did not keep it.
     #[serde(default)]
     pub kinds: Vec<KindLatency>,
-    /// What became of the events of the run's timeline.
+    /// Records of the events of the run's timeline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventRecord>,
     /// Tenths of a second around the beginning and the end of each event.
@@ -109,13 +109,13 @@ pub struct RunResult {
     /// Connections that the load lost and made again.
     #[serde(default, skip_serializing_if = "ConnectionLosses::are_none")]
     pub losses: ConnectionLosses,
-    /// What each load host did, where several shared the load.
+    /// Share of each load host, where several shared the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<LoadHost>,
     /// The server's host, where an agent there sampled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<ServerHost>,
-    /// What came of the capture that was sent again, if one was.
+    /// Record of the capture that was sent again, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayRecord>,
     /// Latency histogram of the measurement's transactions, HdrHistogram V2, microseconds.
@@ -157,7 +157,7 @@ pub struct RunRecord {
     pub cell: usize,
     /// Repetition, from 1.
     pub repetition: u32,
-    /// When it began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started_at: String,
     /// Length of the measurement, seconds.
     pub measured_s: f64,
@@ -171,22 +171,22 @@ pub struct RunRecord {
     pub errors: u64,
     /// Connections that had no reply within seconds of the end: the server stalled.
     pub unfinished: u64,
-    /// How busy each resource was.
+    /// Utilization of each resource.
     pub utilization: Utilization,
-    /// What limited the run.
+    /// Bottleneck of the run.
     pub bottleneck: Bottleneck,
-    /// How it came to its measurement.
+    /// Warm-up of the run.
     #[serde(default)]
     pub approach: Approach,
 }
 
-/// What a run did before its measurement.
+/// Warm-up of a run before its measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approach {
     /// Length of the warm-up, seconds; 0 in results of versions that did not tell.
     pub warmup_s: f64,
-    /// Whether the warm-up ended because throughput was steady; `None`: its length was given.
+    /// True if the warm-up ended because throughput was steady; `None`: its length was given.
     pub steady: Option<bool>,
     /// Runs on the same server process before this one: it found their data and their pages.
     pub runs_before: u32,
@@ -224,11 +224,11 @@ pub struct IntervalRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindLatency {
-    /// What the workload calls it.
+    /// Name in the workload.
     pub name: String,
     /// A statement; otherwise a transaction.
     pub is_statement: bool,
-    /// How often it was completed.
+    /// Number of completions.
     pub count: u64,
     /// From its request, or a transaction's due time, to its last reply.
     pub latency: LatencySummary,

@@ -12,9 +12,9 @@ pub struct ServerHost {
     pub agent: String,
     /// Name of the host.
     pub host: String,
-    /// Its processors, in words of the kernel.
+    /// Processors of the host, in words of the kernel.
     pub processor: String,
-    /// How many processors the agent may use.
+    /// Number of processors that the agent may use.
     pub cores: u32,
     /// Memory of the host.
     pub memory: Bytes,
@@ -22,7 +22,7 @@ pub struct ServerHost {
     pub kernel: String,
     /// The block device below the data, if they are on one.
     pub device: Option<String>,
-    /// Whether the load came from another machine: then the load generator's cores are none of this host's.
+    /// True if the load came from another machine: then the load generator's cores are none of this host's.
     pub is_apart: bool,
 }
 

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::{Flavor, nearest};
 
-/// What a URL may say beyond host, port, account and schema.
+/// Options that a URL may have beyond host, port, account and schema.
 const OPTIONS: [&str; 6] = [
     "option-file",
     "socket",
@@ -25,7 +25,7 @@ const OPTIONS: [&str; 6] = [
     "ssl-mode",
 ];
 
-/// What would mean something else in a part of a URL.
+/// Characters that would have another meaning in a part of a URL.
 const RESERVED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -69,7 +69,7 @@ pub struct ServerUrl {
 }
 
 impl ServerUrl {
-    /// Whether `text` is meant to be one, rather than a name or a path.
+    /// Returns true if `text` is meant to be a URL, rather than a name or a path.
     pub fn is_meant(text: &str) -> bool {
         text.contains("://")
     }

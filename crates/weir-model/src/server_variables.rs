@@ -24,7 +24,7 @@ use names::{
 /// InnoDB's default page size.
 pub const PAGE_SIZE_DEFAULT: Bytes = Bytes(16 * 1024);
 
-/// What a server says of itself, or what its options tell it.
+/// Variables of a server, as it shows them or as its options set them.
 #[derive(Debug, Clone)]
 pub struct ServerVariables<'a> {
     flavor: Flavor,
@@ -32,7 +32,7 @@ pub struct ServerVariables<'a> {
 }
 
 impl<'a> ServerVariables<'a> {
-    /// What `SHOW GLOBAL VARIABLES` says.
+    /// Variables from the output of `SHOW GLOBAL VARIABLES`.
     pub fn said(flavor: Flavor, values: &'a BTreeMap<String, String>) -> Self {
         Self {
             flavor,
@@ -40,7 +40,7 @@ impl<'a> ServerVariables<'a> {
         }
     }
 
-    /// What the options of a study, a command line or an option file say, in any spelling. Of two that set one
+    /// Variables from the options of a study, a command line or an option file, in any spelling. Of two that set one
     /// variable the later one counts, as in an option file.
     pub fn written(flavor: Flavor, options: &BTreeMap<String, String>) -> Self {
         let options = options.iter();
@@ -63,7 +63,7 @@ impl<'a> ServerVariables<'a> {
         &self.values
     }
 
-    /// Whose they are.
+    /// Returns the server's flavor.
     pub fn flavor(&self) -> Flavor {
         self.flavor
     }
@@ -88,19 +88,19 @@ impl<'a> ServerVariables<'a> {
         option::switch(self.get(name)?)
     }
 
-    /// What becomes of torn pages.
+    /// Returns the handling of torn pages.
     pub fn doublewrite(&self) -> Option<Doublewrite> {
-        Doublewrite::of(self.flavor, self.get(DOUBLEWRITE)?)
+        Doublewrite::parse(self.flavor, self.get(DOUBLEWRITE)?)
     }
 
-    /// When commits are flushed.
+    /// Returns the time at which commits are flushed.
     pub fn redo_flush(&self) -> Option<RedoFlush> {
-        RedoFlush::of(self.flavor, self.get(FLUSH_LOG_AT_COMMIT)?)
+        RedoFlush::parse(self.flavor, self.get(FLUSH_LOG_AT_COMMIT)?)
     }
 
-    /// How files are written.
+    /// Returns the way in which files are written.
     pub fn flush_method(&self) -> Option<FlushMethod> {
-        FlushMethod::of(self.get(FLUSH_METHOD)?)
+        FlushMethod::parse(self.get(FLUSH_METHOD)?)
     }
 
     /// Pages go to the drive past the page cache, as far as the variables say, and the server's open files.
@@ -112,7 +112,7 @@ impl<'a> ServerVariables<'a> {
         buffered.or_else(|| self.flush_method().map(FlushMethod::is_direct))
     }
 
-    /// Whether there is a binary log.
+    /// Returns true if there is a binary log.
     pub fn binary_log(&self) -> Option<bool> {
         self.switch(LOG_BIN)
     }
@@ -142,7 +142,7 @@ impl<'a> ServerVariables<'a> {
         self.bytes(REDO_LOG_CAPACITY).or_else(of_files)
     }
 
-    /// Whether both have a value for `name` and mean the same by it.
+    /// Returns true if both have a value for `name` and mean the same by it.
     pub fn agrees(&self, other: &ServerVariables<'_>, name: &str) -> bool {
         let [Some(own), Some(others)] = [self.meant(name), other.meant(name)] else {
             return false;

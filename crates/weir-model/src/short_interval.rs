@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShortInterval {
-    /// Its end, seconds since the measurement began.
+    /// End of the interval, seconds since the measurement began.
     pub time_s: f64,
     /// Transactions completed.
     pub transactions: u64,
@@ -20,7 +20,7 @@ pub struct ShortInterval {
 }
 
 impl ShortInterval {
-    /// Its length, seconds.
+    /// Length of an interval, seconds.
     pub const LENGTH_S: f64 = 0.1;
 }
 
@@ -30,12 +30,12 @@ impl ShortInterval {
 pub struct ConnectionLosses {
     /// Connections that were made again.
     pub reconnects: u64,
-    /// When connections were lost, until the last was back or the measurement was over.
+    /// Periods in which connections were lost, until the last was back or the measurement was over.
     pub outages: Vec<Outage>,
 }
 
 impl ConnectionLosses {
-    /// Whether none was lost.
+    /// Returns true if none was lost.
     pub fn are_none(&self) -> bool {
         self.reconnects == 0 && self.outages.is_empty()
     }
@@ -47,6 +47,6 @@ impl ConnectionLosses {
 pub struct Outage {
     /// Seconds since the measurement began; below 0 within the warm-up.
     pub from_s: f64,
-    /// Its length, seconds.
+    /// Length of the outage, seconds.
     pub length_s: f64,
 }

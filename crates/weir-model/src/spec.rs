@@ -45,11 +45,11 @@ pub struct RunSpec {
     pub topology: Topology,
     /// The tables.
     pub data: DataSpec,
-    /// What a transaction does.
+    /// Content of a transaction.
     pub workload: WorkloadSpec,
-    /// How many connections do it, how fast and for how long.
+    /// Number, pace and duration of connections.
     pub load: LoadSpec,
-    /// What happens to the server meanwhile, in the study's order.
+    /// Events during the measurement, in the study's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<TimelineEvent>,
     /// Seed of the keys and values that the load draws; repetition n of a study draws with

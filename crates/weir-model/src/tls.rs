@@ -1,12 +1,12 @@
-//! How a connection is encrypted, in the words of MySQL's `--ssl-mode`
-//! (MySQL manual, "Command Options for Encrypted Connections").
+//! Encryption of a connection, in the words of MySQL's `--ssl-mode` (MySQL manual, "Command Options
+//! for Encrypted Connections").
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What is asked of the server's encryption and certificate.
+/// Demands on the server's encryption and certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -45,7 +45,7 @@ impl TlsMode {
         }
     }
 
-    /// Whether the server's certificate is looked at.
+    /// Returns true if the server's certificate is looked at.
     pub const fn verifies(self) -> bool {
         matches!(self, Self::VerifyCa | Self::VerifyIdentity)
     }
@@ -69,7 +69,7 @@ impl FromStr for TlsMode {
 /// Encryption of a connection: mode, certificates, ciphers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tls {
-    /// What is asked of the server.
+    /// Demands on the server.
     pub mode: TlsMode,
     /// PEM file with the certificates of the authorities that are trusted.
     pub authority: Option<PathBuf>,

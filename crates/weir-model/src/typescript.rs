@@ -22,7 +22,8 @@ impl TypeScript {
         self
     }
 
-    /// Whether the file at `path` says the same; with `WEIR_UPDATE_FIXTURES` in the environment, it is written first.
+    /// Returns true if the file at `path` is the same; with `WEIR_UPDATE_FIXTURES` in the environment, it is written
+    /// first.
     ///
     /// # Errors
     /// If the file cannot be read or written.

@@ -190,7 +190,7 @@ impl<'de> Deserialize<'de> for Duration {
     }
 }
 
-/// How much smaller than the original something is: `1/500`, or `1` for full size. In (0, 1].
+/// Size relative to the original: `1/500`, or `1` for full size. In (0, 1].
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Scale(f64);
 

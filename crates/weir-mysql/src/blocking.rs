@@ -17,7 +17,7 @@ use crate::Deadline;
 /// Pause between two tries to enter a Unix socket's full queue.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long the next address of a host waits for the one before.
+/// Time that the next address of a host waits for the one before.
 const STAGGER: Duration = Duration::from_millis(250);
 
 /// A socket with a deadline for everything that is done with it.
@@ -72,7 +72,7 @@ impl Blocking {
         u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
     }
 
-    /// What is left of the time.
+    /// Returns the rest of the time.
     fn timeout(&self) -> io::Result<Option<Duration>> {
         self.deadline.map(Deadline::remaining).transpose()
     }

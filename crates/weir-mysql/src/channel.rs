@@ -29,12 +29,13 @@ impl<S> Channel<S> {
         Self { socket, tls: None }
     }
 
-    /// Whether it is encrypted.
+    /// Returns true if it is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// Whether a read that has just returned less than was asked for left nothing behind, in the socket or here.
+    /// Returns true if a read that has just returned less than was asked for left nothing behind, in the socket or
+    /// here.
     pub fn is_emptied_by_short_read(&self) -> bool {
         self.tls.as_ref().is_none_or(|tls| tls.has_emptied)
     }
@@ -105,7 +106,7 @@ impl Encryption {
 
     /// Takes what has come and decrypts it.
     fn receive(&mut self, socket: &mut (impl Read + Write)) -> io::Result<()> {
-        let mut noting = Noting {
+        let mut noting = ShortReadDetector {
             socket,
             was_short: false,
         };
@@ -140,12 +141,12 @@ impl Encryption {
 }
 
 /// A socket that is read, and whether it gave less than was asked for: all that it had.
-struct Noting<'a, S> {
+struct ShortReadDetector<'a, S> {
     socket: &'a mut S,
     was_short: bool,
 }
 
-impl<S: Read> Read for Noting<'_, S> {
+impl<S: Read> Read for ShortReadDetector<'_, S> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.socket.read(buffer)?;
         self.was_short = read < buffer.len();

@@ -1,4 +1,4 @@
-//! Where the servers' clients look for a login: their option files, in their order, and the environment.
+//! Sources of a login for the servers' clients: their option files, in their order, and the environment.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -19,7 +19,7 @@ const GLOBAL_FILES: [&str; 2] = ["/etc/my.cnf", "/etc/mysql/my.cnf"];
 const OWN_FILE: &str = ".my.cnf";
 const LOGIN_FILE: &str = ".mylogin.cnf";
 
-/// How the user is talked to.
+/// Dialogue with the user.
 #[derive(Clone, Copy)]
 pub struct Dialogue {
     /// Tells what is to be known and stops nothing.
@@ -44,7 +44,7 @@ impl fmt::Debug for Dialogue {
     }
 }
 
-/// What counts beside a URL or a command line.
+/// Configuration beside a URL or a command line.
 #[derive(Debug, Clone, Default)]
 pub struct ClientConfig {
     /// The value of [`PASSWORD_VARIABLE`], or what was typed.
@@ -57,13 +57,13 @@ pub struct ClientConfig {
     pub login_file: Option<PathBuf>,
     /// Groups whose names end so are read, too.
     pub group_suffix: Option<String>,
-    /// What the environment says where files say nothing.
+    /// Options of the environment, where files have none.
     pub environment: ClientOptions,
-    /// How the user is talked to.
+    /// Dialogue with the user.
     pub dialogue: Dialogue,
 }
 
-/// Which option files count.
+/// Choice of option files.
 #[derive(Debug, Clone, Copy)]
 pub enum FileChoice<'a> {
     /// Those that clients read by themselves, and perhaps another one.
@@ -74,7 +74,7 @@ pub enum FileChoice<'a> {
     None,
 }
 
-/// What the option files and the environment say.
+/// Settings of the option files and the environment.
 #[derive(Debug)]
 pub struct ClientSettings {
     /// Of a login.
@@ -84,7 +84,8 @@ pub struct ClientSettings {
 }
 
 impl ClientConfig {
-    /// What the servers' clients would find; `variable` looks into the environment.
+    /// Returns the settings that the servers' clients would find; `variable` looks into the
+    /// environment.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! How to log in to a server that is named by a URL: what the servers' own clients would make of the same
-//! words and the same option file.
+//! Login to a server that is named by a URL: as the servers' own clients would take the same words and the same option
+//! file.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub const PORT: u16 = 3306;
 pub const LOCAL: &str = "localhost";
 /// This host over TCP.
 pub const LOOPBACK: &str = "127.0.0.1";
-/// Where MySQL's and MariaDB's packages put their socket.
+/// Paths of the socket in MySQL's and MariaDB's packages.
 const SOCKETS: [&str; 4] = [
     "/run/mysqld/mysqld.sock",
     "/var/run/mysqld/mysqld.sock",
@@ -41,7 +41,7 @@ pub enum LoginError {
         name: String,
         /// As written.
         value: String,
-        /// What it must be.
+        /// Permitted values.
         why: String,
     },
     /// A password that was asked for.
@@ -97,8 +97,8 @@ pub fn endpoint(url: &ServerUrl, config: &ClientConfig) -> Result<Endpoint, Logi
     })
 }
 
-/// Where the server is. `localhost` alone is the socket, as in the servers' clients; a port of the URL's makes
-/// it TCP.
+/// Returns the address of the server. `localhost` alone is the socket, as in the servers' clients; a port of the URL's
+/// makes it TCP.
 fn address(url: &ServerUrl, login: &ClientOptions) -> Address {
     let is_socket_of_url = url.options.contains_key("socket");
     let host = url.host.as_ref().or(login.host.as_ref());
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    fn of(url: &str, config: &ClientConfig) -> Result<Endpoint, LoginError> {
+    fn endpoint_for(url: &str, config: &ClientConfig) -> Result<Endpoint, LoginError> {
         endpoint(&url.parse().unwrap(), config)
     }
 
@@ -151,7 +151,7 @@ mod tests {
             "mysql://db1:3307/shop?ssl-mode=required&option-file={}",
             file.display()
         );
-        let endpoint = of(&url, &ClientConfig::default()).unwrap();
+        let endpoint = endpoint_for(&url, &ClientConfig::default()).unwrap();
         assert_eq!(endpoint.address, Address::Tcp("db1".to_owned(), 3307));
         assert_eq!(endpoint.user, "app");
         assert_eq!(endpoint.database, "shop");
@@ -166,7 +166,8 @@ mod tests {
             password: Some(Secret::new("secret")),
             ..ClientConfig::default()
         };
-        let endpoint = of("mariadb://app@localhost/?socket=/x/mysql.sock", &config).unwrap();
+        let endpoint =
+            endpoint_for("mariadb://app@localhost/?socket=/x/mysql.sock", &config).unwrap();
         assert_eq!(endpoint.address, Address::Socket("/x/mysql.sock".into()));
         assert_eq!(endpoint.password, Secret::new("secret"));
         assert_eq!(endpoint.database, SCHEMA);
@@ -183,7 +184,7 @@ mod tests {
             option_file: Some(file),
             ..ClientConfig::default()
         };
-        let user = |url: &str, config: &ClientConfig| of(url, config).unwrap().user;
+        let user = |url: &str, config: &ClientConfig| endpoint_for(url, config).unwrap().user;
         assert_eq!(user("mysql://db1/", &config), "all");
         assert_eq!(user("mariadb://db1/", &config), "maria");
         config.group_suffix = Some("_x".to_owned());
@@ -200,7 +201,8 @@ mod tests {
             ..ClientConfig::default()
         };
         config.dialogue.ask = || Ok(Secret::new("typed"));
-        let password = |config: &ClientConfig| of("mysql://db1/", config).unwrap().password;
+        let password =
+            |config: &ClientConfig| endpoint_for("mysql://db1/", config).unwrap().password;
         assert_eq!(password(&config), Secret::new("typed"));
         config.password = Some(Secret::new("environment"));
         assert_eq!(password(&config), Secret::new("environment"));
@@ -231,7 +233,7 @@ mod tests {
         ];
         let mut config = environment(pairs, directory.path()).unwrap();
         config.global_files.clear();
-        let endpoint = of("mysql:///", &config).unwrap();
+        let endpoint = endpoint_for("mysql:///", &config).unwrap();
         assert_eq!(endpoint.address, Address::Tcp("db7".to_owned(), 7));
         assert_eq!(endpoint.password, Secret::new("x"));
         let wrong = environment(&[("MYSQL_TCP_PORT", "x")], directory.path());
@@ -239,7 +241,7 @@ mod tests {
         assert!(error.contains("MYSQL_TCP_PORT"), "{error}");
         let mut config = environment(&[("MYSQL_UNIX_PORT", "/x/s")], directory.path()).unwrap();
         config.global_files.clear();
-        let address = of("mysql://localhost/", &config).unwrap().address;
+        let address = endpoint_for("mysql://localhost/", &config).unwrap().address;
         assert_eq!(address, Address::Socket("/x/s".into()));
     }
 
@@ -252,7 +254,7 @@ mod tests {
             option_file: Some(file.clone()),
             ..ClientConfig::default()
         };
-        let address = |url: &str, config: &ClientConfig| of(url, config).unwrap().address;
+        let address = |url: &str, config: &ClientConfig| endpoint_for(url, config).unwrap().address;
         let socket = Address::Socket("/x/s".into());
         assert_eq!(address("mysql:///", &config), socket);
         assert_eq!(address("mysql://localhost/", &config), socket);
@@ -268,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_value_that_does_not_fit_is_named() {
-        let error = of("mysql://db1/?ssl-mode=verify", &ClientConfig::default());
+        let error = endpoint_for("mysql://db1/?ssl-mode=verify", &ClientConfig::default());
         let error = error.unwrap_err().to_string();
         assert!(error.contains("VERIFY_CA"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! What option files say of a login, in the words of the servers' clients.
+//! Options of a login in option files, in the words of the servers' clients.
 
 use std::path::PathBuf;
 
@@ -19,13 +19,13 @@ pub struct ClientOptions {
     pub uses_tcp: bool,
     /// The account.
     pub user: Option<String>,
-    /// Its password.
+    /// Password of the account.
     pub password: Option<ClientPassword>,
     /// The schema.
     pub database: Option<String>,
-    /// Whether to encrypt, if an option says so.
+    /// Mode of encryption, if an option sets it.
     pub tls_mode: Option<TlsMode>,
-    /// How to encrypt; its mode is not used.
+    /// Parameters of encryption; its mode is not used.
     pub tls: Tls,
 }
 
@@ -160,7 +160,7 @@ impl ClientOptions {
         Ok(())
     }
 
-    /// How to encrypt, by the options; an authority alone asks for certificates that it has signed, as in
+    /// Returns the encryption, by the options; an authority alone asks for certificates that it has signed, as in
     /// MySQL's clients.
     pub fn encryption(&self) -> Tls {
         let implied = self.tls.authority.is_some().then_some(TlsMode::VerifyCa);

@@ -13,7 +13,7 @@ mod blocking;
 mod engine;
 mod wire;
 
-use super::packet::{Malformed, PAYLOAD_BYTES_MAX, payload_length};
+use super::packet::{MalformedPacket, PAYLOAD_BYTES_MAX, payload_length};
 use super::reply::{Reply, ReplyParser};
 
 pub use algorithm::Compression;
@@ -110,12 +110,12 @@ impl Codec {
         wire: &mut Wire,
         parser: &mut ReplyParser,
         bytes: &[u8],
-    ) -> Result<Option<Reply>, Malformed> {
+    ) -> Result<Option<Reply>, MalformedPacket> {
         let (mut bytes, mut reply) = (bytes, None);
         while !bytes.is_empty() {
             let taken = self.unpack(wire, bytes, |plain| {
                 if reply.is_some() {
-                    return Err(Malformed("bytes follow the last reply"));
+                    return Err(MalformedPacket("bytes follow the last reply"));
                 }
                 reply = parser.feed(plain)?;
                 Ok(())
@@ -131,8 +131,8 @@ impl Codec {
         &mut self,
         wire: &mut Wire,
         bytes: &[u8],
-        feed: impl FnMut(&[u8]) -> Result<(), Malformed>,
-    ) -> Result<usize, Malformed> {
+        feed: impl FnMut(&[u8]) -> Result<(), MalformedPacket>,
+    ) -> Result<usize, MalformedPacket> {
         if !wire.has_part() {
             // The rule: it lies whole in what was read.
             let whole = match bytes.first_chunk() {
@@ -159,8 +159,8 @@ impl Codec {
     fn unpack_one(
         &mut self,
         packet: &[u8],
-        mut feed: impl FnMut(&[u8]) -> Result<(), Malformed>,
-    ) -> Result<(), Malformed> {
+        mut feed: impl FnMut(&[u8]) -> Result<(), MalformedPacket>,
+    ) -> Result<(), MalformedPacket> {
         let (header, body) = packet.split_at(HEADER_BYTES);
         match payload_length(&header[4..]) {
             0 => feed(body),
@@ -172,8 +172,8 @@ impl Codec {
         &mut self,
         packed: &[u8],
         length_before: usize,
-        mut feed: impl FnMut(&[u8]) -> Result<(), Malformed>,
-    ) -> Result<(), Malformed> {
+        mut feed: impl FnMut(&[u8]) -> Result<(), MalformedPacket>,
+    ) -> Result<(), MalformedPacket> {
         let decompressor = match &mut self.decompressor {
             Some(decompressor) => decompressor,
             none => none.insert(Decompressor::new(self.compression)?),
@@ -183,9 +183,9 @@ impl Codec {
         loop {
             let step = decompressor.step(packed)?;
             packed = &packed[step.taken..];
-            left = left
-                .checked_sub(step.plain.len())
-                .ok_or(Malformed("a compressed packet holds more than it says"))?;
+            left = left.checked_sub(step.plain.len()).ok_or(MalformedPacket(
+                "a compressed packet holds more than it says",
+            ))?;
             if !step.plain.is_empty() {
                 feed(step.plain)?;
             }
@@ -193,14 +193,20 @@ impl Codec {
                 break;
             }
             if step.taken == 0 && step.plain.is_empty() {
-                return Err(Malformed("what a compressed packet holds is cut short"));
+                return Err(MalformedPacket(
+                    "what a compressed packet holds is cut short",
+                ));
             }
         }
         if left > 0 {
-            return Err(Malformed("a compressed packet holds less than it says"));
+            return Err(MalformedPacket(
+                "a compressed packet holds less than it says",
+            ));
         }
         if !packed.is_empty() {
-            return Err(Malformed("bytes follow what a compressed packet holds"));
+            return Err(MalformedPacket(
+                "bytes follow what a compressed packet holds",
+            ));
         }
         Ok(())
     }

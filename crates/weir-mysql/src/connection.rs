@@ -15,14 +15,14 @@ use crate::gate::Passage;
 pub use binary_log::BinaryLog;
 
 use crate::{
-    Blocking, ClientError, Connector, Deadline, Done, Gate, Params, PreparedStatement, Session,
-    SessionError, shorten,
+    Blocking, ClientError, Connector, Deadline, Gate, Params, PreparedStatement, Session,
+    SessionError, StatementEffect, shorten,
 };
 
 /// Longest wait for a login when nothing else was asked for.
 const LOGIN_LIMIT: Duration = Duration::from_secs(30);
 
-/// How long is waited.
+/// Time limit of waits.
 #[derive(Debug, Clone, Copy)]
 pub enum Patience {
     /// For the login, and then for each answer.
@@ -58,7 +58,7 @@ pub struct Connection {
     address: weir_model::Address,
     gate: Gate,
     patience: Patience,
-    /// What is waited for now ends here.
+    /// Deadline of the present wait.
     deadline: Option<Deadline>,
     prepared: HashMap<String, PreparedStatement>,
 }
@@ -114,7 +114,7 @@ impl Connection {
     /// # Errors
     ///
     /// Here and below: what the gate forbids, what the server refuses, a server that is gone or silent.
-    pub fn run(&mut self, sql: impl AsRef<str>) -> Result<Done, ClientError> {
+    pub fn run(&mut self, sql: impl AsRef<str>) -> Result<StatementEffect, ClientError> {
         self.each_row(sql.as_ref(), &mut |_| {})
     }
 
@@ -165,9 +165,13 @@ impl Connection {
         Err(self.other_rows(sql))
     }
 
-    fn each_row(&mut self, sql: &str, on_row: &mut dyn FnMut(Row)) -> Result<Done, ClientError> {
+    fn each_row(
+        &mut self,
+        sql: &str,
+        on_row: &mut dyn FnMut(Row),
+    ) -> Result<StatementEffect, ClientError> {
         if self.admit(sql)? == Passage::Rehearsed {
-            return Ok(Done::default());
+            return Ok(StatementEffect::default());
         }
         self.send(sql, on_row)
     }
@@ -201,9 +205,9 @@ impl Connection {
         sql: &str,
         values: &[Value],
         on_row: &mut dyn FnMut(Row),
-    ) -> Result<Done, ClientError> {
+    ) -> Result<StatementEffect, ClientError> {
         if self.admit(sql)? == Passage::Rehearsed {
-            return Ok(Done::default());
+            return Ok(StatementEffect::default());
         }
         let statement = if let Some(statement) = self.prepared.get(sql) {
             *statement
@@ -237,9 +241,9 @@ impl Connection {
         &mut self,
         sql: &str,
         next: &mut dyn FnMut(&mut Vec<u8>),
-    ) -> Result<Done, ClientError> {
+    ) -> Result<StatementEffect, ClientError> {
         if self.admit(sql)? == Passage::Rehearsed {
-            return Ok(Done::default());
+            return Ok(StatementEffect::default());
         }
         self.wait();
         let done = self.session.load(sql, next);
@@ -304,7 +308,7 @@ impl Connection {
             .collect()
     }
 
-    /// How long the server takes to say that it lives.
+    /// Returns the time that the server takes for a ping.
     ///
     /// # Errors
     ///
@@ -367,9 +371,9 @@ impl Connection {
     /// # Errors
     ///
     /// A statement that the gate or the server refuses, or a server that is gone.
-    pub fn put_back(&mut self, sql: &str) -> Result<Done, ClientError> {
+    pub fn put_back(&mut self, sql: &str) -> Result<StatementEffect, ClientError> {
         match self.admit(sql) {
-            Ok(Passage::Rehearsed) => return Ok(Done::default()),
+            Ok(Passage::Rehearsed) => return Ok(StatementEffect::default()),
             Ok(Passage::Sent) | Err(ClientError::Unlogged { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -401,13 +405,17 @@ impl Connection {
         self.gate.record(&admission, &self.address, sql, &before)
     }
 
-    fn send(&mut self, sql: &str, on_row: &mut dyn FnMut(Row)) -> Result<Done, ClientError> {
+    fn send(
+        &mut self,
+        sql: &str,
+        on_row: &mut dyn FnMut(Row),
+    ) -> Result<StatementEffect, ClientError> {
         self.wait();
         let done = self.session.query(sql, on_row);
         done.map_err(|error| self.failed(sql, error))
     }
 
-    /// What is waited for from here on has its own time.
+    /// Gives each wait from here on a time of its own.
     fn wait(&mut self) {
         self.deadline = self.patience.for_statement();
         self.session.socket().set_deadline(self.deadline);

@@ -6,7 +6,7 @@ use crate::handshake::Login;
 use crate::tls::TlsClient;
 use crate::{
     Blocking, ClientError, Compression, Deadline, Gate, Passage, PreparedStatement, Session,
-    SessionError, Waiting,
+    SessionError, SessionPhase,
 };
 
 /// Connects to one server; what does not change from connection to connection is ready.
@@ -82,7 +82,7 @@ impl Connector {
             has_several_results: self.has_several_results,
         };
         let session = Blocking::connect(&endpoint.address, deadline)
-            .map_err(|error| SessionError::stream(error, Waiting::Connection))
+            .map_err(|error| SessionError::stream(error, SessionPhase::Connection))
             .and_then(|socket| Session::login(socket, login))
             .map_err(|error| self.failed(error, deadline))?;
         self.gate
@@ -110,12 +110,12 @@ impl Connector {
         Ok(ClientError::of_each(self.address(), statements, answers))
     }
 
-    /// How connections are compressed, if they are.
+    /// Returns the compression of connections, if any.
     pub(crate) fn compression(&self) -> Option<Compression> {
         self.compression
     }
 
-    /// Where the server is.
+    /// Returns the address of the server.
     pub fn address(&self) -> &Address {
         &self.endpoint.address
     }
@@ -125,12 +125,12 @@ impl Connector {
         &self.endpoint.database
     }
 
-    /// What may be done to the server.
+    /// Returns the gate for statements.
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
 
-    /// What a failure before the first statement means.
+    /// Returns the meaning of a failure before the first statement.
     pub fn failed(&self, error: SessionError, deadline: Deadline) -> ClientError {
         let address = self.endpoint.address.to_string();
         match error {

@@ -1,4 +1,4 @@
-//! When waiting ends.
+//! End of a wait.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ impl Deadline {
         }
     }
 
-    /// What is left of the time; an error when nothing is.
+    /// Returns the rest of the time; an error when there is none.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Why a server could not be reached or asked, in the user's words.
+//! Reason that a server could not be reached or asked, in the user's words.
 
 use thiserror::Error;
 use weir_model::Address;
@@ -10,9 +10,9 @@ const SHOWN: usize = 60;
 /// No privilege on a schema or a table (`ER_DBACCESS_DENIED_ERROR`, `ER_TABLEACCESS_DENIED_ERROR`).
 const DENIED: [u16; 2] = [1044, 1142];
 
-/// How a full file system may be met.
+/// Remedy for a full file system.
 const SPACE: &str = "the disk space of the server's data and its tmpdir";
-/// Where a server sorts the rows of a new index.
+/// Directory in which a server sorts the rows of a new index.
 const SPACE_TO_SORT: &str =
     "the disk space of tmpdir (MySQL: innodb_tmpdir), where indexes are sorted";
 /// The server's word that a table is full (`ER_RECORD_FILE_FULL`).
@@ -49,13 +49,14 @@ const VARIABLES: &[(u16, &str)] = &[
     (4109, "sql_generate_invisible_primary_key"),
 ];
 
-/// Which of the server's variables or resources to look at.
+/// Returns the server's variables or resources to look at.
 fn variable_of(code: Option<u16>) -> String {
     let found = VARIABLES.iter().find(|(known, _)| Some(*known) == code);
     found.map_or_else(String::new, |(_, variable)| format!("; look at {variable}"))
 }
 
-/// Where to look for the cause of a refused statement. Only tables of the server's own have `#sql` in their names.
+/// Returns the place to look for the cause of a refused statement. Only tables of the server's own have `#sql` in
+/// their names.
 fn advice(code: u16, message: &str) -> String {
     if code == TABLE_FULL && message.contains("#sql") {
         return format!("; look at {SPACE}, and at tmp_table_size and max_heap_table_size");
@@ -63,7 +64,7 @@ fn advice(code: u16, message: &str) -> String {
     variable_of(Some(code))
 }
 
-/// Why a connection could not be made, or a statement not be run.
+/// Reason that a connection could not be made, or a statement not be run.
 #[derive(Debug, Error)]
 pub enum ClientError {
     /// No server answered, or the login failed.
@@ -71,7 +72,7 @@ pub enum ClientError {
     Connect {
         /// Socket or host and port.
         address: String,
-        /// What happened.
+        /// Reason.
         why: String,
         /// The server's error code, if it refused.
         code: Option<u16>,
@@ -85,7 +86,7 @@ pub enum ClientError {
     NotCompressed {
         /// Socket or host and port.
         address: String,
-        /// What was asked for.
+        /// Compression that was asked for.
         compression: &'static str,
     },
     /// The server was silent for too long.
@@ -97,7 +98,7 @@ pub enum ClientError {
         address: String,
         /// The time that there was, seconds.
         limit_s: f64,
-        /// What did not come.
+        /// Reply that did not come.
         waiting: String,
     },
     /// A file of certificates or keys cannot be used.
@@ -105,7 +106,7 @@ pub enum ClientError {
     TlsFile {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// Problem of the URL.
         why: String,
     },
     /// A cipher that is not spoken.
@@ -121,9 +122,9 @@ pub enum ClientError {
     TlsSetting {
         /// The setting.
         setting: &'static str,
-        /// What it holds.
+        /// Present value.
         value: String,
-        /// What it must be.
+        /// Permitted values.
         why: String,
     },
     /// The server went away in the middle.
@@ -131,7 +132,7 @@ pub enum ClientError {
     Lost {
         /// Socket or host and port.
         address: String,
-        /// What happened.
+        /// Reason.
         why: String,
     },
     /// The server refused a statement, for a reason that trying again does not change.
@@ -155,19 +156,19 @@ pub enum ClientError {
         address: String,
         /// The start of the statement's text.
         statement: String,
-        /// What is to be granted.
+        /// Privilege that is to be granted.
         privilege: String,
         /// The server's error code.
         code: u16,
         /// The server's words, which name the account and the table or schema.
         message: String,
     },
-    /// What came was not the MySQL protocol.
+    /// Bytes that are not the MySQL protocol.
     #[error("reply from {address} is malformed ({why}); is this a MySQL server?")]
     Protocol {
         /// Socket or host and port.
         address: String,
-        /// What is wrong with it.
+        /// Problem of the bytes.
         why: String,
     },
     /// A statement that this command may not send to a server of the user's.
@@ -177,7 +178,7 @@ pub enum ClientError {
         address: String,
         /// The start of the statement's text.
         statement: String,
-        /// What it would do that is not allowed, and what would do.
+        /// Forbidden effect, and the remedy.
         why: String,
     },
     /// A server that is to be what another one is, or that is not to be written to.
@@ -187,10 +188,10 @@ pub enum ClientError {
     Follower {
         /// Socket or host and port.
         address: String,
-        /// What it is.
+        /// Problem.
         why: String,
     },
-    /// What would be changed could not be written down first.
+    /// A change could not be written to the log first.
     #[error("`{statement}` is not sent to {address}: {path} cannot be written ({why}); {remedy}")]
     Unlogged {
         /// Socket or host and port.
@@ -199,9 +200,9 @@ pub enum ClientError {
         statement: String,
         /// The log of changes.
         path: String,
-        /// What the system says.
+        /// Words of the system.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
 }
@@ -253,7 +254,7 @@ impl ClientError {
         }
     }
 
-    /// Whether the connection is of no use any more.
+    /// Returns true if the connection is of no use any more.
     pub fn is_lost(&self) -> bool {
         matches!(
             self,
@@ -261,7 +262,7 @@ impl ClientError {
         )
     }
 
-    /// What the server or the system said, without address and statement: for messages that name both.
+    /// Returns the words of the server or the system, without address and statement: for messages that name both.
     pub fn words(&self) -> String {
         match self {
             Self::Statement { code, message, .. } | Self::Privilege { code, message, .. } => {

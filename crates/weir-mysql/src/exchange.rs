@@ -11,16 +11,16 @@ use crate::blocking::Stream;
 use crate::channel::Channel;
 use crate::compression::{Codec, Wire};
 use crate::{
-    ClientError, Connector, Deadline, Expected, Reply, ReplyParser, Request, ServerError,
-    SessionError, StatementResult, Waiting,
+    ClientError, Connector, Deadline, ExpectedReply, Reply, ReplyParser, Request, ServerError,
+    SessionError, SessionPhase, StatementResult,
 };
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 16 << 10;
 
-/// How far a request has come.
+/// Step that a request has come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Exchanged {
+pub enum ExchangeStep {
     /// It was answered.
     Reply(Reply),
     /// The socket has nothing to read.
@@ -35,11 +35,11 @@ pub struct Exchange {
     channel: Channel<Stream>,
     packed: Option<Box<(Codec, Wire)>>,
     parser: ReplyParser,
-    /// What is to be sent.
+    /// Bytes to be sent.
     out: Vec<u8>,
-    /// How much of it has been.
+    /// Number of them that have been sent.
     sent: usize,
-    /// What was read; of no length before the first answer.
+    /// Buffer for reads; of no length before the first answer.
     read: Box<[u8]>,
 }
 
@@ -96,7 +96,7 @@ impl Exchange {
             Reply::Prepared { id, parameters } => Ok(Ok((id, parameters))),
             Reply::Refused(error) => Ok(Err(error)),
             Reply::Done { .. } | Reply::Rows { .. } => Err(SessionError::Malformed(
-                crate::Malformed("the reply to a prepare is none"),
+                crate::MalformedPacket("the reply to a prepare is none"),
             )),
         }
     }
@@ -121,7 +121,7 @@ impl Exchange {
         let mut request = Request::query(&mut self.out);
         request.sql().extend_from_slice(text);
         request.finish();
-        self.begin(Expected::TextResults);
+        self.begin(ExpectedReply::TextResults);
     }
 
     /// Leaves a text to be prepared, as [`Self::begin_query`].
@@ -129,13 +129,13 @@ impl Exchange {
         let mut request = Request::prepare(&mut self.out);
         request.sql().extend_from_slice(text);
         request.finish();
-        self.begin(Expected::Statement);
+        self.begin(ExpectedReply::Statement);
     }
 
     /// Leaves a prepared statement to be executed, as [`Self::begin_query`].
     pub fn begin_execute(&mut self, statement: u32, values: &[Value]) {
         Request::execute_with(&mut self.out, statement, values);
-        self.begin(Expected::TypedResults);
+        self.begin(ExpectedReply::TypedResults);
     }
 
     /// Sends and receives what the socket allows: all of it, if it waits.
@@ -143,11 +143,11 @@ impl Exchange {
     /// # Errors
     ///
     /// As [`Self::query`].
-    pub fn go_on(&mut self) -> Result<Exchanged, SessionError> {
+    pub fn go_on(&mut self) -> Result<ExchangeStep, SessionError> {
         if !self.out.is_empty() {
             match self.send() {
                 Ok(true) => {}
-                Ok(false) => return Ok(Exchanged::Writes),
+                Ok(false) => return Ok(ExchangeStep::Writes),
                 Err(error) => {
                     self.out.clear();
                     return Err(failed(error));
@@ -160,7 +160,7 @@ impl Exchange {
         loop {
             let length = match self.channel.read(&mut self.read) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(Exchanged::Reads);
+                    return Ok(ExchangeStep::Reads);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 length => length.map_err(failed)?,
@@ -174,7 +174,7 @@ impl Exchange {
                 Some(packed) => packed.0.feed(&mut packed.1, &mut self.parser, bytes),
             };
             if let Some(reply) = reply? {
-                return Ok(Exchanged::Reply(reply));
+                return Ok(ExchangeStep::Reply(reply));
             }
         }
     }
@@ -201,7 +201,7 @@ impl Exchange {
         self.socket().as_raw_fd()
     }
 
-    /// Whether its bytes are those of the protocol: neither encrypted nor compressed.
+    /// Returns true if its bytes are those of the protocol: neither encrypted nor compressed.
     pub fn is_plain(&self) -> bool {
         !self.channel.is_encrypted() && self.packed.is_none()
     }
@@ -250,7 +250,7 @@ impl Exchange {
         }
     }
 
-    fn begin(&mut self, expected: Expected) {
+    fn begin(&mut self, expected: ExpectedReply) {
         self.parser.expect(expected);
         self.pack();
     }
@@ -265,9 +265,9 @@ impl Exchange {
     fn wait_for_reply(&mut self) -> Result<Reply, SessionError> {
         loop {
             let what = match self.go_on()? {
-                Exchanged::Reply(reply) => return Ok(reply),
-                Exchanged::Reads => PollFlags::IN,
-                Exchanged::Writes => PollFlags::OUT,
+                ExchangeStep::Reply(reply) => return Ok(reply),
+                ExchangeStep::Reads => PollFlags::IN,
+                ExchangeStep::Writes => PollFlags::OUT,
             };
             self.wait(what).map_err(failed)?;
         }
@@ -305,5 +305,5 @@ impl Exchange {
 }
 
 fn failed(error: io::Error) -> SessionError {
-    SessionError::stream(error, Waiting::Answer)
+    SessionError::stream(error, SessionPhase::Answer)
 }

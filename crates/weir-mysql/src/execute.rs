@@ -15,9 +15,9 @@ const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
 const COM_STMT_EXECUTE: u8 = 0x17;
-/// Where a packet of it has the statement's number.
+/// Position of the statement's number in a packet.
 const STATEMENT_ID: usize = HEADER_BYTES + 1;
-/// Where a packet of it says which parameters are NULL.
+/// Position of the bits for NULL parameters in a packet.
 const NULLS: usize = HEADER_BYTES + 10;
 const COM_RESET_CONNECTION: u8 = 0x1F;
 const TYPE_LONG: u8 = 0x03;
@@ -25,7 +25,7 @@ const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_DECIMAL: u8 = 0xF6;
 const TYPE_STRING: u8 = 0xFE;
 
-/// What a parameter holds.
+/// Type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
     /// `INTEGER`: four bytes, signed.

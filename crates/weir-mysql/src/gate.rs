@@ -1,4 +1,4 @@
-//! What a command may do to a server: the one place that every statement passes.
+//! Gate: the one place that every statement to a server passes.
 //!
 //! A server that Weir started for itself takes anything. A server of the user's is only read, unless a
 //! command was given more: tables of one named schema, variables by name. What changes something is
@@ -8,7 +8,7 @@ mod calls;
 mod change_log;
 mod effect;
 mod functions;
-mod logged;
+mod logged_statements;
 mod permit;
 mod set;
 mod statement;
@@ -24,7 +24,7 @@ use crate::{ClientError, shorten};
 pub use change_log::ChangeLog;
 use effect::Effect;
 pub(crate) use functions::Dialect;
-use logged::Logged;
+use logged_statements::LoggedStatements;
 pub use permit::ScriptPermit;
 use statement::effect;
 use targets::{schemas_of_code, tables};
@@ -36,7 +36,7 @@ const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_s
 /// Statements that are remembered for each server; a load has some dozens for each of its tables.
 const REMEMBERED_MAX: usize = 100_000;
 
-/// What a command may do to a server of the user's, beyond reading.
+/// Permissions of a command on a server of the user's, beyond reading.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a permission of its own
 pub struct Permissions {
@@ -44,19 +44,19 @@ pub struct Permissions {
     pub schema: Option<String>,
     /// Global variables that may be set, by the server's own names.
     pub variables: BTreeSet<String>,
-    /// Whether a connection may keep what it writes out of the binary log.
+    /// True if a connection may keep its writes out of the binary log.
     pub skips_binary_log: bool,
-    /// Whether tables are changed also on a server that follows another or is read-only.
+    /// True if tables are changed also on a server that follows another or is read-only.
     pub writes_replicas: bool,
-    /// Where changes are written down.
+    /// Log of changes.
     pub log: Option<ChangeLog>,
-    /// What is sent is a script's of the user's: a program, whose statements are not judged.
+    /// True for a script of the user's: a program, whose statements are not judged.
     pub is_script: bool,
     /// Changes are noted instead of sent.
     pub is_rehearsal: bool,
 }
 
-/// Whether a statement is to be sent.
+/// Decision on a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Passage {
@@ -66,7 +66,7 @@ pub enum Passage {
     Rehearsed,
 }
 
-/// What every connection to a server is opened with. Clones are one gate.
+/// Gate with which every connection to a server is opened. Clones are one gate.
 #[derive(Debug, Clone)]
 pub struct Gate(Option<Arc<Guard>>);
 
@@ -75,7 +75,7 @@ struct Guard {
     permissions: Permissions,
     state: Mutex<State>,
     /// Statements on tables that stand in the log.
-    logged: Logged,
+    logged: LoggedStatements,
 }
 
 #[derive(Debug, Default)]
@@ -84,9 +84,9 @@ struct State {
     connections: HashSet<(Address, u32)>,
     /// Servers that were looked at and may be written to.
     writable: HashSet<Address>,
-    /// What could not be looked at.
+    /// Remarks on parts that could not be looked at.
     remarks: BTreeSet<String>,
-    /// Which functions are a server's own.
+    /// Dialect of each server: its own functions.
     dialects: HashMap<Address, Dialect>,
     /// Statements of loads that passed, by server: thousands of connections prepare the same few.
     admitted: HashMap<Address, HashSet<String>>,
@@ -120,11 +120,11 @@ impl Gate {
         Self(Some(Arc::new(Guard {
             permissions,
             state: Mutex::default(),
-            logged: Logged::default(),
+            logged: LoggedStatements::default(),
         })))
     }
 
-    /// Whether the server is Weir's own.
+    /// Returns true if the server is Weir's own.
     pub fn is_own(&self) -> bool {
         self.0.is_none()
     }
@@ -136,25 +136,25 @@ impl Gate {
         is_free.then(ScriptPermit::new)
     }
 
-    /// Whether changes are only noted.
+    /// Returns true if changes are only noted.
     pub fn is_rehearsal(&self) -> bool {
         let guard = self.0.as_ref();
         guard.is_some_and(|guard| guard.permissions.is_rehearsal)
     }
 
-    /// Whether a connection may keep what it writes out of the binary log.
+    /// Returns true if a connection may keep its writes out of the binary log.
     pub fn skips_binary_log(&self) -> bool {
         let guard = self.0.as_ref();
         guard.is_none_or(|guard| guard.permissions.skips_binary_log)
     }
 
-    /// What was noted instead of sent, in its order.
+    /// Returns the statements that were noted instead of sent, in their order.
     pub fn rehearsed(&self) -> Vec<String> {
         let guard = self.0.as_ref();
         guard.map_or_else(Vec::new, |guard| guard.state().rehearsed.clone())
     }
 
-    /// What a user has to know of what could not be looked at, a line each.
+    /// Returns remarks for the user on parts that could not be looked at, a line each.
     pub fn remarks(&self) -> Vec<String> {
         let guard = self.0.as_ref();
         guard.map_or_else(Vec::new, |guard| {
@@ -168,7 +168,7 @@ impl Gate {
         }
     }
 
-    /// Whether nothing is left to be looked at before tables of a server are changed.
+    /// Returns true if nothing is left to be looked at before tables of a server are changed.
     pub(crate) fn is_looked_at(&self, address: &Address) -> bool {
         let guard = self.0.as_ref();
         guard.is_none_or(|guard| {
@@ -239,7 +239,7 @@ impl Gate {
         schemas.find(|schema| Some(schema) != allowed)
     }
 
-    /// Whether a connection may be in a schema: a statement that names none is about that one.
+    /// Checks that a connection may be in a schema: a statement that names none is about that one.
     pub(crate) fn may_use(&self, address: &Address, schema: &str) -> Result<(), ClientError> {
         let guard = self.0.as_ref();
         let allowed = guard.and_then(|guard| guard.permissions.schema.as_ref());
@@ -263,7 +263,7 @@ impl Gate {
         }
     }
 
-    /// Whether a statement may pass.
+    /// Checks that a statement may pass.
     pub(crate) fn judge(&self, address: &Address, sql: &str) -> Result<Admission, ClientError> {
         let free = |variables| Admission {
             variables,
@@ -400,7 +400,7 @@ impl Guard {
     }
 }
 
-/// Whether a schema is one of the servers' own.
+/// Returns true if a schema is one of the servers' own.
 pub fn is_system_schema(schema: &str) -> bool {
     SYSTEM_SCHEMAS
         .iter()

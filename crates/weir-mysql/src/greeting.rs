@@ -5,9 +5,9 @@
 
 use mysql_common::constants::CapabilityFlags;
 
-use super::packet::Malformed;
+use super::packet::MalformedPacket;
 
-/// What the server says of itself before the client says anything.
+/// Facts that the server sends before the client says anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Greeting {
     /// As the server writes it.
@@ -24,11 +24,13 @@ const NONCE_BYTES: usize = 20;
 
 impl Greeting {
     /// Reads the payload of protocol version 10's greeting.
-    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
-        let cut_short = Malformed("the greeting is cut short");
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, MalformedPacket> {
+        let cut_short = MalformedPacket("the greeting is cut short");
         let (&version, rest) = payload.split_first().ok_or(cut_short)?;
         if version != 10 {
-            return Err(Malformed("the greeting is not of protocol version 10"));
+            return Err(MalformedPacket(
+                "the greeting is not of protocol version 10",
+            ));
         }
         let end = rest.iter().position(|byte| *byte == 0).ok_or(cut_short)?;
         let version = String::from_utf8_lossy(&rest[..end]).into_owned();

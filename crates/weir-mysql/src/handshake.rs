@@ -10,9 +10,9 @@ use weir_model::TlsMode;
 
 use super::compression::Compression;
 use super::greeting::Greeting;
-use super::packet::{Malformed, PAYLOAD_BYTES_MAX};
+use super::packet::{MalformedPacket, PAYLOAD_BYTES_MAX};
 use super::reply::ServerError;
-use super::session::{Session, SessionError, Waiting};
+use super::session::{Session, SessionError, SessionPhase};
 use crate::tls::{TlsClient, tls_words};
 
 /// Longest exchange of any plugin, with an auth switch, twice over.
@@ -27,22 +27,22 @@ const ACCESS_DENIED: u16 = 1045;
 /// The request for the server's RSA key (`caching_sha2_password`).
 const KEY_REQUEST: [u8; 1] = [2];
 
-/// Who logs in, to what, and how.
+/// Login: account, schema and encryption.
 #[derive(Clone, Copy)]
 pub(crate) struct Login<'a> {
     /// The account.
     pub(crate) user: &'a str,
-    /// Its password; empty for none.
+    /// Password of the account; empty for none.
     pub(crate) password: &'a str,
     /// The schema to use, if any.
     pub(crate) database: Option<&'a str>,
     /// No other can listen, as on a Unix socket.
     pub(crate) is_local: bool,
-    /// Whether to encrypt.
+    /// Mode of encryption.
     pub(crate) mode: TlsMode,
-    /// How to encrypt; none in [`TlsMode::Disabled`].
+    /// Parameters of encryption; none in [`TlsMode::Disabled`].
     pub(crate) tls: Option<&'a TlsClient>,
-    /// How to compress, if that is asked for.
+    /// Compression that is asked for, if any.
     pub(crate) compression: Option<Compression>,
     /// A statement may have several results: texts of several statements, calls of procedures.
     pub(crate) has_several_results: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Login<'a> {
 
 struct Credentials<'a> {
     login: Login<'a>,
-    /// What the server wants to see scrambled with the password.
+    /// Nonce that the server wants to see scrambled with the password.
     nonce: Vec<u8>,
     is_encrypted: bool,
 }
@@ -136,7 +136,7 @@ impl<S: Read + Write> Session<S> {
         if login.compression == Some(Compression::Zstd) {
             payload.push(Compression::Zstd.level());
         }
-        session.waiting = Waiting::Login;
+        session.waiting = SessionPhase::Login;
         session.send(&payload, sequence.wrapping_add(1))?;
         let mut asked_key = false;
         let authenticated = session.authenticate(procedure, credentials, &mut asked_key);
@@ -159,7 +159,7 @@ impl<S: Read + Write> Session<S> {
         capabilities: CapabilityFlags,
         sequence: u8,
     ) -> Result<(), SessionError> {
-        self.waiting = Waiting::Encryption;
+        self.waiting = SessionPhase::Encryption;
         let mut payload = Vec::new();
         SslRequest::new(capabilities, PAYLOAD_BYTES_MAX as u32, COLLATION).serialize(&mut payload);
         self.send(&payload, sequence)?;
@@ -197,14 +197,14 @@ impl<S: Read + Write> Session<S> {
                         credentials.begin(&mut procedure)?
                     }
                 }
-                _ => return Err(Malformed("the reply to a login is none").into()),
+                _ => return Err(MalformedPacket("the reply to a login is none").into()),
             };
             if let Some(answer) = answer {
                 *asked_key = answer == KEY_REQUEST;
                 self.send(&answer, sequence.wrapping_add(1))?;
             }
         }
-        Err(Malformed("authentication does not end").into())
+        Err(MalformedPacket("authentication does not end").into())
     }
 }
 
@@ -220,7 +220,7 @@ fn without_encryption(error: ServerError, asked_key: bool) -> ServerError {
     ServerError { message, ..error }
 }
 
-/// What is asked of the server, or why it cannot be.
+/// Returns the capabilities that are asked of the server, or the reason that they cannot be.
 fn capabilities(greeting: &Greeting, login: Login<'_>) -> Result<CapabilityFlags, SessionError> {
     let mut needed = CapabilityFlags::CLIENT_PROTOCOL_41
         | CapabilityFlags::CLIENT_SECURE_CONNECTION
@@ -254,7 +254,7 @@ fn capabilities(greeting: &Greeting, login: Login<'_>) -> Result<CapabilityFlags
     Ok(needed | (wanted & offered))
 }
 
-/// How to encrypt, if that is to be done with what the server offers.
+/// Returns the parameters of encryption, if the server offers it and the login wants it.
 fn encryption(
     offered: CapabilityFlags,
     login: Login<'_>,

@@ -47,17 +47,19 @@ pub use connection::{BinaryLog, Connection, Patience};
 pub use connector::Connector;
 pub use deadline::Deadline;
 pub use error::{ClientError, shorten};
-pub use exchange::{Exchange, Exchanged};
+pub use exchange::{Exchange, ExchangeStep};
 pub use execute::{ExecuteTemplate, ParameterKind, Request};
 pub use gate::{ChangeLog, Gate, Passage, Permissions, ScriptPermit, is_system_schema};
 pub use identifier::identifier;
 pub use option_file::{OptionFile, OptionFileError, OptionFileSetting, write_client_options};
-pub use packet::{HEADER_BYTES, Malformed, put_header, put_length_encoded};
+pub use packet::{HEADER_BYTES, MalformedPacket, put_header, put_length_encoded};
 pub use reading::{InsertedColumn, StatementText};
 pub use reply::{
-    Expected, Reply, ReplyParser, ServerError, StatementResult, TextRows, WireRow, WireRows,
+    ExpectedReply, Reply, ReplyParser, ServerError, StatementResult, TextRows, WireRow, WireRows,
 };
-pub use session::{Done, LogStart, PreparedStatement, Session, SessionError, Waiting};
+pub use session::{
+    LogStart, PreparedStatement, Session, SessionError, SessionPhase, StatementEffect,
+};
 pub use sql_words::{SqlWord, sql_words};
 pub use text_literal::text_literal;
 pub use tls::TlsClient;

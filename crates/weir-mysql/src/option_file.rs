@@ -32,12 +32,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct OptionFileError {
     /// The file, and the line if it is one.
     pub place: String,
-    /// What is wrong with it.
+    /// Problem of the file.
     pub why: String,
 }
 
 impl OptionFileError {
-    fn of(path: &Path, why: impl Into<String>) -> Self {
+    fn new(path: &Path, why: impl Into<String>) -> Self {
         Self {
             place: path.display().to_string(),
             why: why.into(),
@@ -50,7 +50,7 @@ impl OptionFileError {
 pub struct OptionFileSetting {
     /// In lower case with dashes.
     pub name: String,
-    /// What stands after the sign, without quotes.
+    /// Text after the sign, without quotes.
     pub value: Option<String>,
     /// The group it stands in, in lower case.
     pub group: String,
@@ -58,12 +58,13 @@ pub struct OptionFileSetting {
     pub place: String,
 }
 
-/// What option files say.
+/// Settings of option files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OptionFile {
     /// In the order of reading: of two with one name the later counts.
     pub settings: Vec<OptionFileSetting>,
-    /// What was passed over, one line each, where the servers' programs warn and go on.
+    /// Warnings on lines that were passed over, one each, where the servers' programs warn and go
+    /// on.
     pub warnings: Vec<String>,
 }
 
@@ -76,7 +77,7 @@ impl OptionFile {
     pub fn read(path: &Path) -> Result<Self, OptionFileError> {
         let mut reader = Reader::new(true);
         if is_open_to_all(path) {
-            return Err(OptionFileError::of(
+            return Err(OptionFileError::new(
                 path,
                 "all users may write it, so it is not trusted; chmod o-w it",
             ));
@@ -143,10 +144,10 @@ impl OptionFile {
             ));
             return Ok(());
         }
-        let bytes = bytes_of(path).map_err(|error| OptionFileError::of(path, words(&error)))?;
+        let bytes = bytes_of(path).map_err(|error| OptionFileError::new(path, words(&error)))?;
         let text = login_file::decrypt(&bytes).ok_or_else(|| {
             let why = "it is none that mysql_config_editor wrote; write it anew with that program";
-            OptionFileError::of(path, why)
+            OptionFileError::new(path, why)
         })?;
         let mut reader = Reader::new(true);
         reader.read = std::mem::take(self);
@@ -194,9 +195,9 @@ impl Reader {
         self.files += 1;
         if self.files > FILES_MAX {
             let why = format!("files include more than {FILES_MAX} files; include fewer");
-            return Err(OptionFileError::of(path, why));
+            return Err(OptionFileError::new(path, why));
         }
-        let bytes = bytes_of(path).map_err(|error| OptionFileError::of(path, words(&error)))?;
+        let bytes = bytes_of(path).map_err(|error| OptionFileError::new(path, words(&error)))?;
         self.text(path, &bytes, depth)
     }
 
@@ -330,7 +331,8 @@ fn option_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file of a folder is one, by its name; a name that is nothing but `.cnf` is.
+/// Returns true if a file of a folder is an option file, by its name; a name that is nothing but
+/// `.cnf` is.
 fn is_option_file(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default();
     name.as_encoded_bytes().ends_with(b".cnf") && file.is_file()

@@ -11,7 +11,7 @@ pub(crate) const PAYLOAD_BYTES_MAX: usize = 0xFF_FFFF;
 /// Bytes that are not the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct Malformed(pub &'static str);
+pub struct MalformedPacket(pub &'static str);
 
 /// Length of the payload that a packet's first three bytes announce.
 pub(crate) fn payload_length(header: &[u8]) -> usize {
@@ -26,20 +26,20 @@ pub fn put_header(packet: &mut [u8], payload_length: usize, sequence: u8) {
 }
 
 /// Reads a length-encoded integer; the number and the bytes that it took.
-pub(crate) fn length_encoded(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
+pub(crate) fn length_encoded(bytes: &[u8]) -> Result<(u64, usize), MalformedPacket> {
     let (&first, rest) = bytes
         .split_first()
-        .ok_or(Malformed("an integer is missing"))?;
+        .ok_or(MalformedPacket("an integer is missing"))?;
     let width = match first {
         0..=0xFA => return Ok((u64::from(first), 1)),
         0xFC => 2,
         0xFD => 3,
         0xFE => 8,
-        0xFB | 0xFF => return Err(Malformed("an integer begins with 0xFB or 0xFF")),
+        0xFB | 0xFF => return Err(MalformedPacket("an integer begins with 0xFB or 0xFF")),
     };
     let digits = rest
         .get(..width)
-        .ok_or(Malformed("an integer is cut short"))?;
+        .ok_or(MalformedPacket("an integer is cut short"))?;
     let mut value = [0; 8];
     value[..width].copy_from_slice(digits);
     Ok((u64::from_le_bytes(value), 1 + width))

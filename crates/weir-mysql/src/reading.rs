@@ -9,7 +9,7 @@ use crate::gate::{Quoting, Token, next_token, tokens_in};
 
 pub use insert::InsertedColumn;
 
-/// How a server reads the text of statements, as its `sql_mode` and version say.
+/// Dialect of statements, by a server's `sql_mode` and version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Dialect {
     quoting: Quoting,
@@ -46,7 +46,7 @@ pub struct StatementText {
     text: String,
     /// The text with that of executed comments in place of these.
     executed: String,
-    /// Where the question marks of parameters stand in `text`.
+    /// Positions of the question marks of parameters in `text`.
     marks: Vec<usize>,
     /// All quotes close.
     is_whole: bool,
@@ -91,7 +91,7 @@ impl StatementText {
         readings
     }
 
-    /// What is sent.
+    /// Returns the text that is sent.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -128,7 +128,8 @@ impl StatementText {
             .collect()
     }
 
-    /// Whether it opens a transaction: `BEGIN`, `START TRANSACTION`, or by `SET autocommit = 0`.
+    /// Returns true if it opens a transaction: `BEGIN`, `START TRANSACTION`, or by `SET autocommit
+    /// = 0`.
     pub fn opens_transaction(&self) -> bool {
         let words = self.first_words();
         let words: Vec<_> = words.iter().map(String::as_str).collect();
@@ -170,7 +171,7 @@ struct Reader<'a> {
     executed: String,
     marks: Vec<usize>,
     is_whole: bool,
-    /// Where the first semicolon stands after which only others came.
+    /// Position of the first semicolon after which only others came.
     end: Option<usize>,
     is_in_comment: bool,
 }
@@ -240,7 +241,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands after a comment that is passed over; another one may stand within it.
+/// Returns the text after a comment that is passed over; another one may stand within it.
 fn after_comment(text: &str) -> &str {
     let (mut rest, mut depth) = (text, 1_u32);
     while let Some(at) = rest.find(['*', '/']) {

@@ -5,19 +5,21 @@
 //! rest of it comes.
 
 mod column;
+mod decoded_rows;
 mod digest;
-mod kept;
 mod results;
 mod wire_rows;
 
+use decoded_rows::DecodedRows;
 use digest::RowsDigest;
-use kept::Kept;
 use mysql_common::row::Row;
 pub use results::{StatementResult, TextRows};
 
 pub use wire_rows::{WireRow, WireRows};
 
-use super::packet::{HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length};
+use super::packet::{
+    HEADER_BYTES, MalformedPacket, PAYLOAD_BYTES_MAX, length_encoded, payload_length,
+};
 
 /// `#` and five characters.
 const SQL_STATE_BYTES: usize = 6;
@@ -26,7 +28,7 @@ const SQL_STATE_BYTES: usize = 6;
 /// says of its session with an OK is no longer than this either.
 const FIRST_PAYLOAD_MAX: usize = 0xFFFF;
 
-/// What a server answers to one statement.
+/// Reply of a server to one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Done, without rows.
@@ -44,16 +46,16 @@ pub enum Reply {
     Prepared {
         /// The server's number of it.
         id: u32,
-        /// Its question marks.
+        /// Number of its question marks.
         parameters: u16,
     },
     /// Refused.
     Refused(ServerError),
 }
 
-/// What a request is answered with, as its sender knows.
+/// Expected reply to a request, as its sender knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Expected {
+pub enum ExpectedReply {
     /// An outcome, or rows that are skipped.
     #[default]
     Outcome,
@@ -78,16 +80,16 @@ pub enum Expected {
 pub(crate) struct PrepareReply {
     /// The server's number of the statement.
     pub(crate) id: u32,
-    /// Its question marks, whose definitions follow.
+    /// Number of its question marks, whose definitions follow.
     pub(crate) parameters: u16,
     /// Columns of its result, whose definitions follow those.
     pub(crate) columns: u16,
 }
 
 impl PrepareReply {
-    pub(crate) fn read(payload: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn read(payload: &[u8]) -> Result<Self, MalformedPacket> {
         let Some(&[0x00, i0, i1, i2, i3, c0, c1, p0, p1, ..]) = payload.first_chunk::<12>() else {
-            return Err(Malformed("the reply to a prepare is none"));
+            return Err(MalformedPacket("the reply to a prepare is none"));
         };
         Ok(Self {
             id: u32::from_le_bytes([i0, i1, i2, i3]),
@@ -118,9 +120,9 @@ impl ServerError {
     }
 
     /// Reads an error packet's payload, its first byte 0xFF included.
-    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, MalformedPacket> {
         let [0xFF, low, high, text @ ..] = payload else {
-            return Err(Malformed("an error packet is cut short"));
+            return Err(MalformedPacket("an error packet is cut short"));
         };
         // Before authentication there is no SQL state.
         let (state, text) = if text.first() == Some(&b'#') {
@@ -162,8 +164,8 @@ pub struct ReplyParser {
     continued: bool,
     eof_deprecated: bool,
     partial: Vec<u8>,
-    expected: Expected,
-    kept: Kept,
+    expected: ExpectedReply,
+    kept: DecodedRows,
     /// The first of several results, while the others come.
     first_reply: Option<Reply>,
     wire_rows: WireRows,
@@ -181,21 +183,21 @@ impl ReplyParser {
             continued: false,
             eof_deprecated,
             partial: Vec::new(),
-            expected: Expected::Outcome,
-            kept: Kept::default(),
+            expected: ExpectedReply::Outcome,
+            kept: DecodedRows::default(),
             first_reply: None,
             wire_rows: WireRows::default(),
             digest: None,
         }
     }
 
-    /// Whether `CLIENT_DEPRECATE_EOF` was agreed.
+    /// Returns true if `CLIENT_DEPRECATE_EOF` was agreed.
     pub(crate) fn is_eof_deprecated(&self) -> bool {
         self.eof_deprecated
     }
 
     /// Says what the next reply is to be.
-    pub fn expect(&mut self, expected: Expected) {
+    pub fn expect(&mut self, expected: ExpectedReply) {
         self.expected = expected;
         self.kept.forget_results();
     }
@@ -220,7 +222,7 @@ impl ReplyParser {
         &self.wire_rows
     }
 
-    /// Whether results were kept of the last reply.
+    /// Returns true if results were kept of the last reply.
     pub fn has_results(&self) -> bool {
         self.keeps_results()
     }
@@ -238,7 +240,7 @@ impl ReplyParser {
     /// # Errors
     ///
     /// Bytes that are not the protocol.
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, MalformedPacket> {
         let mut bytes = bytes;
         if !self.partial.is_empty() {
             let Some(rest) = self.complete_partial(bytes)? else {
@@ -270,29 +272,32 @@ impl ReplyParser {
         Ok(None)
     }
 
-    fn only(reply: Reply, rest: &[u8]) -> Result<Option<Reply>, Malformed> {
+    fn only(reply: Reply, rest: &[u8]) -> Result<Option<Reply>, MalformedPacket> {
         if rest.is_empty() {
             Ok(Some(reply))
         } else {
-            Err(Malformed("bytes follow the last reply"))
+            Err(MalformedPacket("bytes follow the last reply"))
         }
     }
 
     /// Checks a packet's header; the length of the packet.
-    fn check_header(&self, header: &[u8]) -> Result<usize, Malformed> {
+    fn check_header(&self, header: &[u8]) -> Result<usize, MalformedPacket> {
         if header[3] != self.sequence {
-            return Err(Malformed("a packet is out of sequence"));
+            return Err(MalformedPacket("a packet is out of sequence"));
         }
         let length = payload_length(header);
         if self.phase == Phase::First && length > FIRST_PAYLOAD_MAX {
-            return Err(Malformed("a reply begins with too long a packet"));
+            return Err(MalformedPacket("a reply begins with too long a packet"));
         }
         Ok(HEADER_BYTES + length)
     }
 
     /// Moves bytes into `partial` until it holds one packet; what is left of `bytes`, or nothing
     /// while the packet is still incomplete.
-    fn complete_partial<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Malformed> {
+    fn complete_partial<'a>(
+        &mut self,
+        bytes: &'a [u8],
+    ) -> Result<Option<&'a [u8]>, MalformedPacket> {
         let mut bytes = bytes;
         loop {
             let length = if self.partial.len() < HEADER_BYTES {
@@ -314,7 +319,7 @@ impl ReplyParser {
     }
 
     /// Walks over one whole packet.
-    fn packet(&mut self, packet: &[u8]) -> Result<Option<Reply>, Malformed> {
+    fn packet(&mut self, packet: &[u8]) -> Result<Option<Reply>, MalformedPacket> {
         let payload = &packet[HEADER_BYTES..];
         self.sequence = self.sequence.wrapping_add(1);
         let continues = self.continued;
@@ -322,12 +327,14 @@ impl ReplyParser {
         if continues {
             return Ok(None);
         }
-        let &first = payload.first().ok_or(Malformed("a packet is empty"))?;
+        let &first = payload
+            .first()
+            .ok_or(MalformedPacket("a packet is empty"))?;
         if first == 0xFF {
             return self.refused(payload).map(Some);
         }
         match self.phase {
-            Phase::First if self.expected == Expected::Statement => self.statement(payload),
+            Phase::First if self.expected == ExpectedReply::Statement => self.statement(payload),
             Phase::First => self.first(payload, first),
             Phase::Described {
                 left: left @ 2..,
@@ -349,7 +356,7 @@ impl ReplyParser {
                 self.phase = Phase::Rows;
                 Ok(None)
             }
-            Phase::ColumnsEnd => Err(Malformed("column definitions do not end")),
+            Phase::ColumnsEnd => Err(MalformedPacket("column definitions do not end")),
             // A row may begin with 0xFE only in a packet of the largest length.
             Phase::Rows if first == 0xFE && payload.len() < PAYLOAD_BYTES_MAX => {
                 let reply = Reply::Rows { rows: self.rows };
@@ -364,7 +371,7 @@ impl ReplyParser {
     }
 
     /// An error packet ends the reply, also in the place of a row or of a further result.
-    fn refused(&mut self, payload: &[u8]) -> Result<Reply, Malformed> {
+    fn refused(&mut self, payload: &[u8]) -> Result<Reply, MalformedPacket> {
         let error = ServerError::parse(payload)?;
         if self.keeps_results() {
             self.kept.result(StatementResult::Refused(error.clone()));
@@ -375,7 +382,7 @@ impl ReplyParser {
 
     /// A column definition; `left`: how many there are from this one on.
     #[inline]
-    fn column(&mut self, payload: &[u8], left: u64) -> Result<Option<Reply>, Malformed> {
+    fn column(&mut self, payload: &[u8], left: u64) -> Result<Option<Reply>, MalformedPacket> {
         if self.keeps_rows() {
             self.kept.column(payload, self.expected)?;
         } else if self.reads_in_place() {
@@ -391,39 +398,42 @@ impl ReplyParser {
 
     /// A row, or the first packet of one that is longer than a packet.
     #[inline]
-    fn row(&mut self, payload: &[u8]) -> Result<Option<Reply>, Malformed> {
+    fn row(&mut self, payload: &[u8]) -> Result<Option<Reply>, MalformedPacket> {
         self.rows += 1;
         if let Some(digest) = &mut self.digest {
             digest.add(payload);
         }
         if self.keeps_rows() {
             if self.continued {
-                return Err(Malformed("a row is too long to be kept"));
+                return Err(MalformedPacket("a row is too long to be kept"));
             }
             self.kept.row(payload, self.expected)?;
         } else if self.reads_in_place() {
             if self.continued {
-                return Err(Malformed("a row is too long to be kept"));
+                return Err(MalformedPacket("a row is too long to be kept"));
             }
-            let is_typed = self.expected == Expected::WireTypedRows;
+            let is_typed = self.expected == ExpectedReply::WireTypedRows;
             self.wire_rows.take(payload, is_typed);
         }
         Ok(None)
     }
 
     fn keeps_rows(&self) -> bool {
-        matches!(self.expected, Expected::TextRows | Expected::TypedRows) || self.keeps_results()
+        matches!(
+            self.expected,
+            ExpectedReply::TextRows | ExpectedReply::TypedRows
+        ) || self.keeps_results()
     }
 
     fn keeps_results(&self) -> bool {
         matches!(
             self.expected,
-            Expected::TextResults | Expected::TypedResults
+            ExpectedReply::TextResults | ExpectedReply::TypedResults
         )
     }
 
-    /// Whether the packet that ends rows announces another result.
-    fn says_more_after_rows(&self, payload: &[u8]) -> Result<bool, Malformed> {
+    /// Returns true if the packet that ends rows announces another result.
+    fn says_more_after_rows(&self, payload: &[u8]) -> Result<bool, MalformedPacket> {
         if self.eof_deprecated {
             return Ok(says_more(after_counts(payload)?));
         }
@@ -445,11 +455,14 @@ impl ReplyParser {
 
     fn reads_in_place(&self) -> bool {
         let expected = self.expected;
-        matches!(expected, Expected::WireTextRows | Expected::WireTypedRows)
+        matches!(
+            expected,
+            ExpectedReply::WireTextRows | ExpectedReply::WireTypedRows
+        )
     }
 
     /// The first packet of the reply to a prepare.
-    fn statement(&mut self, payload: &[u8]) -> Result<Option<Reply>, Malformed> {
+    fn statement(&mut self, payload: &[u8]) -> Result<Option<Reply>, MalformedPacket> {
         let PrepareReply {
             id,
             parameters,
@@ -476,7 +489,7 @@ impl ReplyParser {
         Ok(None)
     }
 
-    fn first(&mut self, payload: &[u8], first: u8) -> Result<Option<Reply>, Malformed> {
+    fn first(&mut self, payload: &[u8], first: u8) -> Result<Option<Reply>, MalformedPacket> {
         match first {
             0x00 => {
                 let (affected_rows, _) = length_encoded(&payload[1..])?;
@@ -488,11 +501,11 @@ impl ReplyParser {
                 }
                 Ok(self.result(Reply::Done { affected_rows }, has_more))
             }
-            0xFB | 0xFE => Err(Malformed("a reply begins with 0xFB or 0xFE")),
+            0xFB | 0xFE => Err(MalformedPacket("a reply begins with 0xFB or 0xFE")),
             _ => {
                 let (columns, taken) = length_encoded(payload)?;
                 if columns > 4096 || taken != payload.len() {
-                    return Err(Malformed("a column count is not one"));
+                    return Err(MalformedPacket("a column count is not one"));
                 }
                 self.phase = Phase::Columns(columns);
                 self.kept.clear();
@@ -511,8 +524,8 @@ impl ReplyParser {
     }
 }
 
-/// What follows the two counts of an OK packet: its status, or nothing.
-fn after_counts(payload: &[u8]) -> Result<&[u8], Malformed> {
+/// Returns the bytes after the two counts of an OK packet: its status, or nothing.
+fn after_counts(payload: &[u8]) -> Result<&[u8], MalformedPacket> {
     let rest = &payload[1..];
     let (_, affected) = length_encoded(rest)?;
     let Some(rest) = rest.get(affected..).filter(|rest| !rest.is_empty()) else {
@@ -522,7 +535,7 @@ fn after_counts(payload: &[u8]) -> Result<&[u8], Malformed> {
     Ok(&rest[id..])
 }
 
-/// Whether a server's status, which begins here, announces another result (`SERVER_MORE_RESULTS_EXISTS`).
+/// Returns true if a server's status, which begins here, announces another result (`SERVER_MORE_RESULTS_EXISTS`).
 fn says_more(status: &[u8]) -> bool {
     status.first().is_some_and(|low| low & 0x08 != 0)
 }

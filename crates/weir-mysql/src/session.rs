@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use super::compression::{Compression, PacketStream};
 use super::packet::{
-    HEADER_BYTES, Malformed, PAYLOAD_BYTES_MAX, length_encoded, payload_length, put_header,
+    HEADER_BYTES, MalformedPacket, PAYLOAD_BYTES_MAX, length_encoded, payload_length, put_header,
 };
 use super::reply::{PrepareReply, ServerError};
 use crate::channel::Channel;
@@ -33,7 +33,7 @@ const COM_STMT_CLOSE: u8 = 0x19;
 /// More columns than any statement of the control plane asks for.
 const COLUMNS_MAX: u64 = 4096;
 
-/// Why a session could not do what was asked of it.
+/// Reason that a session could not do its request.
 #[derive(Debug, Error)]
 pub enum SessionError {
     /// The stream failed or ended.
@@ -41,7 +41,7 @@ pub enum SessionError {
     Stream(io::Error),
     /// Time was up while this was waited for.
     #[error("{0} did not come in time")]
-    Timeout(Waiting),
+    Timeout(SessionPhase),
     /// The server refused.
     #[error("error {}: {}", .0.code, .0.message)]
     Refused(ServerError),
@@ -50,7 +50,7 @@ pub enum SessionError {
     Dismissed(ServerError),
     /// Not the protocol.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    Malformed(#[from] MalformedPacket),
     /// A server that lacks what is needed, with its version.
     #[error("server version {0} is older than MySQL 5.5")]
     TooOld(String),
@@ -65,22 +65,22 @@ pub enum SessionError {
     Authentication(String),
 }
 
-/// What a session waits for.
+/// Phase of a session, by the event that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Waiting {
-    /// That the network or the server's queue lets it in.
+pub enum SessionPhase {
+    /// Acceptance by the network or the server's queue.
     #[error("the connection")]
     Connection,
     /// The first packet.
     #[error("the server's greeting")]
     Greeting,
-    /// That both sides agree on encryption.
+    /// Agreement on encryption.
     #[error("the TLS handshake")]
     Encryption,
-    /// That the account is let in.
+    /// Success of the login.
     #[error("the answer to the login")]
     Login,
-    /// What a statement returns.
+    /// Result of a statement.
     #[error("the answer to a statement")]
     Answer,
 }
@@ -95,7 +95,7 @@ fn stream_words(error: &io::Error) -> String {
 
 impl SessionError {
     /// An error of the stream while `waiting`.
-    pub fn stream(error: io::Error, waiting: Waiting) -> Self {
+    pub fn stream(error: io::Error, waiting: SessionPhase) -> Self {
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
         if let Some(malformed) = cause {
             return Self::Malformed(*malformed);
@@ -107,9 +107,9 @@ impl SessionError {
     }
 }
 
-/// What a statement did.
+/// Effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Done {
+pub struct StatementEffect {
     /// Rows that it changed; 0 with a result set.
     pub affected_rows: u64,
     /// Warnings that the server has for it; 0 with a result set.
@@ -134,7 +134,7 @@ pub struct Session<S> {
     pub(crate) id: u32,
     /// As the server greets with it.
     pub(crate) version: String,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: SessionPhase,
     /// Payload of the last packet.
     buffer: Vec<u8>,
 }
@@ -146,7 +146,7 @@ impl<S: Read + Write> Session<S> {
             eof_deprecated: false,
             id: 0,
             version: String::new(),
-            waiting: Waiting::Greeting,
+            waiting: SessionPhase::Greeting,
             buffer: Vec::new(),
         }
     }
@@ -167,11 +167,11 @@ impl<S: Read + Write> Session<S> {
     }
 
     /// The stream below, with nothing read ahead.
-    pub(crate) fn channel(&mut self) -> Result<&mut Channel<S>, Malformed> {
+    pub(crate) fn channel(&mut self) -> Result<&mut Channel<S>, MalformedPacket> {
         if self.stream.is_drained() {
             Ok(self.stream.channel())
         } else {
-            Err(Malformed("the server speaks without being asked"))
+            Err(MalformedPacket("the server speaks without being asked"))
         }
     }
 
@@ -185,8 +185,12 @@ impl<S: Read + Write> Session<S> {
     /// # Errors
     ///
     /// A refusal of the server; a connection that is lost or silent, and bytes that are not the protocol.
-    pub fn query(&mut self, sql: &str, on_row: &mut dyn FnMut(Row)) -> Result<Done, SessionError> {
-        self.waiting = Waiting::Answer;
+    pub fn query(
+        &mut self,
+        sql: &str,
+        on_row: &mut dyn FnMut(Row),
+    ) -> Result<StatementEffect, SessionError> {
+        self.waiting = SessionPhase::Answer;
         self.command(COM_QUERY, sql.as_bytes())?;
         self.read_packet()?;
         self.result::<Text>(on_row)
@@ -203,8 +207,8 @@ impl<S: Read + Write> Session<S> {
         statement: PreparedStatement,
         values: &[Value],
         on_row: &mut dyn FnMut(Row),
-    ) -> Result<Done, SessionError> {
-        self.waiting = Waiting::Answer;
+    ) -> Result<StatementEffect, SessionError> {
+        self.waiting = SessionPhase::Answer;
         let (request, _) = ComStmtExecuteRequestBuilder::new(statement.id).build(values);
         let mut payload = Vec::new();
         request.serialize(&mut payload);
@@ -219,35 +223,35 @@ impl<S: Read + Write> Session<S> {
     ///
     /// A connection that is lost or silent, and bytes that are not the protocol.
     pub fn ping(&mut self) -> Result<(), SessionError> {
-        self.waiting = Waiting::Answer;
+        self.waiting = SessionPhase::Answer;
         self.command(COM_PING, &[])?;
         self.read_packet()?;
         self.payload().map(drop)
     }
 
     /// Reads a result, of which the first packet is there.
-    fn result<P>(&mut self, on_row: &mut dyn FnMut(Row)) -> Result<Done, SessionError>
+    fn result<P>(&mut self, on_row: &mut dyn FnMut(Row)) -> Result<StatementEffect, SessionError>
     where
         for<'de> RowDeserializer<ServerSide, P>: MyDeserialize<'de, Ctx = Arc<[Column]>>,
     {
         let columns = match self.payload()?.first() {
             Some(0x00) => return Ok(done(self.payload()?)?),
-            Some(0xFB) => return Err(Malformed("the server asks for a file").into()),
+            Some(0xFB) => return Err(MalformedPacket("the server asks for a file").into()),
             _ => length_encoded(self.payload()?)?.0,
         };
         if columns > COLUMNS_MAX {
-            return Err(Malformed("a column count is not one").into());
+            return Err(MalformedPacket("a column count is not one").into());
         }
         let columns = self.definitions(columns)?;
         loop {
             self.read_packet()?;
             let payload = self.payload()?;
             if payload.first() == Some(&0xFE) && payload.len() < PAYLOAD_BYTES_MAX {
-                return Ok(Done::default());
+                return Ok(StatementEffect::default());
             }
             let row = ParseBuf(payload)
                 .parse::<RowDeserializer<ServerSide, P>>(Arc::clone(&columns))
-                .map_err(|_| Malformed("a row is cut short"))?;
+                .map_err(|_| MalformedPacket("a row is cut short"))?;
             on_row(row.into());
         }
     }
@@ -258,7 +262,7 @@ impl<S: Read + Write> Session<S> {
         for _ in 0..count {
             self.read_packet()?;
             let column = ParseBuf(self.payload()?).parse::<Column>(());
-            columns.push(column.map_err(|_| Malformed("a column definition is none"))?);
+            columns.push(column.map_err(|_| MalformedPacket("a column definition is none"))?);
         }
         if count > 0 && !self.eof_deprecated {
             self.read_packet()?;
@@ -277,12 +281,12 @@ impl<S: Read + Write> Session<S> {
         &mut self,
         sql: &str,
         next: &mut dyn FnMut(&mut Vec<u8>),
-    ) -> Result<Done, SessionError> {
-        self.waiting = Waiting::Answer;
+    ) -> Result<StatementEffect, SessionError> {
+        self.waiting = SessionPhase::Answer;
         self.command(COM_QUERY, sql.as_bytes())?;
         let mut sequence = self.read_packet()?;
         if self.payload()?.first() != Some(&0xFB) {
-            return Err(Malformed("the server does not ask for the rows").into());
+            return Err(MalformedPacket("the server does not ask for the rows").into());
         }
         let mut packet = Vec::new();
         loop {
@@ -307,7 +311,7 @@ impl<S: Read + Write> Session<S> {
     ///
     /// As [`Self::query`].
     pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, SessionError> {
-        self.waiting = Waiting::Answer;
+        self.waiting = SessionPhase::Answer;
         self.command(COM_STMT_PREPARE, sql.as_bytes())?;
         self.prepared()
     }
@@ -331,12 +335,12 @@ impl<S: Read + Write> Session<S> {
     ///
     /// As [`Self::query`].
     pub fn execute(&mut self, packet: &[u8]) -> Result<(), SessionError> {
-        self.waiting = Waiting::Answer;
+        self.waiting = SessionPhase::Answer;
         self.write(packet)?;
         self.read_packet()?;
         match self.payload()?.first() {
             Some(0x00) => Ok(()),
-            _ => Err(Malformed("the statement returned rows").into()),
+            _ => Err(MalformedPacket("the statement returned rows").into()),
         }
     }
 
@@ -430,18 +434,18 @@ impl<S: Read + Write> Session<S> {
     }
 }
 
-/// What the packet that ends a statement without rows says.
-fn done(payload: &[u8]) -> Result<Done, Malformed> {
+/// Reads the packet that ends a statement without rows.
+fn done(payload: &[u8]) -> Result<StatementEffect, MalformedPacket> {
     let rest = payload
         .strip_prefix(&[0x00])
-        .ok_or(Malformed("the reply to a statement is none"))?;
+        .ok_or(MalformedPacket("the reply to a statement is none"))?;
     let (affected_rows, taken) = length_encoded(rest)?;
     let (_, taken_by_id) = length_encoded(&rest[taken..])?;
     match rest[taken + taken_by_id..] {
-        [_, _, low, high, ..] => Ok(Done {
+        [_, _, low, high, ..] => Ok(StatementEffect {
             affected_rows,
             warnings: u16::from_le_bytes([low, high]),
         }),
-        _ => Err(Malformed("the reply to a statement is cut short")),
+        _ => Err(MalformedPacket("the reply to a statement is cut short")),
     }
 }

@@ -6,24 +6,24 @@ use crate::gate::{Quoting, Token, placed_tokens};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlWord<'a> {
     token: Token<'a>,
-    /// Where it begins in the statement, bytes.
+    /// Position of its begin in the statement, bytes.
     pub start: usize,
-    /// Where it ends.
+    /// Position of its end.
     pub end: usize,
 }
 
 impl<'a> SqlWord<'a> {
-    /// Whether it is this keyword, which is given in capitals.
+    /// Returns true if it is this keyword, which is given in capitals.
     pub fn is(&self, keyword: &str) -> bool {
         self.token.is(keyword)
     }
 
-    /// Whether it is one of these keywords, which are given in capitals.
+    /// Returns true if it is one of these keywords, which are given in capitals.
     pub fn is_any(&self, keywords: &[&str]) -> bool {
         self.token.is_any(keywords)
     }
 
-    /// Whether it is this sign.
+    /// Returns true if it is this sign.
     pub fn is_sign(&self, sign: char) -> bool {
         self.token == Token::Sign(sign)
     }
@@ -45,7 +45,7 @@ impl<'a> SqlWord<'a> {
         }
     }
 
-    /// Whether it cannot be read: a comment that the server executes, or a quote that does not close.
+    /// Returns true if it cannot be read: a comment that the server executes, or a quote that does not close.
     pub fn is_unreadable(&self) -> bool {
         matches!(self.token, Token::Executed | Token::Unfinished)
     }

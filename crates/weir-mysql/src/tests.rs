@@ -39,7 +39,7 @@ fn result_set(rows: u8, eof_deprecated: bool) -> Vec<u8> {
         .collect()
 }
 
-fn feed_whole(eof_deprecated: bool, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
+fn feed_whole(eof_deprecated: bool, bytes: &[u8]) -> Result<Option<Reply>, MalformedPacket> {
     ReplyParser::new(eof_deprecated).feed(bytes)
 }
 
@@ -128,7 +128,7 @@ fn the_reply_to_a_prepare_ends_with_what_describes_the_statement() {
         let bytes = prepared(eof_deprecated);
         for cut in 0..bytes.len() {
             let mut parser = ReplyParser::new(eof_deprecated);
-            parser.expect(Expected::Statement);
+            parser.expect(ExpectedReply::Statement);
             assert_eq!(parser.feed(&bytes[..cut]), Ok(None), "cut at {cut}");
             let (id, parameters) = (9, 2);
             let reply = parser.feed(&bytes[cut..]);
@@ -137,7 +137,7 @@ fn the_reply_to_a_prepare_ends_with_what_describes_the_statement() {
                 Ok(Some(Reply::Prepared { id, parameters })),
                 "cut at {cut}"
             );
-            parser.expect(Expected::Outcome);
+            parser.expect(ExpectedReply::Outcome);
             let next = parser.feed(&result_set(1, eof_deprecated));
             assert_eq!(next, Ok(Some(Reply::Rows { rows: 1 })), "cut at {cut}");
         }
@@ -155,7 +155,11 @@ fn nonsense_is_named() {
         (&[2, 0, 0, 1, 0xFF, 1], "an error packet is cut short"),
     ];
     for (bytes, why) in cases {
-        assert_eq!(feed_whole(true, bytes), Err(Malformed(why)), "{bytes:?}");
+        assert_eq!(
+            feed_whole(true, bytes),
+            Err(MalformedPacket(why)),
+            "{bytes:?}"
+        );
     }
     let mut twice = result_set(1, true);
     twice.extend(result_set(1, true));
@@ -185,15 +189,15 @@ fn an_execute_is_laid_out_as_the_protocol_says() {
 
 /// A stream with given answers, which keeps nothing of what it receives.
 #[derive(Debug)]
-struct Scripted<'a>(&'a [u8]);
+struct ScriptedStream<'a>(&'a [u8]);
 
-impl Read for Scripted<'_> {
+impl Read for ScriptedStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer)
     }
 }
 
-impl Write for Scripted<'_> {
+impl Write for ScriptedStream<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(bytes.len())
     }
@@ -245,7 +249,7 @@ fn a_server_that_is_too_old_is_told_its_version() {
     bytes[version..version + 5].copy_from_slice(b"5.1.7");
     bytes[version + 5 + 19 + 1] = 0; // the upper capabilities
     bytes[version + 5 + 19] = 0;
-    let error = Session::login(Scripted(&bytes), LOGIN)
+    let error = Session::login(ScriptedStream(&bytes), LOGIN)
         .unwrap_err()
         .to_string();
     assert!(error.contains("5.1.7 is older than MySQL 5.5"), "{error}");
@@ -260,7 +264,7 @@ fn fast_and_full_authentication_and_a_switch_of_plugin_succeed() {
     request.clear();
     for rest in [fast, full, switch] {
         let bytes = [greeting("caching_sha2_password"), rest].concat();
-        Session::login(Scripted(&bytes), LOGIN).unwrap();
+        Session::login(ScriptedStream(&bytes), LOGIN).unwrap();
     }
 }
 
@@ -268,7 +272,7 @@ fn fast_and_full_authentication_and_a_switch_of_plugin_succeed() {
 fn a_server_that_asks_for_the_password_in_clear_is_refused() {
     let switch = packet(2, b"\xFEmysql_clear_password\0");
     let bytes = [greeting("caching_sha2_password"), switch].concat();
-    let error = Session::login(Scripted(&bytes), LOGIN).unwrap_err();
+    let error = Session::login(ScriptedStream(&bytes), LOGIN).unwrap_err();
     assert!(
         error.to_string().contains("mysql_clear_password"),
         "{error}"
@@ -293,7 +297,7 @@ proptest! {
     fn arbitrary_bytes_never_panic_a_parser_that_keeps(
         bytes in prop::collection::vec(any::<u8>(), 0..300),
         expected in prop::sample::select(vec![
-            Expected::TextRows, Expected::TypedRows, Expected::Statement]),
+            ExpectedReply::TextRows, ExpectedReply::TypedRows, ExpectedReply::Statement]),
         eof_deprecated: bool,
     ) {
         let mut parser = ReplyParser::new(eof_deprecated);
@@ -326,7 +330,7 @@ proptest! {
         let place = place % bytes.len();
         bytes[place] = value;
         bytes.truncate(cut.max(1));
-        if let Ok(mut session) = Session::login(Scripted(&bytes), LOGIN) {
+        if let Ok(mut session) = Session::login(ScriptedStream(&bytes), LOGIN) {
             prop_assert!(session.prepare("SELECT 1").is_err());
         }
     }

@@ -1,5 +1,5 @@
-//! What a client needs to encrypt its connections: certificates, ciphers, and how much of the
-//! server's certificate is looked at.
+//! Parameters of a client's encryption: certificates, ciphers, and the checks of the server's
+//! certificate.
 //!
 //! The modes are those of MySQL's `--ssl-mode`. Names are compared with the certificate's subject
 //! alternative names only (RFC 9525), not with its common name as OpenSSL still does.
@@ -111,7 +111,7 @@ fn config(tls: &Tls) -> Result<ClientConfig, ClientError> {
     Ok(config)
 }
 
-/// What checks the server's chain of certificates, in modes that want it checked.
+/// Returns the verifier of the server's chain of certificates, in modes that want it checked.
 fn chain_verifier(
     tls: &Tls,
     provider: &Arc<CryptoProvider>,

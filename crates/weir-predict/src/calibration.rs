@@ -1,4 +1,4 @@
-//! What a transaction takes of the host, from a result.
+//! Demands of a transaction on the host, from a result.
 //!
 //! Processor time is that of the server and the load engine. What an emulated drive takes of the cores is told
 //! apart, since a real one takes none; what else the host did is not the transaction's. Runs that read different numbers of pages tell what a read costs; without them it is
@@ -14,7 +14,7 @@ use weir_model::{
     ServerVariables, StudyResult, metrics,
 };
 
-use crate::cleaning::Cleaning;
+use crate::cleaning::CleaningModel;
 use crate::residency::find_root;
 use crate::{
     Demands, Discrepancy, DriveAbility, Flushing, PoolUse, Popularity, PredictError, System,
@@ -26,7 +26,7 @@ const CPU_S_PER_MISS: f64 = 15e-6;
 /// By how many page reads, and by which share of them, runs must differ to tell what one takes.
 const READS_APART: (f64, f64) = (0.2, 0.2);
 
-/// What was measured, and what had to be assumed for want of it.
+/// Measured demands, and those that had to be assumed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Calibration {
     /// The demands.
@@ -41,7 +41,7 @@ pub struct Calibration {
 
 /// A run in the terms of the model.
 #[derive(Debug, Clone, Copy)]
-struct Measured {
+struct RunMeasurement {
     cell: usize,
     connections: u32,
     per_s: f64,
@@ -63,7 +63,7 @@ impl Calibration {
     /// # Errors
     ///
     /// Runs that lack what the model needs, or that contradict it.
-    pub fn of<'a>(
+    pub fn from_result<'a>(
         result: &StudyResult,
         popularity: &Popularity,
         pool_use: PoolUse,
@@ -74,10 +74,10 @@ impl Calibration {
             .get("cores")
             .and_then(|cores| cores.parse().ok())
             .unwrap_or(1);
-        let runs: Vec<Measured> = result
+        let runs: Vec<RunMeasurement> = result
             .runs
             .iter()
-            .filter_map(|run| Measured::of(&result.plan, popularity, pool_use, run))
+            .filter_map(|run| RunMeasurement::from_run(&result.plan, popularity, pool_use, run))
             .collect();
         let Some(cached) = runs.iter().min_by(|a, b| a.misses.total_cmp(&b.misses)) else {
             return Err(PredictError::Outside {
@@ -89,7 +89,8 @@ impl Calibration {
         };
         let mut assumed = Vec::new();
         let (cpu_s, cpu_s_per_miss) = processor_time(&runs, cached, &mut assumed);
-        let quicker = |a: &&Measured, b: &&Measured| a.response_s().total_cmp(&b.response_s());
+        let quicker =
+            |a: &&RunMeasurement, b: &&RunMeasurement| a.response_s().total_cmp(&b.response_s());
         let quickest = runs.iter().min_by(quicker).unwrap_or(cached);
         let mut system = System {
             popularity: popularity.clone(),
@@ -117,7 +118,7 @@ impl Calibration {
     }
 }
 
-/// What the first cell of `plan` is set to. Predictions are made of cells that differ in pool, drive and
+/// Returns the settings of the first cell of `plan`. Predictions are made of cells that differ in pool, drive and
 /// connections alone.
 fn of_first_cell(plan: &Plan) -> Result<&RunSpec, PredictError> {
     let cell = plan.cells.first().ok_or_else(|| PredictError::Outside {
@@ -129,7 +130,7 @@ fn of_first_cell(plan: &Plan) -> Result<&RunSpec, PredictError> {
     Ok(&cell.spec)
 }
 
-/// How the server of the result's first run wrote, with so much redo for a transaction.
+/// Returns the write settings of the result's first run, with so much redo for a transaction.
 ///
 /// # Errors
 ///
@@ -176,7 +177,8 @@ pub fn write_settings(
     })
 }
 
-/// How near the page cleaner's averages over so many seconds are, in the middle of a run's measurement.
+/// Returns the nearness, 0 to 1, of the page cleaner's averages over so many seconds, in the middle of a run's
+/// measurement.
 fn averaged(spec: &RunSpec, averages_s: f64) -> f64 {
     let load = &spec.load;
     let middle_s = (load.warmup.most().0 + load.measure.0 / 2).as_secs_f64();
@@ -195,14 +197,14 @@ pub fn old_blocks_time_s(spec: &RunSpec) -> f64 {
         / 1000.0
 }
 
-impl Measured {
+impl RunMeasurement {
     /// Mean time of a transaction, seconds.
     fn response_s(&self) -> f64 {
         f64::from(self.connections) / self.per_s
     }
 
     /// `None` for a run that lacks a figure.
-    fn of(
+    fn from_run(
         plan: &Plan,
         popularity: &Popularity,
         pool_use: PoolUse,
@@ -228,7 +230,7 @@ impl Measured {
     }
 }
 
-/// How much of a counter a transaction of `run` took; `None` where it was not sampled, or nothing ran.
+/// Returns the increase of a counter per transaction of `run`; `None` where it was not sampled, or nothing ran.
 pub fn per_transaction(run: &RunResult, metric: Metric) -> Option<f64> {
     let record = &run.record;
     let per_s = Series::find(&run.series, metric)?.rate(0.0, record.measured_s)?;
@@ -243,17 +245,23 @@ pub fn processor_s(run: &RunResult) -> Option<f64> {
 /// Processor time of a transaction without reads, and of a read: that of the runs that read least, and least squares
 /// through their mean. Each transaction counts as much as any other, so quick runs count most, which are those that the
 /// processors limit.
-fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String>) -> (f64, f64) {
-    let least: Vec<&Measured> = runs
+fn processor_time(
+    runs: &[RunMeasurement],
+    cached: &RunMeasurement,
+    assumed: &mut Vec<String>,
+) -> (f64, f64) {
+    let least: Vec<&RunMeasurement> = runs
         .iter()
         .filter(|run| run.misses <= cached.misses + READS_APART.0)
         .collect();
     let per_s: f64 = least.iter().map(|run| run.per_s).sum();
-    let mean =
-        |of: fn(&Measured) -> f64| least.iter().map(|run| run.per_s * of(run)).sum::<f64>() / per_s;
+    let mean = |of: fn(&RunMeasurement) -> f64| {
+        least.iter().map(|run| run.per_s * of(run)).sum::<f64>() / per_s
+    };
     let (misses, cpu_s) = (mean(|run| run.misses), mean(|run| run.cpu_s));
-    let weighed =
-        |of: &dyn Fn(&Measured) -> f64| -> f64 { runs.iter().map(|run| run.per_s * of(run)).sum() };
+    let weighed = |of: &dyn Fn(&RunMeasurement) -> f64| -> f64 {
+        runs.iter().map(|run| run.per_s * of(run)).sum()
+    };
     let spread = weighed(&|run| (run.misses - misses).powi(2));
     let together = weighed(&|run| (run.misses - misses) * (run.cpu_s - cpu_s));
     let apart = runs.iter().map(|run| run.misses).fold(0.0, f64::max) - cached.misses;
@@ -271,8 +279,9 @@ fn processor_time(runs: &[Measured], cached: &Measured, assumed: &mut Vec<String
 
 /// Processor time of the drive's emulation for a page that is read or written, over all runs: those that read and
 /// write most say most.
-fn emulation_s(runs: &[Measured]) -> f64 {
-    let per_s = |of: fn(&Measured) -> f64| runs.iter().map(|run| run.per_s * of(run)).sum::<f64>();
+fn emulation_s(runs: &[RunMeasurement]) -> f64 {
+    let per_s =
+        |of: fn(&RunMeasurement) -> f64| runs.iter().map(|run| run.per_s * of(run)).sum::<f64>();
     let pages = per_s(|run| run.misses + run.page_writes);
     if pages > 0.0 {
         per_s(|run| run.emulation_s) / pages
@@ -282,7 +291,7 @@ fn emulation_s(runs: &[Measured]) -> f64 {
 }
 
 /// The wait with which the model has the throughput that `run` had with what it read.
-fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
+fn wait_s(system: &System, drive: &DriveAbility, run: &RunMeasurement) -> f64 {
     let pool = system.pool(run.frames);
     let changed = system
         .writes
@@ -290,7 +299,7 @@ fn wait_s(system: &System, drive: &DriveAbility, run: &Measured) -> f64 {
     let slower = |wait_s: f64| {
         let mut system = system.clone();
         system.demands.wait_s = wait_s;
-        let cleaning = Cleaning::new(system.queues(drive, run.misses), run.connections);
+        let cleaning = CleaningModel::new(system.queues(drive, run.misses), run.connections);
         let pace = |writes| cleaning.pace(writes, run.connections);
         1.0 - pace(changed.writes(pace)).transactions_per_s / run.per_s
     };

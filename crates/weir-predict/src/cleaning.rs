@@ -16,7 +16,7 @@ use crate::writes::{Pace, Writes};
 const BATCH_FILL: f64 = 0.8;
 
 /// Transactions that read so many pages on a drive, whatever is written for them.
-pub(crate) struct Cleaning<'a> {
+pub(crate) struct CleaningModel<'a> {
     queues: Queues<'a>,
     /// Of the drive for a page, with its copy, seconds.
     page_s: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Cleaning<'a> {
     held_up: Vec<f64>,
 }
 
-impl<'a> Cleaning<'a> {
+impl<'a> CleaningModel<'a> {
     /// With up to so many connections.
     pub(crate) fn new(queues: Queues<'a>, connections: u32) -> Self {
         let Queues {

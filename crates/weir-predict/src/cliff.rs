@@ -1,4 +1,4 @@
-//! Where a smaller pool begins to cost: the places on the curve that have names.
+//! Pool sizes at which a smaller pool begins to cost: the points on the curve that have names.
 //!
 //! A: all pages that are used fit. B: the first two in a hundred do not. C: a third fits. Between
 //! them, the pools at which throughput reaches 50, 90 and 97 % of that of A.

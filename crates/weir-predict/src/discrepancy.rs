@@ -1,4 +1,4 @@
-//! What runs say of the model's errors in other places.
+//! Correction of the model's errors by runs in other places.
 //!
 //! The model is off by about as much in places that are alike: on the same drive, with a pool of a like size. The
 //! logarithm of measured / predicted throughput is taken for a Gaussian process over places (Kennedy and O'Hagan,
@@ -19,9 +19,9 @@ const NOISES: [f64; 4] = [0.1, 1.0, 4.0, 16.0];
 const POOL_SCALE: f64 = 0.7;
 const CONNECTIONS_SCALE: f64 = 1.4;
 
-/// What was measured in one place.
+/// Measurement in one place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observed {
+pub struct Observation {
     /// Name of the drive.
     pub drive: String,
     /// Pages of the data that the pool can hold, at most all.
@@ -32,7 +32,7 @@ pub struct Observed {
     pub ratio: f64,
 }
 
-/// Where something was run or is asked about.
+/// Place in which something was run or is asked about.
 #[derive(Debug, Clone, PartialEq)]
 struct Point {
     drive: String,
@@ -40,11 +40,11 @@ struct Point {
     connections_ln: f64,
 }
 
-/// What runs say of the model. The default says nothing.
+/// Model of the errors, from runs. The default says nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Discrepancy {
     places: Vec<Point>,
-    /// What each place adds to the logarithm of a correction that it is wholly alike.
+    /// Weight of each place in the logarithm of a correction of a place that is wholly alike.
     weights: Vec<f64>,
     /// Logarithms of measured / corrected of each place, had it been left out.
     left_out: Vec<f64>,
@@ -52,9 +52,9 @@ pub struct Discrepancy {
 
 impl Discrepancy {
     /// From what was measured in places, each of which stands here once.
-    pub fn of(observed: &[Observed]) -> Self {
+    pub fn fit(observed: &[Observation]) -> Self {
         let errors: Vec<f64> = observed.iter().map(|place| place.ratio.ln()).collect();
-        let place = |run: &Observed| Point::of(&run.drive, run.pages, run.connections);
+        let place = |run: &Observation| Point::new(&run.drive, run.pages, run.connections);
         let alone = Self {
             places: observed.iter().map(place).collect(),
             weights: vec![0.0; errors.len()],
@@ -74,7 +74,7 @@ impl Discrepancy {
     /// The same places with corrections; `None` where rounding leaves no answer.
     fn corrected(&self, errors: &[f64], noise: f64) -> Option<Self> {
         let places = &self.places;
-        let covariance = Matrix::of(places.len(), |row, column| {
+        let covariance = Matrix::from_fn(places.len(), |row, column| {
             likeness(&places[row], &places[column]) + if row == column { noise } else { 0.0 }
         });
         let inverse = inverse(&covariance)?;
@@ -97,7 +97,7 @@ impl Discrepancy {
         if !self.corrects() {
             return 1.0;
         }
-        let place = Point::of(drive, pages, connections);
+        let place = Point::new(drive, pages, connections);
         let known = self.places.iter().zip(&self.weights);
         let logarithm: f64 = known
             .map(|(known, weight)| weight * likeness(known, &place))
@@ -105,7 +105,7 @@ impl Discrepancy {
         logarithm.exp()
     }
 
-    /// Whether anything is corrected.
+    /// Returns true if anything is corrected.
     fn corrects(&self) -> bool {
         self.weights.iter().any(|weight| *weight != 0.0)
     }
@@ -122,7 +122,7 @@ impl Discrepancy {
 }
 
 impl Point {
-    fn of(drive: &str, pages: f64, connections: u32) -> Self {
+    fn new(drive: &str, pages: f64, connections: u32) -> Self {
         Self {
             drive: drive.to_owned(),
             pages_ln: pages.max(1.0).ln(),
@@ -131,7 +131,7 @@ impl Point {
     }
 }
 
-/// How alike the model's errors are in two places: their covariance, in that of one of its four parts.
+/// Returns the likeness of the model's errors in two places: their covariance, in that of one of its four parts.
 fn likeness(a: &Point, b: &Point) -> f64 {
     let pools = (a.pages_ln - b.pages_ln) / POOL_SCALE;
     let connections = (a.connections_ln - b.connections_ln) / CONNECTIONS_SCALE;
@@ -147,19 +147,19 @@ mod tests {
     const CONNECTIONS: u32 = 16;
 
     /// Of drives, pages and ratios.
-    fn of(observed: &[(&str, f64, f64)]) -> Discrepancy {
-        let observed = observed.iter().map(|(drive, pages, ratio)| Observed {
+    fn fit(observed: &[(&str, f64, f64)]) -> Discrepancy {
+        let observed = observed.iter().map(|(drive, pages, ratio)| Observation {
             drive: (*drive).to_owned(),
             pages: *pages,
             connections: CONNECTIONS,
             ratio: *ratio,
         });
-        Discrepancy::of(&observed.collect::<Vec<_>>())
+        Discrepancy::fit(&observed.collect::<Vec<_>>())
     }
 
     #[test]
     fn two_places_say_nothing() {
-        let two = of(&[("a", 100.0, 0.5), ("a", 200.0, 0.5)]);
+        let two = fit(&[("a", 100.0, 0.5), ("a", 200.0, 0.5)]);
         assert!(!two.corrects());
         assert!((two.factor("a", 100.0, CONNECTIONS) - 1.0).abs() < 1e-12);
         assert!(two.left_out().all(|ratio| (ratio - 0.5).abs() < 1e-12));
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_is_off_by_the_same_everywhere_is_corrected_everywhere() {
         let pools = [100.0, 200.0, 400.0, 800.0];
-        let all = of(&pools.map(|pages| ("a", pages, 0.8)));
+        let all = fit(&pools.map(|pages| ("a", pages, 0.8)));
         for (drive, pages, within) in [
             ("a", 300.0, 0.01),
             ("a", 10_000.0, 0.07),
@@ -184,7 +184,7 @@ mod tests {
     fn a_drives_own_error_stays_with_it() {
         let observed = [100.0, 200.0, 400.0]
             .map(|pages| [("a", pages, 0.7), ("b", pages, 1.0), ("c", pages, 1.0)]);
-        let found = of(&observed.concat());
+        let found = fit(&observed.concat());
         assert!((found.factor("a", 150.0, CONNECTIONS) - 0.7).abs() < 0.04);
         assert!((found.factor("b", 150.0, CONNECTIONS) - 1.0).abs() < 0.04);
     }
@@ -197,7 +197,7 @@ mod tests {
             let drive = ["a", "b", "c", "d"][at / 10];
             (drive, 100.0 + 20.0 * (at % 10) as f64, ratio)
         });
-        let found = of(&observed.collect::<Vec<_>>());
+        let found = fit(&observed.collect::<Vec<_>>());
         let factor = found.factor("a", 130.0, CONNECTIONS);
         assert!((factor - 1.0).abs() < 0.05, "{factor}");
     }
@@ -208,7 +208,7 @@ mod tests {
             .map(|at| ("a", 100.0 * 1.2_f64.powi(at), 0.9))
             .collect();
         observed[5].2 = 4.0;
-        let found = of(&observed);
+        let found = fit(&observed);
         let factor = found.factor("a", 700.0, CONNECTIONS);
         assert!((0.8..1.25).contains(&factor), "{factor}");
     }

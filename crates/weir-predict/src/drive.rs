@@ -1,4 +1,4 @@
-//! What a drive can do, asked of its own model in virtual time.
+//! Abilities of a drive, from its own model in virtual time.
 //!
 //! The model knows queues, garbage collection, compression, throttles, disks and caches in front;
 //! a closed loop of clients asks it for random pages until it is saturated, in several mixtures of
@@ -59,7 +59,10 @@ impl DriveAbility {
     /// # Errors
     ///
     /// A profile that the model of the device does not take, or a fraction that is not above 0 and up to 1.
-    pub fn of(profile: &DriveProfile, compressed_fraction: f64) -> Result<Self, PredictError> {
+    pub fn from_profile(
+        profile: &DriveProfile,
+        compressed_fraction: f64,
+    ) -> Result<Self, PredictError> {
         if !(compressed_fraction > 0.0 && compressed_fraction <= 1.0) {
             return Err(PredictError::Value {
                 what: "compressed fraction",
@@ -84,15 +87,16 @@ impl DriveAbility {
         })
     }
 
-    /// The abilities of drives, in their order, with what each stores of a page: as [`Self::of`], which takes a
-    /// third of a second, side by side.
+    /// The abilities of drives, in their order, with the share that each stores of a page. Each is asked as by
+    /// [`Self::from_profile`], which takes a third of a second, side by side.
     ///
     /// # Errors
     ///
-    /// As [`Self::of`], for the first drive that fails.
+    /// As [`Self::from_profile`], for the first drive that fails.
     pub fn of_each(drives: &[(&DriveProfile, f64)]) -> Result<Vec<Self>, PredictError> {
         thread::scope(|scope| {
-            let ask = |(profile, fraction)| scope.spawn(move || Self::of(profile, fraction));
+            let ask =
+                |(profile, fraction)| scope.spawn(move || Self::from_profile(profile, fraction));
             let asked: Vec<_> = drives.iter().copied().map(ask).collect();
             let found = asked.into_iter().map(|asked| {
                 let found = asked.join();
@@ -249,7 +253,7 @@ mod tests {
 
     fn ability(name: &str) -> (DriveProfile, DriveAbility) {
         let profile = profiles::load(name, Some(Path::new(DRIVES))).unwrap();
-        let ability = DriveAbility::of(&profile, 1.0).unwrap();
+        let ability = DriveAbility::from_profile(&profile, 1.0).unwrap();
         (profile, ability)
     }
 
@@ -266,7 +270,7 @@ mod tests {
         let sheet = 16_384.0 / (profile.write.bandwidth_mb_per_s * 1e6);
         let mut new = profile.clone();
         new.flash.as_mut().unwrap().fill = 0.0;
-        let new = DriveAbility::of(&new, 1.0).unwrap();
+        let new = DriveAbility::from_profile(&new, 1.0).unwrap();
         let sequence = new.busy_s(0.0, 0.0, 16_384.0);
         assert!((sequence / sheet - 1.0).abs() < 0.05, "{sequence} {sheet}");
         // Full, its flash writes up to 3.3 times what it is asked to; the write buffer takes some.

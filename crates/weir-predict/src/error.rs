@@ -1,4 +1,4 @@
-//! What cannot be predicted, and why.
+//! Reason that something cannot be predicted.
 
 use thiserror::Error;
 
@@ -8,23 +8,23 @@ pub enum PredictError {
     /// A figure that no system can have.
     #[error("predict: {what} = {value} ({why})")]
     Value {
-        /// Which figure.
+        /// Name of the figure.
         what: &'static str,
-        /// What it holds.
+        /// Value of the figure.
         value: f64,
-        /// What it must be.
+        /// Permitted values.
         why: &'static str,
     },
     /// The study does something that the model does not describe.
     #[error("predict: {what} `{value}` (outside the model: {why}); {remedy}")]
     Outside {
-        /// What kind of thing.
+        /// Kind of the thing.
         what: &'static str,
-        /// Which one.
+        /// Value that is not modelled.
         value: String,
-        /// Why the model cannot tell.
+        /// Reason that the model has no answer.
         why: &'static str,
-        /// What would be needed.
+        /// Remedy.
         remedy: &'static str,
     },
     /// More connections than the measurements support.
@@ -49,9 +49,9 @@ pub enum PredictError {
     Trace {
         /// The file.
         path: String,
-        /// What it lacks.
+        /// Missing part.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
 }

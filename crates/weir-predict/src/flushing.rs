@@ -1,4 +1,4 @@
-//! How early a server writes changed pages that no transaction waits for.
+//! Time at which a server writes changed pages that no transaction waits for.
 //!
 //! Once a second its page cleaner asks two questions and takes the larger answer: how much of the pool is
 //! changed, and how much of the redo log the oldest change keeps in use. Below a low-water mark each answer is
@@ -19,7 +19,7 @@ const DROPPED: f64 = 18.0 / 70.0;
 /// The least share of the time in which a cleaner is taken to rest.
 const REST_MIN: f64 = 1e-3;
 
-/// What the page cleaner goes by; shares are of 1.
+/// Parameters of the page cleaner; shares are of 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flushing {
     /// `innodb_io_capacity`, pages per second.
@@ -34,9 +34,9 @@ pub struct Flushing {
     pub log_low_water: f64,
     /// Pages that it writes at once and waits for: `innodb_doublewrite_pages`.
     pub batch_pages: f64,
-    /// How near its averages are to what they are averages of: 1 in steady state.
+    /// Nearness of its averages to their limits: 1 in steady state.
     pub averaged: f64,
-    /// Whether a request that comes while pages of the last one are on their way is dropped.
+    /// True if a request that comes while pages of the last one are on their way is dropped.
     pub drops: bool,
 }
 
@@ -89,7 +89,8 @@ impl Flushing {
         pages_per_s * (3.0 * cycle_s - 2.0 * self.averaged)
     }
 
-    /// Its answer, in pages, when such a share of the pool is changed and such a share of the redo log is in use.
+    /// Returns its rate, in pages, when such a share of the pool is changed and such a share of the redo log is in
+    /// use.
     pub fn answer(&self, dirty: f64, log: f64) -> f64 {
         let by_dirty = if self.dirty_low_water > 0.0 && dirty >= self.dirty_low_water {
             self.io_capacity * dirty / (self.dirty_max + 0.01)

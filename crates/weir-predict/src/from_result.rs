@@ -2,13 +2,13 @@
 //!
 //! In: a [`weir_model::Plan`], or a [`weir_model::StudyResult`] whose runs calibrate the model of `weir-predict`.
 //! Out: numbers, with the tables and sentences that tell them. Nothing here talks to a server or prints; runs
-//! that verify predictions are made by the caller, from [`Verifying::plan`].
+//! that verify predictions are made by the caller, from [`VerificationPlan::plan`].
 //!
 //! Downwards: `verify` and `forecast` -> `drive_forecast` and `slo_capacity` -> `latency`, `growth` and
 //! `prices` -> `calibrated` -> `agreement` -> `measured` and `data_model` -> `pools`.
 
 mod agreement;
-mod calibrated;
+mod calibrated_model;
 mod cells;
 mod data_model;
 mod drive_forecast;
@@ -17,7 +17,7 @@ mod forecast;
 mod growth;
 mod latency;
 mod live_pool;
-mod measured;
+mod measured_runs;
 mod misses;
 mod pools;
 mod prices;
@@ -26,7 +26,7 @@ mod slo_capacity;
 mod trace;
 mod verify;
 
-pub use calibrated::Calibrated;
+pub use calibrated_model::CalibratedModel;
 pub use cells::ChosenCells;
 pub use data_model::DataModel;
 pub use drive_forecast::DriveForecast;
@@ -37,4 +37,4 @@ pub use misses::{Misses, misses};
 pub use prices::PriceList;
 pub use query::Query;
 pub use trace::{TraceMisses, trace_misses};
-pub use verify::{BLIND_FILE, Verification, VerifyOptions, Verifying};
+pub use verify::{BLIND_FILE, Verification, VerificationPlan, VerifyOptions};

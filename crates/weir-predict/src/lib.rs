@@ -38,7 +38,7 @@ pub use calibration::{
     Calibration, old_blocks_time_s, per_transaction, processor_s, write_settings,
 };
 pub use cliff::{Cliffs, REACHED, cliffs};
-pub use discrepancy::{Discrepancy, Observed};
+pub use discrepancy::{Discrepancy, Observation};
 pub use drive::DriveAbility;
 pub use error::PredictError;
 pub use flushing::Flushing;
@@ -55,7 +55,7 @@ pub use popularity::{
 };
 pub use queues::Demands;
 pub use residency::{OLD_SHARE, Residency, frozen, lru, lru_slope, midpoint};
-pub use simulation::{Scenario, Simulated, simulate};
+pub use simulation::{Scenario, SimulationResult, simulate};
 pub use stack::{Estimate, MissCurve, Sample, StackDistances, sampled_curve, sampled_pool};
 pub use supported_settings::check_variables;
 pub use system::{CONNECTIONS_BEYOND, Prediction, System};

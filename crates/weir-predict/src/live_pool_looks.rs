@@ -12,10 +12,10 @@ use std::collections::HashMap;
 
 use crate::{PageGroup, Popularity, PredictError};
 
-/// Fewer looks tell a page that is used now and then from one that is used often too badly.
+/// Fewest looks: with fewer samples, rare and frequent pages look alike.
 const LOOKS_MIN: u32 = 4;
 
-/// Which pages were in the pool, look by look.
+/// Pages that were in the pool, look by look.
 #[derive(Debug, Clone, Default)]
 pub struct Looks {
     /// Tablespace and page -> at how many looks.
@@ -43,7 +43,7 @@ impl Looks {
         sum / f64::from(self.looks.max(1))
     }
 
-    /// How often the pages of data of `pages` pages are asked for, per second, by a server that misses
+    /// Returns the rates at which pages of data of `pages` pages are asked for, per second, by a server that misses
     /// `misses_per_s`.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ mod tests {
     }
 
     impl List {
-        /// Whether `page` was missed.
+        /// Accesses `page`; returns true if it was missed.
         fn access(&mut self, page: u32) -> bool {
             self.now += 1;
             self.uses.push_back((page, self.now));

@@ -1,4 +1,4 @@
-//! Which pages earn their memory.
+//! Pages that earn their memory.
 //!
 //! A page that is read again and again keeps a share of a drive busy; kept in memory it takes a share of that. The
 //! two cost the same at one interval between uses (Gray and Putzolu, "The 5 minute rule for trading memory for
@@ -10,7 +10,7 @@ const ROUNDS_MAX: u32 = 30;
 /// Pools that differ by less agree.
 const AGREED: f64 = 1e-3;
 
-/// What is paid, in one currency and for the same time.
+/// Prices in one currency and for the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prices {
     /// For a GiB of memory.

@@ -16,7 +16,7 @@ const LEAST_S: f64 = 1e-12;
 /// Share of a station's throughput at which more connections add nothing that could be told.
 const SATURATED: f64 = 1.0 - 1e-9;
 
-/// What a transaction spends its time at.
+/// Resource that a transaction spends its time at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -42,7 +42,7 @@ impl Resource {
 /// A station: servers with one queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Station {
-    /// What it is.
+    /// Resource of the station.
     pub resource: Resource,
     /// Servers.
     pub servers: u32,
@@ -118,8 +118,8 @@ impl Network {
         last.expect("invariant: there is at least one connection")
     }
 
-    /// What limits at so many transactions per second: the busiest station, or nothing when none is busy for
-    /// more than half of the time.
+    /// Returns the bottleneck at so many transactions per second: the busiest station, or nothing when none is busy
+    /// for more than half of the time.
     pub fn limit(&self, transactions_per_s: f64) -> Resource {
         let busy = |station: &&Station| transactions_per_s * station.least_s();
         let busiest = self.stations.iter();
@@ -209,7 +209,7 @@ impl Subset {
     }
 }
 
-/// What is left of the write of the log that goes on when a commit arrives, as a share of it.
+/// Returns the rest of the write of the log that goes on when a commit arrives, as a share of it.
 ///
 /// Writes follow one another, and a transaction began when one ended. One that takes an exponential time before its
 /// commit arrives anywhere in a write if that time is long, and just after its begin if it is short:
@@ -259,7 +259,7 @@ impl Queue {
         self.demand_s / self.servers
     }
 
-    /// How long one more client stays.
+    /// Adds a client; returns the time that it stays.
     fn arrive(&mut self) -> f64 {
         let idle: f64 = (0..)
             .zip(&self.fewer)

@@ -112,7 +112,7 @@ pub(crate) mod tests {
 
     pub(crate) fn ability(name: &str) -> DriveAbility {
         let profile = profiles::load(name, Some(Path::new(DRIVES))).unwrap();
-        DriveAbility::of(&profile, 1.0).unwrap()
+        DriveAbility::from_profile(&profile, 1.0).unwrap()
     }
 
     /// 10,000 pages, asked for alike, ten a transaction.

@@ -31,7 +31,7 @@ const TOLERANCE: usize = 20;
 /// Share of the young sublist that a page sinks before a use moves it again.
 const SUNK_SHARE: f64 = 0.25;
 
-/// What a pool is like.
+/// Settings of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoolSettings {
     /// Frames, for pages and free.
@@ -84,7 +84,7 @@ impl PoolSettings {
     }
 }
 
-/// What a reference came to.
+/// Result of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// The page was there.
@@ -96,7 +96,7 @@ pub enum Access {
     },
 }
 
-/// What a pool has counted.
+/// Counters of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PoolCounts {
     /// References.
@@ -135,7 +135,7 @@ impl Pool {
         }
     }
 
-    /// What was counted since [`Pool::new`] or [`Pool::forget_counts`].
+    /// Returns the counts since [`Pool::new`] or [`Pool::forget_counts`].
     pub fn counts(&self) -> PoolCounts {
         self.counts
     }

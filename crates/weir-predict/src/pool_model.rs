@@ -64,22 +64,22 @@ impl<'a> PoolModel<'a> {
         }
     }
 
-    /// Its frames for the pages in question.
+    /// Returns its frames for the pages in question.
     pub fn pages(&self) -> f64 {
         self.pages
     }
 
-    /// What it holds while pages are promoted.
+    /// Returns its content while pages are promoted.
     pub fn promoting(&self) -> Residency {
         self.promoting
     }
 
-    /// What it holds when hardly a page is promoted.
+    /// Returns its content when hardly a page is promoted.
     pub fn frozen(&self) -> Residency {
         self.frozen
     }
 
-    /// Whether a frozen pool promotes pages again at so many transactions per second.
+    /// Returns true if a frozen pool promotes pages again at so many transactions per second.
     pub(crate) fn thaws_at(&self, transactions_per_s: f64) -> bool {
         self.frozen.stay >= self.old_blocks_time_s * transactions_per_s
     }

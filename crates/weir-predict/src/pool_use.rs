@@ -1,4 +1,4 @@
-//! What a server does with its pool's frames: how many it keeps free, and how it evicts.
+//! Use of a pool's frames by a server: the number that it keeps free, and its eviction.
 //!
 //! Read in the sources that are named, and held against counters and page lists of `MySQL` 9.7.4 and `MariaDB` 10.11.19
 //! (docs/decisions/0009-predicting-misses.md).
@@ -25,20 +25,20 @@ const UPPER_EVICTED: f64 = 0.45;
 /// tablespaces, the dictionary (`Innodb_buffer_pool_pages_data`).
 const MYSQL_OWN_PAGES: f64 = 1_060.0;
 
-/// How a server uses its pool.
+/// Use of a pool by its server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoolUse {
     /// Of which kind it is.
     pub flavor: Flavor,
     /// `innodb_lru_scan_depth`, pages.
     pub lru_scan_depth: f64,
-    /// What is in it when the load begins.
+    /// Content of the pool when the load begins.
     pub start: PoolStart,
-    /// Whether its transactions change pages.
+    /// True if its transactions change pages.
     pub changes_pages: bool,
 }
 
-/// How frames become free where not all pages fit.
+/// Way in which frames become free where not all pages fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refill {
     /// One page is evicted for one that is read: `MySQL`, whose page cleaner sleeps while nothing is changed.
@@ -65,7 +65,7 @@ impl PoolUse {
     /// # Errors
     ///
     /// A variable that is no number.
-    pub fn of(
+    pub fn new(
         flavor: Flavor,
         variables: &BTreeMap<String, String>,
         start: PoolStart,
@@ -97,8 +97,8 @@ impl PoolUse {
         (frames + popularity.upper_pages()) / self.frames_of_a_page()
     }
 
-    /// What `pages` pages of a pool hold when its old sublist turns over within `innodb_old_blocks_time`; `promoting`:
-    /// when it does not.
+    /// Returns the content of `pages` pages of a pool when its old sublist turns over within `innodb_old_blocks_time`;
+    /// `promoting`: when it does not.
     ///
     /// Only a server that evicts one page for another freezes then. Evicting many at once and reading others in
     /// their place moves the border of the sublists, which makes a part of the latter young and so mixes
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn pool(flavor: Flavor, changes_pages: bool) -> PoolUse {
-        PoolUse::of(flavor, &BTreeMap::new(), PoolStart::Cold, changes_pages).unwrap()
+        PoolUse::new(flavor, &BTreeMap::new(), PoolStart::Cold, changes_pages).unwrap()
     }
 
     fn turning_over(pool: PoolUse, popularity: &Popularity, frames: f64) -> Residency {

@@ -1,4 +1,4 @@
-//! How often each page is asked for, in groups of pages that are asked for alike.
+//! Rate at which each page is asked for, in groups of pages that are asked for alike.
 //!
 //! From the workload's key distributions alone: a leaf of an index gets the share of the keys that
 //! fall on its rows. What order entry and workload files ask for is not validated by runs. The upper levels of the
@@ -18,15 +18,15 @@ pub use self::workload::{LeafCapacity, TableSet, UndoLogs, popularity_of};
 /// Pages that are asked for equally often.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageGroup {
-    /// How many.
+    /// Number of pages.
     pub pages: f64,
-    /// How often each is asked for, per transaction.
+    /// Rate at which each is asked for, per transaction.
     pub rate: f64,
-    /// How often each is changed, per transaction.
+    /// Rate at which each is changed, per transaction.
     pub write_rate: f64,
 }
 
-/// How often the pages of a data set are asked for.
+/// Rates at which the pages of a data set are asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Popularity {
     groups: Vec<PageGroup>,

@@ -4,7 +4,7 @@ use crate::DriveAbility;
 use crate::network::{Network, Resource, Station};
 use crate::writes::{WriteSettings, Writes};
 
-/// What a transaction takes of the host, as a run has measured it.
+/// Demands of a transaction on the host, as a run has measured them.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Demands {
     /// Cores that serve.
@@ -25,9 +25,9 @@ pub struct Demands {
 /// Transactions that read so many pages on a drive.
 #[derive(Clone, Copy)]
 pub(crate) struct Queues<'a> {
-    /// What each takes of the host.
+    /// Demands of each on the host.
     pub(crate) demands: &'a Demands,
-    /// How the server writes.
+    /// Write settings of the server.
     pub(crate) settings: &'a WriteSettings,
     pub(crate) drive: &'a DriveAbility,
     /// Pages that each reads.

@@ -1,4 +1,4 @@
-//! Which pages are in the pool, in steady state: misses as a function of the pool's size.
+//! Pages in the pool in steady state: misses as a function of the pool's size.
 //!
 //! References are taken to be independent, which those of the built-in workloads are. Three
 //! answers to three states of InnoDB's list: [`lru`] (`innodb_old_blocks_time` = 0: a page moves to
@@ -19,15 +19,15 @@ use crate::Popularity;
 /// Share of the list that is its old sublist: `innodb_old_blocks_pct` = 37, its default.
 pub const OLD_SHARE: f64 = 0.37;
 
-/// What a pool of some size holds in steady state.
+/// Content of a pool of some size in steady state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Residency {
     /// Pages that a transaction has to read.
     pub misses: f64,
     /// The same as a share of its references.
     pub miss_ratio: f64,
-    /// How long a page that is not asked for again stays, transactions. In a list of two parts with promotion that
-    /// depends on the page's position; there it is the value of one list that misses as much.
+    /// Time for which a page that is not asked for again stays, transactions. In a list of two parts with promotion
+    /// that depends on the page's position; there it is the value of one list that misses as much.
     pub stay: f64,
 }
 

@@ -26,7 +26,7 @@ const WRITES_WAITING_MAX: u32 = 256;
 /// Share of the transactions that only fill the queues.
 const WARM_UP: f64 = 0.2;
 
-/// What is simulated.
+/// Scenario of a simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Connections, each with one transaction at a time.
@@ -65,9 +65,9 @@ pub struct Scenario {
     pub seed: u64,
 }
 
-/// What came of it.
+/// Result of a simulation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Simulated {
+pub struct SimulationResult {
     /// Transactions per second.
     pub transactions_per_s: f64,
     /// Mean time of a transaction, seconds.
@@ -76,7 +76,7 @@ pub struct Simulated {
     pub latencies: Latencies,
 }
 
-impl Simulated {
+impl SimulationResult {
     /// The times of the transactions as results have them.
     pub fn latency(&self) -> LatencySummary {
         let us = |quantile| self.latencies.quantile_us(quantile).unwrap_or(0.0);
@@ -93,7 +93,7 @@ impl Simulated {
 }
 
 /// Runs `scenario` on `drive`, which should be idle at time 0.
-pub fn simulate(scenario: &Scenario, drive: &mut dyn DeviceModel) -> Simulated {
+pub fn simulate(scenario: &Scenario, drive: &mut dyn DeviceModel) -> SimulationResult {
     let mut world = World::new(scenario, drive);
     for client in 0..scenario.connections.max(1) {
         world.begin(client, 0);
@@ -123,7 +123,7 @@ struct World<'a> {
     random: Random,
     clients: Vec<Client>,
     cores_free: u32,
-    /// Who waits for a core.
+    /// Workers that wait for a core.
     ready: VecDeque<Worker>,
     log: Log,
     cleaner: Cleaner,
@@ -175,7 +175,7 @@ impl<'a> World<'a> {
         (self.scenario.statements.round() as u32).saturating_sub(1)
     }
 
-    /// What is waited for in a turn.
+    /// Draws the time that a turn waits.
     fn turn(&mut self) -> Nanoseconds {
         let turns = f64::from(self.turns()) + 1.0;
         self.random.exponential_ns(self.scenario.wait_s / turns)
@@ -321,7 +321,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// When the copies of so many pages are written.
+    /// Returns the time at which the copies of so many pages are written.
     fn copy(&mut self, pages: u64, place: u64, now: Nanoseconds) -> Nanoseconds {
         let bytes = pages * PAGE;
         let op = Op {
@@ -347,7 +347,7 @@ impl<'a> World<'a> {
         self.agenda.add(done, Event::PageWritten);
     }
 
-    /// When the drive is done with a page of the data.
+    /// Returns the time at which the drive is done with a page of the data.
     fn submit_page(&mut self, kind: OpKind, now: Nanoseconds) -> Nanoseconds {
         if self.scenario.emulation_s > 0.0 {
             self.want_core(Worker::Drive, now);
@@ -383,11 +383,11 @@ impl<'a> World<'a> {
         self.counts[Latencies::bucket(latency)] += 1;
     }
 
-    fn outcome(self) -> Simulated {
+    fn outcome(self) -> SimulationResult {
         let latencies = Latencies::from_counts(self.counts);
         let measured = latencies.count().max(1) as f64;
         let seconds = (self.last - self.measured_from).max(1) as f64 / 1e9;
-        Simulated {
+        SimulationResult {
             transactions_per_s: measured / seconds,
             response_s: self.latency_ns_sum as f64 / 1e9 / measured,
             latencies,

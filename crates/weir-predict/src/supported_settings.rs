@@ -1,4 +1,4 @@
-//! Which servers the model describes: settings that it has no terms for are refused, not ignored.
+//! Servers that the model describes: settings that it has no terms for are refused, not ignored.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use weir_model::{Flavor, ServerVariables};
 use crate::PredictError;
 
 /// A variable that has to have one value, and what the model takes for granted because of it.
-struct Granted {
+struct RequiredSetting {
     name: &'static str,
     value: &'static str,
     why: &'static str,
 }
 
-const GRANTED: [Granted; 3] = [
-    Granted {
+const GRANTED: [RequiredSetting; 3] = [
+    RequiredSetting {
         name: PAGE_SIZE,
         value: "16384",
         why: "pages are taken to be 16 KiB",
     },
-    Granted {
+    RequiredSetting {
         name: "innodb_old_blocks_pct",
         value: "37",
         why: "37 % of a pool's list is taken to be its old part",
     },
-    Granted {
+    RequiredSetting {
         name: "innodb_random_read_ahead",
         value: "OFF",
         why: "pages are taken to be read when they are asked for",

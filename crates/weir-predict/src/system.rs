@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use crate::cleaning::Cleaning;
+use crate::cleaning::CleaningModel;
 use crate::network::Resource;
 use crate::pool_model::{ListState, PoolModel};
 use crate::queues::{Demands, Queues};
@@ -15,21 +15,21 @@ pub const CONNECTIONS_BEYOND: f64 = 1.5;
 /// A workload on a server.
 #[derive(Debug, Clone)]
 pub struct System {
-    /// Its pages.
+    /// Rates at which its pages are asked for.
     pub popularity: Popularity,
-    /// How it writes.
+    /// Write settings.
     pub writes: WriteSettings,
-    /// How it uses its pool.
+    /// Use of its pool.
     pub pool_use: PoolUse,
     /// `innodb_old_blocks_time`, seconds.
     pub old_blocks_time_s: f64,
-    /// What it takes of the host.
+    /// Demands on the host.
     pub demands: Demands,
-    /// What its runs say of the model's errors.
+    /// Errors of the model, from its runs.
     pub discrepancy: Discrepancy,
 }
 
-/// What is predicted of one pool, drive and number of connections.
+/// Prediction for one pool, drive and number of connections.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Prediction {
     /// Connections.
@@ -46,11 +46,11 @@ pub struct Prediction {
     pub page_writes: f64,
     /// Share of them that the page cleaner writes in batches.
     pub cleaned: f64,
-    /// What limits.
+    /// Bottleneck.
     pub limit: Resource,
     /// The state of the pool's list.
     pub list: ListState,
-    /// What runs in places that are alike have the model's throughput multiplied by, which was done.
+    /// Factor by which the model's throughput was multiplied, from runs in places that are alike.
     pub corrected_by: f64,
 }
 
@@ -153,7 +153,7 @@ impl System {
 
 /// A throughput, and what is written at it.
 #[derive(Clone, Copy)]
-struct Agreed {
+struct EquilibriumPoint {
     writes: Writes,
     transactions_per_s: f64,
 }
@@ -162,7 +162,7 @@ struct Agreed {
 struct Branch<'a> {
     residency: Residency,
     changed: ChangedPages<'a>,
-    cleaning: Cleaning<'a>,
+    cleaning: CleaningModel<'a>,
 }
 
 impl<'a> Branch<'a> {
@@ -177,22 +177,30 @@ impl<'a> Branch<'a> {
         Self {
             residency,
             changed: settings.changed_pages(&system.popularity, pages, residency),
-            cleaning: Cleaning::new(system.queues(drive, residency.misses), connections.max(1)),
+            cleaning: CleaningModel::new(
+                system.queues(drive, residency.misses),
+                connections.max(1),
+            ),
         }
     }
 
-    /// What is written and the throughput say each other: both are taken where they agree.
-    fn agreed(&self, connections: u32) -> Agreed {
+    /// Finds the throughput and the writes that agree: each follows from the other.
+    fn agreed(&self, connections: u32) -> EquilibriumPoint {
         let pace = |writes| self.cleaning.pace(writes, connections);
         let writes = self.changed.writes(pace);
-        Agreed {
+        EquilibriumPoint {
             writes,
             transactions_per_s: pace(writes).transactions_per_s,
         }
     }
 
-    fn prediction(&self, agreed: Agreed, connections: u32, list: ListState) -> Prediction {
-        let Agreed {
+    fn prediction(
+        &self,
+        agreed: EquilibriumPoint,
+        connections: u32,
+        list: ListState,
+    ) -> Prediction {
+        let EquilibriumPoint {
             writes,
             transactions_per_s,
         } = agreed;

@@ -40,7 +40,7 @@ impl PageReads {
     /// A file that cannot be read, or that is no trace.
     pub fn read(path: &Path) -> Result<Self, PredictError> {
         let mut reader = TraceReader::open(path)?;
-        let mut taking = Taking::up_to(READS_MAX);
+        let mut taking = TraceScan::up_to(READS_MAX);
         for operation in reader.by_ref() {
             taking.take(&operation?);
         }
@@ -70,7 +70,7 @@ impl PageReads {
 }
 
 /// A trace that is being read.
-struct Taking {
+struct TraceScan {
     reads: PageReads,
     reads_max: usize,
     /// Numbers of the pages, by file and place.
@@ -78,7 +78,7 @@ struct Taking {
     first_ns: Option<u64>,
 }
 
-impl Taking {
+impl TraceScan {
     fn up_to(reads_max: usize) -> Self {
         Self {
             reads: PageReads::default(),
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn of_a_long_trace_the_first_reads_are_taken() {
-        let mut taking = Taking::up_to(3);
+        let mut taking = TraceScan::up_to(3);
         for second in 0..5 {
             taking.take(&TraceOperation {
                 at_ns: second * 1_000_000_000,

@@ -29,11 +29,11 @@ pub struct WriteSettings {
     pub doublewrite: bool,
     /// Commits wait until their redo is on the drive.
     pub durable_commits: bool,
-    /// When changed pages are written.
+    /// Time at which changed pages are written.
     pub flushing: Flushing,
 }
 
-/// What a transaction writes.
+/// Writes of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Writes {
     /// Pages, to their places.
@@ -47,7 +47,7 @@ pub struct Writes {
     pub cleaned: f64,
 }
 
-/// How fast transactions are, and what the page cleaner does about them.
+/// Pace of transactions, and of the page cleaner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
     /// Transactions per second.
@@ -66,11 +66,11 @@ pub struct ChangedPages<'a> {
     frames: f64,
     /// Pages that a transaction reads, for each of which one leaves.
     misses: f64,
-    groups: Vec<Changed>,
+    groups: Vec<DirtyPages>,
 }
 
 #[derive(Debug)]
-struct Changed {
+struct DirtyPages {
     pages: f64,
     /// Mean time from a write to the next change, transactions.
     clean: f64,
@@ -93,7 +93,7 @@ impl WriteSettings {
             frames,
             misses: residency.misses,
             groups: changed
-                .map(|group| Changed {
+                .map(|group| DirtyPages {
                     pages: group.pages,
                     clean: 1.0 / group.write_rate,
                     stay: until_unused(group.rate, residency.stay),
@@ -102,7 +102,7 @@ impl WriteSettings {
         }
     }
 
-    /// What is written with so many pages.
+    /// Returns the writes with so many pages.
     pub(crate) fn of_pages(&self, pages: f64) -> Writes {
         let again = if self.doublewrite { PAGE_BYTES } else { 0.0 };
         let waited_for = self.durable_commits && self.redo_bytes > 0.0;
@@ -117,7 +117,8 @@ impl WriteSettings {
 }
 
 impl ChangedPages<'_> {
-    /// What a transaction writes when transactions and page cleaner go at the pace that what is written leaves them.
+    /// Returns the writes of a transaction when transactions and page cleaner go at the pace that those writes leave
+    /// them.
     pub fn writes(&self, pace: impl Fn(Writes) -> Pace) -> Writes {
         self.writes_within(self.cycle(pace))
     }
@@ -145,9 +146,10 @@ impl ChangedPages<'_> {
         })
     }
 
-    /// What a transaction writes when each page is written so long after its first change.
+    /// Returns the writes of a transaction when each page is written so long after its first
+    /// change.
     fn writes_within(&self, cycle: f64) -> Writes {
-        let pages = |group: &Changed| 1.0 / (cycle.min(group.stay) + group.clean);
+        let pages = |group: &DirtyPages| 1.0 / (cycle.min(group.stay) + group.clean);
         let writes = self.settings.of_pages(self.sum(pages));
         let evicted = self.misses * self.dirty_within(cycle) / self.frames;
         Writes {
@@ -164,7 +166,7 @@ impl ChangedPages<'_> {
         })
     }
 
-    fn sum(&self, of: impl Fn(&Changed) -> f64) -> f64 {
+    fn sum(&self, of: impl Fn(&DirtyPages) -> f64) -> f64 {
         let groups = self.groups.iter();
         groups.map(|group| group.pages * of(group)).sum()
     }

@@ -1,4 +1,4 @@
-//! What an emulated drive has counted, from the process that holds the drive: all that `weir drive stat` shows.
+//! Counters of an emulated drive, from the process that holds the drive: all that `weir drive stat` shows.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Why a sample could not be taken.
+//! Reason that a sample could not be taken.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Why a sample is missing.
+/// Reason that a sample is missing.
 #[derive(Debug, Error)]
 pub enum ProbeError {
     /// A file of /proc could not be read: usually the process has ended.
@@ -22,7 +22,7 @@ pub enum ProbeError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What was looked for.
+        /// Thing that was looked for.
         what: &'static str,
     },
     /// The process has ended; its parent has not taken note yet.
@@ -34,7 +34,7 @@ pub enum ProbeError {
     /// The server did not answer, or refused.
     #[error("cannot ask the server: {}", source.words())]
     Server {
-        /// What the connection said.
+        /// Error of the connection.
         source: Box<weir_mysql::ClientError>,
     },
     /// The drive has no statistics: it was unmounted, or does not answer.
@@ -43,15 +43,15 @@ pub enum ProbeError {
     /// An agent on another host gave no sample.
     #[error("agent {agent}: {why}")]
     Agent {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
-        /// Why.
+        /// Reason.
         why: String,
     },
     /// The reading took so long that its time is unknown.
     #[error("the reading took {:.2} s, longer than the {:.2} s between samples", took.as_secs_f64(), interval.as_secs_f64())]
     Late {
-        /// How long it took.
+        /// Time that it took.
         took: Duration,
         /// The time between samples.
         interval: Duration,

@@ -6,23 +6,23 @@
 //! not be read in time is a gap with its reason, never a zero.
 #![warn(clippy::missing_errors_doc)]
 
-mod catalogue;
 mod drive;
 mod error;
 mod host;
 mod probe;
 mod probe_parts;
+mod probes_page;
 mod proc_file;
 mod process;
 mod readings;
 mod sampler;
 mod server;
 
-pub use catalogue::catalogue;
 pub use drive::{DriveProbe, ReplicaDriveProbe};
 pub use error::ProbeError;
 pub use host::{HostProbe, Memory, block_device, memory, processor};
 pub use probe::Probe;
+pub use probes_page::probes_page;
 pub use process::ProcessProbe;
 pub use readings::{Loss, Readings};
 pub use sampler::Sampler;

@@ -1,10 +1,10 @@
-//! What every probe can do.
+//! Interface of every probe.
 
 use crate::{ProbeError, Readings};
 
 /// Reads the metrics of one source.
 pub trait Probe: Send {
-    /// What is probed, for messages: `server status`.
+    /// Returns the name for messages: `server status`.
     fn name(&self) -> &'static str;
 
     /// Reads all metrics of the source once. A metric that the source does not have is left out.

@@ -4,7 +4,7 @@ use crate::{ProbeError, Readings};
 
 /// One part of a source.
 pub(crate) trait Part<Source: ?Sized>: Send {
-    /// What it reads, for messages.
+    /// Returns the name of its source, for messages.
     fn name(&self) -> &'static str;
 
     /// Reads it once.

@@ -29,7 +29,7 @@ impl ProcFile {
         }
     }
 
-    /// Its text now.
+    /// Reads its present text.
     pub(crate) fn read(&mut self) -> Result<&str, ProbeError> {
         let length = self.fill().map_err(ProbeError::read(&self.path))?;
         str::from_utf8(&self.buffer[..length]).map_err(|_| ProbeError::format(&self.path, "text")())

@@ -13,7 +13,7 @@ use crate::{Probe, ProbeError, Readings};
 pub struct ProcessProbe {
     name: &'static str,
     pid: u32,
-    /// Where its process id is read, where another process may take its place.
+    /// Source of its process id, where another process may take its place.
     pids: Option<Arc<AtomicU32>>,
     stat: ProcFile,
     cpu: Metric,

@@ -1,5 +1,5 @@
-//! Where a probe puts what it has read: series are made once and then only grow, so that a sample
-//! allocates nothing.
+//! Store of a probe's readings: series are made once and then only grow, so that a sample allocates
+//! nothing.
 
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use crate::ProbeError;
 pub struct Loss {
     /// The part.
     pub source: String,
-    /// Why.
+    /// Reason.
     pub error: ProbeError,
 }
 
-/// What one probe has read so far, and what it is reading now.
+/// Readings of one probe so far, and those of the present sample.
 #[derive(Debug, Default)]
 pub struct Readings {
     series: Vec<Series>,
@@ -58,7 +58,7 @@ impl Readings {
         }
     }
 
-    /// What was added since the last sample was complete.
+    /// Returns the readings since the last sample was complete.
     pub fn pending(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.pending.iter().map(|(position, value)| {
             let series = &self.series[*position];
@@ -82,7 +82,7 @@ impl Readings {
         self.pending.clear();
     }
 
-    /// What was lost since this was last asked for.
+    /// Returns the losses since the last call.
     pub fn take_losses(&mut self) -> Vec<Loss> {
         std::mem::take(&mut self.losses)
     }

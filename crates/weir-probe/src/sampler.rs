@@ -12,7 +12,7 @@ use crate::{Probe, ProbeError, Readings};
 #[derive(Debug)]
 pub struct Sampler {
     stop: Arc<Stop>,
-    /// What each probe sampled last.
+    /// Latest sample of each probe.
     latest: Vec<Latest>,
     threads: Vec<JoinHandle<(Vec<Series>, Vec<Gap>)>>,
 }
@@ -246,9 +246,9 @@ mod tests {
     use super::*;
 
     /// A probe that does what a closure does.
-    struct Scripted<F>(F);
+    struct ClosureProbe<F>(F);
 
-    impl<F: FnMut(&mut Readings) -> Result<(), ProbeError> + Send> Probe for Scripted<F> {
+    impl<F: FnMut(&mut Readings) -> Result<(), ProbeError> + Send> Probe for ClosureProbe<F> {
         fn name(&self) -> &'static str {
             "scripted"
         }
@@ -289,13 +289,13 @@ mod tests {
     fn a_stalled_probe_does_not_stall_another_and_its_sample_is_a_gap() {
         let (release, stalled) = mpsc::channel::<()>();
         let (count, counted) = mpsc::channel();
-        let stalling = Scripted(move |readings: &mut Readings| {
+        let stalling = ClosureProbe(move |readings: &mut Readings| {
             // Until the test lets go of its end of the channel.
             let _ = stalled.recv();
             readings.add(metrics::STATUS_QUESTIONS, 1.0);
             Ok(())
         });
-        let steady = Scripted(move |readings: &mut Readings| {
+        let steady = ClosureProbe(move |readings: &mut Readings| {
             let _ = count.send(());
             readings.add(metrics::HOST_CPU_USER, 1.0);
             Ok(())
@@ -326,7 +326,7 @@ mod tests {
     fn failures_and_impossible_values_are_gaps_not_samples() {
         let mut turn = 0;
         let (count, counted) = mpsc::channel();
-        let probe = Scripted(move |readings: &mut Readings| {
+        let probe = ClosureProbe(move |readings: &mut Readings| {
             turn += 1;
             readings.add(metrics::DRIVE_READS, 1.0);
             readings.add(metrics::DRIVE_READ_BUSY, f64::NAN);
@@ -361,7 +361,7 @@ mod tests {
     fn what_is_refused_at_the_first_success_was_never_to_be_had() {
         let (count, counted) = mpsc::channel();
         let mut turn = 0;
-        let probe = Scripted(move |readings: &mut Readings| {
+        let probe = ClosureProbe(move |readings: &mut Readings| {
             turn += 1;
             let _ = count.send(());
             if turn <= 2 {
@@ -387,7 +387,7 @@ mod tests {
     fn what_a_probe_lost_is_named_once_and_lasts_until_the_end() {
         let (count, counted) = mpsc::channel();
         let mut turn = 0;
-        let probe = Scripted(move |readings: &mut Readings| {
+        let probe = ClosureProbe(move |readings: &mut Readings| {
             turn += 1;
             if turn == 1 {
                 readings.lose("INNODB_METRICS", ProbeError::Drive);

@@ -26,7 +26,7 @@ use login::Login;
 pub use replica::ReplicaProbe;
 pub(crate) use status::variables_of;
 
-/// How long a server may take to answer before the sample is given up: later it would be of
+/// Time that a server may take to answer before the sample is given up: later it would be of
 /// another second.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -68,9 +68,9 @@ impl Probe for ServerProbe {
     }
 }
 
-/// Whether the server has said that it will never answer this: not to this account (1044, 1142,
-/// 1143, 1227, 1370), or that it has no such thing (1054, 1064, 1109, 1146, 1193, 1235, 1295).
-/// Numbers: MySQL error reference; MariaDB has the same.
+/// Returns true if the server will never answer this. The account may not ask (1044, 1142, 1143,
+/// 1227, 1370), or there is no such thing (1054, 1064, 1109, 1146, 1193, 1235, 1295). Numbers:
+/// MySQL error reference; MariaDB has the same.
 fn is_refused(error: &ProbeError) -> bool {
     const CODES: [u16; 12] = [
         1044, 1054, 1064, 1109, 1142, 1143, 1146, 1193, 1227, 1235, 1295, 1370,

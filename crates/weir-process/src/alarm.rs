@@ -29,7 +29,7 @@ pub fn instant_at(ns: u64) -> Instant {
     }
 }
 
-/// What the monotonic clock shows at `instant`, nanoseconds.
+/// Returns the time of the monotonic clock at `instant`, nanoseconds.
 pub fn ns_at(instant: Instant) -> u64 {
     let (now, shown) = (Instant::now(), monotonic_ns());
     let ahead = instant.saturating_duration_since(now).as_nanos() as u64;

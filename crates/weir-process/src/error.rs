@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::PathError;
 
-/// What can go wrong while recording or ending processes, mounts and directories.
+/// Errors of recording or ending processes, mounts and directories.
 #[derive(Debug, Error)]
 pub enum ProcessError {
     /// A file or directory could not be used.
@@ -25,7 +25,7 @@ pub enum ProcessError {
     /// A process could not be signalled.
     #[error("cannot signal process {pid} ({source})")]
     Signal {
-        /// Its id.
+        /// Id of the process.
         pid: u32,
         /// The system's reason.
         source: io::Error,
@@ -38,7 +38,7 @@ pub enum ProcessError {
     MemoryLimit {
         /// The limit.
         limit_bytes: u64,
-        /// What the system said.
+        /// Words of the system.
         why: String,
     },
     /// A mount could not be removed.

@@ -68,7 +68,7 @@ impl FlushCalls {
     /// # Errors
     ///
     /// A pair of sockets that the system does not give.
-    pub fn of(command: &mut Command) -> io::Result<Self> {
+    pub fn intercept(command: &mut Command) -> io::Result<Self> {
         let (of_child, of_parent) = UnixDatagram::pair()?;
         of_child.set_nonblocking(true)?;
         #[allow(unsafe_code)]
@@ -119,8 +119,8 @@ impl FlushCalls {
 /// Passes where `command`, which waits for its input, would have its flushes made.
 fn tried_on(mut command: Command) -> Result<(), FlushObstacle> {
     command.stdin(Stdio::piped()).stdout(Stdio::null());
-    let made =
-        FlushCalls::of(&mut command).map_err(|error| FlushObstacle::new("socket", &error))?;
+    let made = FlushCalls::intercept(&mut command)
+        .map_err(|error| FlushObstacle::new("socket", &error))?;
     let started = spawn_tied(&mut command, Signal::KILL);
     let mut child = started.map_err(|error| FlushObstacle::new("cat", &error))?;
     let found = made.serve(child.id());
@@ -329,11 +329,12 @@ mod tests {
 
     use super::*;
 
-    /// What `sync` of coreutils, which calls `fdatasync` or `fsync`, does to `path`.
+    /// Runs `sync` of coreutils, which calls `fdatasync` or `fsync`, on `path`; returns true if it
+    /// succeeded.
     fn synced(path: &std::path::Path, option: Option<&str>) -> bool {
         let mut command = Command::new("sync");
         command.args(option).arg(path);
-        let calls = FlushCalls::of(&mut command).unwrap();
+        let calls = FlushCalls::intercept(&mut command).unwrap();
         let mut child = command.spawn().unwrap();
         assert_eq!(calls.serve(child.id()).unwrap(), None);
         child.wait().unwrap().success()
@@ -366,7 +367,7 @@ mod tests {
     fn the_threads_end_with_the_child() {
         let (done, ended) = mpsc::channel();
         let mut command = Command::new("true");
-        let calls = FlushCalls::of(&mut command).unwrap();
+        let calls = FlushCalls::intercept(&mut command).unwrap();
         let mut child = command.spawn().unwrap();
         let listener = received(&calls.of_child).unwrap().unwrap();
         let pid = Pid::from_raw(child.id().cast_signed()).unwrap();

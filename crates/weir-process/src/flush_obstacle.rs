@@ -1,4 +1,4 @@
-//! Why the flushes of a server cannot be made beside its writes.
+//! Reason that the flushes of a server cannot be made beside its writes.
 
 use std::io;
 

@@ -18,7 +18,7 @@ pub struct ProcessIdentity {
 
 impl ProcessIdentity {
     /// The process that is `pid` now; `None` if there is none, or only its zombie.
-    pub fn of(pid: u32) -> Option<Self> {
+    pub fn for_pid(pid: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The command's name (field 2) may hold spaces and brackets; it ends at the last bracket.
         let mut after_name = stat.rsplit_once(')')?.1.split_ascii_whitespace();
@@ -34,12 +34,12 @@ impl ProcessIdentity {
     /// The calling process.
     pub fn current() -> Self {
         let pid = std::process::id();
-        Self::of(pid).expect("invariant: the calling process is alive and /proc is mounted")
+        Self::for_pid(pid).expect("invariant: the calling process is alive and /proc is mounted")
     }
 
-    /// Whether exactly this process still runs.
+    /// Returns true if exactly this process still runs.
     pub fn is_alive(self) -> bool {
-        Self::of(self.pid) == Some(self)
+        Self::for_pid(self.pid) == Some(self)
     }
 
     /// Sends `signal` to exactly this process; `Ok(false)` if it no longer runs.
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_process_is_alive_until_it_is_ended_and_a_reused_id_is_another_process() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let identity = ProcessIdentity::of(child.id()).unwrap();
+        let identity = ProcessIdentity::for_pid(child.id()).unwrap();
         let impostor = ProcessIdentity {
             started_ticks: identity.started_ticks + 1,
             ..identity

@@ -1,5 +1,6 @@
-//! What Weir starts on this machine: tied to its parent's life, recorded, and ended by id.
-//! Change here: how a child starts: `spawn.rs`; leftovers of a dead owner: `sweep.rs`; private files and logs: `private_file.rs`, `json_log.rs`.
+//! Processes, mounts and directories of Weir on this machine: tied to its parent's life, recorded, and ended by id.
+//! Change here: how a child starts: `spawn.rs`; leftovers of a dead owner: `sweep.rs`; private files and logs:
+//! `private_file.rs`, `json_log.rs`.
 //!
 //! Three layers of certainty that nothing stays behind. A child dies with its parent
 //! ([`spawn_tied`]: the kernel sends the signal, also after `kill -9`). What a child could not
@@ -47,5 +48,5 @@ pub use registry::{Entry, EntryKind, Registration, Registry};
 pub use runtime_directory::runtime_directory;
 pub use rustix::process::Signal;
 pub use spawn::{pin, spawn_standing, spawn_tied};
-pub use sweep::{Swept, sweep};
+pub use sweep::{SweptItem, sweep};
 pub use work_directory::WorkDirectory;

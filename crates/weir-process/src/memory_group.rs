@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{PathError, ProcessError};
 
-/// Where the kernel's control groups are mounted.
+/// Directory at which the kernel's control groups are mounted.
 const ROOT: &str = "/sys/fs/cgroup";
 
 /// Groups of Weir's.
@@ -70,7 +70,7 @@ impl MemoryGroup {
         fs::write(&file, pid.to_string()).map_err(PathError::on("write", &file))
     }
 
-    /// Its directory.
+    /// Returns the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

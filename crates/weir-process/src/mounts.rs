@@ -25,9 +25,9 @@ const NO_FLUSHES: [&str; 2] = ["nobarrier", "barrier=0"];
 /// A mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Where.
+    /// Directory of the mount.
     pub mountpoint: PathBuf,
-    /// Its type: `ext4`, `fuse.weir`.
+    /// Type of the file system: `ext4`, `fuse.weir`.
     pub file_system: String,
     /// Options of the mount and of the file system: `rw`, `nobarrier`.
     pub options: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Mount {
 
 impl Mount {
     /// The mount that `path` lies on; `None` where the table does not say.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn for_path(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let table = fs::read(TABLE).ok()?;
         let lines = table.split(|byte| *byte == b'\n');
@@ -46,12 +46,12 @@ impl Mount {
         above.max_by_key(|mount| mount.mountpoint.components().count())
     }
 
-    /// Whether it is a drive that Weir emulates.
+    /// Returns true if it is a drive that Weir emulates.
     pub fn is_drive(&self) -> bool {
         self.file_system == FILE_SYSTEM_TYPE
     }
 
-    /// Whether a power cut leaves nothing of it.
+    /// Returns true if a power cut leaves nothing of it.
     pub fn is_in_memory(&self) -> bool {
         IN_MEMORY.contains(&self.file_system.as_str())
     }
@@ -78,7 +78,7 @@ impl Mount {
     }
 }
 
-/// Whether a drive of Weir's is mounted exactly at `path`.
+/// Returns true if a drive of Weir's is mounted exactly at `path`.
 pub fn is_mounted(path: &Path) -> bool {
     let table = fs::read(TABLE).unwrap_or_default();
     let mut mounts = table.split(|byte| *byte == b'\n').filter_map(Mount::parse);
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_path_lies_on_the_deepest_mount_above_it() {
-        let mount = Mount::of(Path::new("/proc/self/status")).unwrap();
+        let mount = Mount::for_path(Path::new("/proc/self/status")).unwrap();
         assert_eq!(mount.file_system, "proc");
         assert!(!mount.is_drive());
-        assert_eq!(Mount::of(Path::new("/no/such/place")), None);
+        assert_eq!(Mount::for_path(Path::new("/no/such/place")), None);
     }
 }

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// What to do where a name leads nowhere, behind a reason.
+/// Remedy where a name leads nowhere, behind a reason.
 const CHECK_NAME: &str = "; check the name";
-/// What to do without a right, behind a reason.
+/// Remedy without a right, behind a reason.
 const NAME_ANOTHER: &str = "; name another path, or run as a user who has the right";
-/// What to do about a file system without room, behind a reason.
+/// Remedy for a file system without room, behind a reason.
 pub const MAKE_ROOM: &str = "; free some or choose another directory";
 
 /// A file or directory could not be used.
 #[derive(Debug, Error)]
 #[error("cannot {action} `{path}` ({source}){}", remedy(source))]
 pub struct PathError {
-    /// What was tried: `create`, `remove`.
+    /// Action that was tried: `create`, `remove`.
     pub action: &'static str,
     /// On what.
     pub path: PathBuf,
@@ -24,7 +24,7 @@ pub struct PathError {
     pub source: io::Error,
 }
 
-/// What to do about what the system says, where that is not plain.
+/// Returns the remedy for the system's error, where that is not plain.
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull => MAKE_ROOM,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PathError, ProcessError, ProcessIdentity, runtime_directory};
 
-/// What an entry stands for.
+/// Kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryKind {
@@ -23,7 +23,7 @@ pub enum EntryKind {
 /// Something that must not outlive its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// What it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
     /// For whom it exists: when this process is gone, the entry is a leftover.
     pub owner: ProcessIdentity,

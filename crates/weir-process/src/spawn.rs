@@ -84,7 +84,7 @@ mod tests {
     fn a_tied_child_dies_with_the_thread_that_started_it() {
         let child = std::thread::spawn(|| {
             let child = spawn_tied(Command::new("sleep").arg("60"), Signal::KILL).unwrap();
-            let identity = ProcessIdentity::of(child.id()).unwrap();
+            let identity = ProcessIdentity::for_pid(child.id()).unwrap();
             (child, identity)
         });
         let (mut child, _identity) = child.join().unwrap();

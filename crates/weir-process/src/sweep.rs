@@ -12,7 +12,7 @@ use crate::{
 
 /// One thing that a sweep ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Swept {
+pub enum SweptItem {
     /// A process, by its id.
     Process(EntryKind, u32),
     /// A mount.
@@ -28,7 +28,7 @@ pub enum Swept {
 /// # Errors
 ///
 /// A registry that cannot be read, or a process, mount or directory that cannot be ended or removed.
-pub fn sweep(registry: &Registry) -> Result<Vec<Swept>, ProcessError> {
+pub fn sweep(registry: &Registry) -> Result<Vec<SweptItem>, ProcessError> {
     let mut swept = Vec::new();
     let mut leftovers: Vec<_> = registry
         .entries()?
@@ -48,23 +48,23 @@ pub fn sweep(registry: &Registry) -> Result<Vec<Swept>, ProcessError> {
     Ok(swept)
 }
 
-fn end(entry: &Entry, swept: &mut Vec<Swept>) -> Result<(), ProcessError> {
+fn end(entry: &Entry, swept: &mut Vec<SweptItem>) -> Result<(), ProcessError> {
     if let Some(process) = entry.process
         && end_process(process)?
     {
-        swept.push(Swept::Process(entry.kind, process.pid));
+        swept.push(SweptItem::Process(entry.kind, process.pid));
     }
     if let Some(mountpoint) = &entry.mountpoint
         && is_mounted(mountpoint)
     {
         unmount(mountpoint)?;
-        swept.push(Swept::Mount(mountpoint.clone()));
+        swept.push(SweptItem::Mount(mountpoint.clone()));
     }
     if let Some(directory) = &entry.directory
         && directory.exists()
     {
         fs::remove_dir_all(directory).map_err(PathError::on("remove", directory))?;
-        swept.push(Swept::Directory(directory.clone()));
+        swept.push(SweptItem::Directory(directory.clone()));
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ mod tests {
     /// The identity of a process that has ended.
     fn ended() -> ProcessIdentity {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let identity = ProcessIdentity::of(child.id()).unwrap();
+        let identity = ProcessIdentity::for_pid(child.id()).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
         identity
@@ -105,7 +105,7 @@ mod tests {
         fs::create_dir(&left).unwrap();
         fs::create_dir(&wanted).unwrap();
         let mut server = Command::new("sleep").arg("60").spawn().unwrap();
-        let server_identity = ProcessIdentity::of(server.id()).unwrap();
+        let server_identity = ProcessIdentity::for_pid(server.id()).unwrap();
         let reaper = std::thread::spawn(move || server.wait().unwrap());
 
         let orphaned = Entry {
@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(
             swept,
             [
-                Swept::Process(EntryKind::Server, server_identity.pid),
-                Swept::Directory(left.clone())
+                SweptItem::Process(EntryKind::Server, server_identity.pid),
+                SweptItem::Directory(left.clone())
             ]
         );
         reaper.join().unwrap();

@@ -57,7 +57,7 @@ impl WorkDirectory {
         }
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use weir_model::{Bottleneck, LatencySummary, RunRecord, StudyResult, Utilization};
 use weir_stats::{mean_interval, median};
 
-use crate::number::{Rounded, grouped, percent};
+use crate::number::{RoundedNumber, grouped, percent};
 use crate::over_cells::{Variables, own_variables, shared_variables};
 use crate::words::{bottleneck_explanation, bottleneck_name, cell_label};
 
@@ -24,13 +24,13 @@ pub(crate) struct CellSummary<'a> {
     variables: Variables<'a>,
     /// Completed repetitions; all else is absent with 0.
     pub(crate) repetitions: usize,
-    pub(crate) queries_per_s_mean: Option<Rounded>,
-    pub(crate) queries_per_s_min: Option<Rounded>,
-    pub(crate) queries_per_s_max: Option<Rounded>,
+    pub(crate) queries_per_s_mean: Option<RoundedNumber>,
+    pub(crate) queries_per_s_min: Option<RoundedNumber>,
+    pub(crate) queries_per_s_max: Option<RoundedNumber>,
     /// The 95 % interval of the mean; absent with one repetition.
-    queries_per_s_low: Option<Rounded>,
-    queries_per_s_high: Option<Rounded>,
-    transactions_per_s_mean: Option<Rounded>,
+    queries_per_s_low: Option<RoundedNumber>,
+    queries_per_s_high: Option<RoundedNumber>,
+    transactions_per_s_mean: Option<RoundedNumber>,
     pub(crate) bottleneck: Option<BottleneckWords>,
     pub(crate) utilization: Option<UtilizationMedian>,
     pub(crate) latency_ms: Option<LatencyMedian>,
@@ -51,11 +51,11 @@ pub(crate) const CELL_HEADER: [&str; 8] = [
 ];
 
 impl CellSummary<'_> {
-    /// What a reader of a plain table wants to know of a cell; `-` where nothing was measured.
+    /// Returns the row of a plain table for a cell; `-` where nothing was measured.
     pub(crate) fn row(&self) -> [String; 8] {
         let none = || "-".to_owned();
-        let number = |value: Option<Rounded>| value.map_or_else(none, |v| grouped(v.get()));
-        let share = |value: Option<Rounded>| value.map_or_else(none, |v| percent(v.get()));
+        let number = |value: Option<RoundedNumber>| value.map_or_else(none, |v| grouped(v.get()));
+        let share = |value: Option<RoundedNumber>| value.map_or_else(none, |v| percent(v.get()));
         let range = self.queries_per_s_min.zip(self.queries_per_s_max);
         let range =
             range.map(|(low, high)| format!("{} to {}", grouped(low.get()), grouped(high.get())));
@@ -85,7 +85,7 @@ impl CellSummary<'_> {
     }
 }
 
-/// What limited most repetitions of a cell.
+/// Bottleneck of most repetitions of a cell.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct BottleneckWords {
@@ -100,30 +100,30 @@ pub(crate) struct BottleneckWords {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct UtilizationMedian {
-    pub(crate) host_cpu: Option<Rounded>,
-    pub(crate) server_cores: Option<Rounded>,
-    pub(crate) client_cpu: Option<Rounded>,
-    drive_cores: Option<Rounded>,
-    pub(crate) drive_read: Option<Rounded>,
-    pub(crate) drive_write: Option<Rounded>,
-    pub(crate) iowait: Option<Rounded>,
-    steal: Option<Rounded>,
-    other_cores: Option<Rounded>,
+    pub(crate) host_cpu: Option<RoundedNumber>,
+    pub(crate) server_cores: Option<RoundedNumber>,
+    pub(crate) client_cpu: Option<RoundedNumber>,
+    drive_cores: Option<RoundedNumber>,
+    pub(crate) drive_read: Option<RoundedNumber>,
+    pub(crate) drive_write: Option<RoundedNumber>,
+    pub(crate) iowait: Option<RoundedNumber>,
+    steal: Option<RoundedNumber>,
+    other_cores: Option<RoundedNumber>,
 }
 
 /// Medians of [`LatencySummary`], milliseconds.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LatencyMedian {
-    mean: Option<Rounded>,
-    pub(crate) p50: Option<Rounded>,
-    pub(crate) p95: Option<Rounded>,
-    pub(crate) p99: Option<Rounded>,
-    p999: Option<Rounded>,
-    max: Option<Rounded>,
+    mean: Option<RoundedNumber>,
+    pub(crate) p50: Option<RoundedNumber>,
+    pub(crate) p95: Option<RoundedNumber>,
+    pub(crate) p99: Option<RoundedNumber>,
+    p999: Option<RoundedNumber>,
+    max: Option<RoundedNumber>,
     /// Lowest and highest repetition.
-    p95_range: Option<(Rounded, Rounded)>,
-    p99_range: Option<(Rounded, Rounded)>,
+    p95_range: Option<(RoundedNumber, RoundedNumber)>,
+    p99_range: Option<(RoundedNumber, RoundedNumber)>,
 }
 
 /// One summary per cell of the plan, in the plan's order.
@@ -161,14 +161,14 @@ pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
                     .iter()
                     .copied()
                     .reduce(f64::min)
-                    .and_then(Rounded::fine),
+                    .and_then(RoundedNumber::fine),
                 queries_per_s_max: rates
                     .iter()
                     .copied()
                     .reduce(f64::max)
-                    .and_then(Rounded::fine),
-                queries_per_s_low: interval.and_then(|(low, _)| Rounded::fine(low)),
-                queries_per_s_high: interval.and_then(|(_, high)| Rounded::fine(high)),
+                    .and_then(RoundedNumber::fine),
+                queries_per_s_low: interval.and_then(|(low, _)| RoundedNumber::fine(low)),
+                queries_per_s_high: interval.and_then(|(_, high)| RoundedNumber::fine(high)),
                 transactions_per_s_mean: mean(&transactions),
                 bottleneck: bottleneck(&records),
                 utilization: (!records.is_empty()).then(|| utilization(&records)),
@@ -179,8 +179,8 @@ pub(crate) fn summaries(result: &StudyResult) -> Vec<CellSummary<'_>> {
         .collect()
 }
 
-fn mean(values: &[f64]) -> Option<Rounded> {
-    Rounded::fine(values.iter().sum::<f64>() / values.len() as f64)
+fn mean(values: &[f64]) -> Option<RoundedNumber> {
+    RoundedNumber::fine(values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The bottleneck of most repetitions; the first in the order of runs wins a tie.
@@ -209,9 +209,9 @@ fn bottleneck(records: &[&RunRecord]) -> Option<BottleneckWords> {
     })
 }
 
-fn median_of(records: &[&RunRecord], value: impl Fn(&RunRecord) -> f64) -> Option<Rounded> {
+fn median_of(records: &[&RunRecord], value: impl Fn(&RunRecord) -> f64) -> Option<RoundedNumber> {
     let values: Vec<_> = records.iter().map(|record| value(record)).collect();
-    Rounded::new(median(&values)?, 4)
+    RoundedNumber::new(median(&values)?, 4)
 }
 
 fn utilization(records: &[&RunRecord]) -> UtilizationMedian {
@@ -245,10 +245,13 @@ fn latency(records: &[&RunRecord]) -> LatencyMedian {
 }
 
 /// Lowest and highest repetition, milliseconds.
-fn range(records: &[&RunRecord], us: fn(&LatencySummary) -> f64) -> Option<(Rounded, Rounded)> {
+fn range(
+    records: &[&RunRecord],
+    us: fn(&LatencySummary) -> f64,
+) -> Option<(RoundedNumber, RoundedNumber)> {
     let values = || records.iter().map(|record| us(&record.latency) / 1e3);
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
-    Some((Rounded::new(low, 4)?, Rounded::new(high, 4)?))
+    Some((RoundedNumber::new(low, 4)?, RoundedNumber::new(high, 4)?))
 }
 
 #[cfg(test)]
@@ -277,7 +280,7 @@ mod tests {
         let words = summaries[1].bottleneck.as_ref().unwrap();
         assert_eq!((words.kind, words.repetitions), (Bottleneck::DriveWrite, 2));
         let host_cpu = summaries[1].utilization.as_ref().unwrap().host_cpu;
-        assert_eq!(host_cpu, Rounded::fine(0.7));
+        assert_eq!(host_cpu, RoundedNumber::fine(0.7));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What server and host counted per second, from the probes' samples.
+//! Counters of server and host per second, from the probes' samples.
 //!
 //! Every counter's rate and every gauge's mean over the measurement, as medians over a cell's
 //! repetitions; two ratios that a DBA asks for first stand before them.

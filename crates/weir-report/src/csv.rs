@@ -2,7 +2,7 @@
 
 use weir_model::StudyResult;
 
-use crate::run_table::{Column, columns};
+use crate::csv_columns::{Column, columns};
 
 /// The runs of `result` in the order in which they were made; nothing rounded.
 pub fn csv(result: &StudyResult) -> String {

@@ -127,7 +127,7 @@ fn writes(drive: &DriveProfile) -> Vec<Line> {
     lines
 }
 
-/// What lies behind the write buffer: flash, disks or a cloud's limits.
+/// Returns the lines on the media behind the write buffer: flash, disks or a cloud's limits.
 fn media(drive: &DriveProfile) -> Vec<Line> {
     let mut lines = Vec::new();
     match &drive.flash {
@@ -179,7 +179,7 @@ fn media(drive: &DriveProfile) -> Vec<Line> {
     lines
 }
 
-/// What flash is in time, and how long it lives.
+/// Returns the lines on the timing of flash, and its lifetime.
 fn nand(drive: &DriveProfile) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(nand) = &drive.nand {
@@ -254,7 +254,7 @@ fn front(drive: &DriveProfile) -> Vec<Line> {
     ]
 }
 
-/// What the figures rest on, and what others measured.
+/// Returns the lines on the evidence for the figures, and measurements by others.
 fn evidence(drive: &DriveProfile) -> Vec<Line> {
     let grade = drive
         .grade
@@ -310,7 +310,7 @@ fn guarantees(drive: &DriveProfile) -> Vec<Line> {
     lines
 }
 
-/// What a compressed block takes beyond its data.
+/// Returns the words for the bytes of a compressed block beyond its data.
 fn block_cost(drive: &DriveProfile) -> String {
     drive.block_cost.map_or(String::new(), |cost| {
         format!(

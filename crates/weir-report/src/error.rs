@@ -1,4 +1,4 @@
-//! What can go wrong when a report is made.
+//! Errors of a report.
 
 use thiserror::Error;
 

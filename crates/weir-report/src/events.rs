@@ -1,4 +1,4 @@
-//! What became of a study's events, and what they cost the load.
+//! Records of a study's events, and their cost for the load.
 
 mod close_up;
 mod details;
@@ -13,24 +13,24 @@ pub(crate) use self::close_up::CloseUp;
 use self::details::details;
 use self::outcome::outcomes;
 
-use crate::number::{Rounded, grouped};
+use crate::number::{RoundedNumber, grouped};
 use crate::words::cell_label;
 
-/// When an event was, for the axis of time.
+/// Time of an event, for the axis of time.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct EventSpan<'a> {
     name: &'a str,
-    from_s: Option<Rounded>,
-    to_s: Option<Rounded>,
+    from_s: Option<RoundedNumber>,
+    to_s: Option<RoundedNumber>,
 }
 
 impl<'a> EventSpan<'a> {
     pub(crate) fn new(event: &'a EventRecord) -> Self {
         Self {
             name: &event.name,
-            from_s: Rounded::new(event.began_s, 6),
-            to_s: Rounded::new(event.ended_s, 6),
+            from_s: RoundedNumber::new(event.began_s, 6),
+            to_s: RoundedNumber::new(event.ended_s, 6),
         }
     }
 }
@@ -67,7 +67,7 @@ pub(crate) const EVENT_HEADER: [&str; 11] = [
     "details",
 ];
 
-/// What the numbers of the table are.
+/// Note on the numbers of the table.
 pub(crate) const EVENT_NOTE: &str = "Medians of the repetitions. Waited for locks: by looks at the process \
     list every 50 ms. Longest pause: time in which no statement of the load was completed, to 2 ms. Throughput and p99: during all events of a run by \
     before them. Transactions lost: those that the rate before would have given until throughput and p99 were as \

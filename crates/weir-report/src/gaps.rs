@@ -1,11 +1,11 @@
-//! What the probes could not sample: said, so that an empty place in a figure is not taken for calm.
+//! Gaps in the samples: printed, so that an empty place in a figure is not taken for calm.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::{Gap, StudyResult};
 
-use crate::number::Rounded;
+use crate::number::RoundedNumber;
 use crate::words::count;
 
 /// A time of a run without samples of a source.
@@ -13,8 +13,8 @@ use crate::words::count;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct GapView<'a> {
     source: &'a str,
-    from_s: Option<Rounded>,
-    to_s: Option<Rounded>,
+    from_s: Option<RoundedNumber>,
+    to_s: Option<RoundedNumber>,
     reason: &'a str,
 }
 
@@ -22,8 +22,8 @@ impl<'a> GapView<'a> {
     pub(crate) fn new(gap: &'a Gap) -> Self {
         Self {
             source: &gap.source,
-            from_s: Rounded::new(gap.from_s, 4),
-            to_s: Rounded::new(gap.to_s, 4),
+            from_s: RoundedNumber::new(gap.from_s, 4),
+            to_s: RoundedNumber::new(gap.to_s, 4),
             reason: &gap.reason,
         }
     }

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use weir_model::{Comparison, ResultComparison, Verdict};
 
-use crate::answers::Answer;
-use crate::ranked::Ranked;
+use crate::comparison_sentences::Answer;
+use crate::ranked_findings::RankedFindings;
 use crate::statements::StatementTable;
 use crate::terminal::{Palette, push_answers, push_ranked};
 
-/// Whether `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %): the whole
-/// interval lies there, and no rule forbids to say so.
+/// Returns true if `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %).
+/// The whole interval lies there, and no rule forbids to say so.
 pub fn loss_is_established(comparison: &Comparison, gate: f64) -> bool {
     comparison.verdict == Verdict::Effect && comparison.ratio_high.is_some_and(|high| high < gate)
 }
@@ -27,10 +27,10 @@ pub fn result_comparison(compared: &ResultComparison, gate: Option<f64>) -> Stri
     push_answers(&mut out, &Answer::all(&compared.comparisons), palette);
     push_ranked(
         &mut out,
-        &Ranked::new(&compared.comparisons, &compared.findings),
+        &RankedFindings::new(&compared.comparisons, &compared.findings),
         palette,
     );
-    for statements in StatementTable::of(&compared.comparisons) {
+    for statements in StatementTable::tables(&compared.comparisons) {
         let _ = write!(out, "\n{}", statements.text());
     }
     if let Some(gate) = gate {

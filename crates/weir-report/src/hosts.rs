@@ -36,7 +36,7 @@ pub(crate) const HOST_HEADER: [&str; 10] = [
     "longest silence s",
 ];
 
-/// What the numbers of the table are.
+/// Note on the numbers of the table.
 pub(crate) const HOST_NOTE: &str = "Clock error: the start that all hosts had in common is known to so much. Clock \
     moved: against the leading host's, from the start to the end of the run, with its error. Began late: by the \
     host's own clock. Silence: between signs of life, which come every 0.5 s; a host that gives none for 2.25 s is \

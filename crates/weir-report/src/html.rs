@@ -4,14 +4,14 @@ use weir_model::JudgedResult;
 
 use crate::ReportError;
 use crate::page::Page;
-use crate::predicted::Predicted;
+use crate::predicted_throughput::PredictedThroughput;
 
 /// The page without a result, built by `make web`.
 const TEMPLATE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../web/dist/report.html"
 ));
-/// Where the result goes.
+/// Slot of the page for the result.
 const SLOT: &str = r#"<script type="application/json" id="weir-result">"#;
 
 /// The report of `result` as one HTML file that needs nothing else: no network, no other file.
@@ -28,7 +28,7 @@ pub fn html(result: &JudgedResult) -> Result<String, ReportError> {
 /// If the result cannot be written as JSON.
 pub fn html_with_predictions(
     result: &JudgedResult,
-    predicted: &[Predicted],
+    predicted: &[PredictedThroughput],
 ) -> Result<String, ReportError> {
     let json = page_json(result, predicted)?;
     let (before, after) = TEMPLATE.split_once(SLOT).ok_or(ReportError::NoSlot)?;
@@ -36,14 +36,18 @@ pub fn html_with_predictions(
     Ok([before, SLOT, &json, "</script>", after].concat())
 }
 
-/// What the page shows of `result`, as JSON that may stand inside a `<script>` element.
+/// Returns the content of the page for `result`, as JSON that may stand inside a `<script>`
+/// element.
 ///
 /// Sentences and names are the ones of this crate; series are rounded and, for many or long runs,
 /// drawn in coarser steps. [`crate::json`] has everything.
 ///
 /// # Errors
 /// If the result cannot be written as JSON.
-pub fn page_json(result: &JudgedResult, predicted: &[Predicted]) -> Result<String, ReportError> {
+pub fn page_json(
+    result: &JudgedResult,
+    predicted: &[PredictedThroughput],
+) -> Result<String, ReportError> {
     let page = Page::new(result).with_predictions(predicted);
     let json = serde_json::to_string(&page).map_err(ReportError::Serialize)?;
     Ok(escape_for_script(&json))

@@ -1,4 +1,4 @@
-//! What follows from several comparisons together, in sentences.
+//! Insights from several comparisons together, in sentences.
 
 use weir_model::{
     Analysis, CostRow, Interaction, MemoryEquivalent, Noise, OverallEffect, PoolElasticity, Ratio,

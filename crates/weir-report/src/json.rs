@@ -48,7 +48,7 @@ mod tests {
 
     const SCHEMA: &str = include_str!("../../../docs/result.schema.json");
 
-    /// What the published schema has against `document`.
+    /// Returns the objections of the published schema to `document`.
     fn objections(document: &Value) -> Vec<String> {
         let schema: Value = serde_json::from_str(SCHEMA).unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();

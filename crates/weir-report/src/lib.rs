@@ -1,20 +1,21 @@
 //! A result as HTML, JSON, Markdown, CSV and text for a terminal; all words for a reader.
-//! Change here: the first sentence: `advice.rs`; a comparison's: `answers.rs`; names of things: `words.rs`; a column of CSV: `run_table.rs`; what the page gets: `page.rs`; the page itself: `web/src/sections`.
+//! Change here: the first sentence: `first_sentence.rs`; a comparison's: `comparison_sentences.rs`; names of things: `words.rs`; a column of CSV: `csv_columns.rs`; what the page gets: `page.rs`; the page itself: `web/src/sections`.
 //!
 //! In: a [`weir_model::JudgedResult`]. Out: text. Nothing here measures, compares or does I/O. What
 //! is said in words is said here once: the page in `web/` shows the sentences that this crate
 //! wrote, so that terminal, ticket and page never disagree.
 #![warn(clippy::missing_errors_doc)]
 
-mod advice;
-mod answers;
 mod cells;
 mod claims;
+mod comparison_sentences;
 mod counters;
 mod csv;
+mod csv_columns;
 mod data_sheet;
 mod error;
 mod events;
+mod first_sentence;
 mod gaps;
 mod gate;
 mod hosts;
@@ -26,9 +27,8 @@ mod number;
 mod over_cells;
 mod page;
 mod percentiles;
-mod predicted;
-mod ranked;
-mod run_table;
+mod predicted_throughput;
+mod ranked_findings;
 mod runs;
 mod searches;
 mod served;
@@ -49,8 +49,8 @@ mod sample;
 #[cfg(test)]
 mod typescript;
 
-pub use answers::{comparison_name, sentence};
 pub use claims::claims_markdown;
+pub use comparison_sentences::{comparison_name, sentence};
 pub use csv::csv;
 pub use data_sheet::data_sheet;
 pub use error::ReportError;
@@ -59,7 +59,7 @@ pub use html::{html, html_with_predictions, page_json};
 pub use json::json;
 pub use markdown::markdown;
 pub use number::grouped;
-pub use predicted::{Predicted, PredictedDrive, PredictedPoint};
+pub use predicted_throughput::{PredictedDrive, PredictedPoint, PredictedThroughput};
 pub use served::{comparison_json, run_json, runs_json};
 pub use server_hosts::server_host_line;
 pub use table::table;

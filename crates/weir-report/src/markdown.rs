@@ -1,4 +1,4 @@
-//! What one pastes into a ticket: answers, cells, what limited them, findings and set-up.
+//! Report for a ticket: answers, cells, their bottlenecks, findings and set-up.
 
 use std::fmt::Write as _;
 

@@ -5,9 +5,9 @@ use serde::{Serialize, Serializer};
 /// A number for the page, rounded to a few significant digits; written without `.0`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Rounded(f64);
+pub(crate) struct RoundedNumber(f64);
 
-impl Rounded {
+impl RoundedNumber {
     /// `value` to `digits` significant digits; `None` if it is not finite.
     pub(crate) fn new(value: f64, digits: i32) -> Option<Self> {
         value.is_finite().then(|| Self(significant(value, digits)))
@@ -24,7 +24,7 @@ impl Rounded {
     }
 }
 
-impl Serialize for Rounded {
+impl Serialize for RoundedNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Integers below 2^53 are exact in a double, in Rust as in JavaScript.
         if self.0.fract() == 0.0 && self.0.abs() < 9e15 {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn written(value: f64, digits: i32) -> String {
-        serde_json::to_string(&Rounded::new(value, digits)).unwrap()
+        serde_json::to_string(&RoundedNumber::new(value, digits)).unwrap()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the cells of a plan have in common, and what each has of its own.
+//! Values that the cells of a plan have in common, and those that each has of its own.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the page is given: the words of this crate and the numbers that its figures draw.
+//! Content of the page: the words of this crate and the numbers that its figures draw.
 //!
 //! `web/src/types.ts` is made of these types; `web/fixtures/result.json` is an example that both
 //! sides test.
@@ -8,17 +8,17 @@ use weir_model::{
     Agreement, Cell, CostRow, JudgedResult, RuleId, Severity, StudyResult, Utilization,
 };
 
-use crate::advice::advice;
-use crate::answers::Answer;
 use crate::cells::{self, CellSummary};
+use crate::comparison_sentences::Answer;
 use crate::counters::{self, CounterRow};
 use crate::events::{self, EVENT_NOTE, EventRow};
+use crate::first_sentence::advice;
 use crate::gaps;
 use crate::hosts::{self, HOST_NOTE, HostRow};
 use crate::insights::{self, ratio_words};
 use crate::percentiles::{self, Percentiles};
-use crate::predicted::Predicted;
-use crate::ranked::Ranked;
+use crate::predicted_throughput::PredictedThroughput;
+use crate::ranked_findings::RankedFindings;
 use crate::runs::{self, RunView};
 use crate::searches;
 use crate::server_hosts::{self, SERVER_HOST_NOTE, ServerHostRow};
@@ -44,7 +44,7 @@ pub(crate) struct Page<'a> {
     /// The answer in a sentence without its period.
     pub(crate) advice: Option<String>,
     pub(crate) answers: Vec<Answer<'a>>,
-    pub(crate) ranked: Ranked,
+    pub(crate) ranked: RankedFindings,
     pub(crate) findings: Vec<FindingView<'a>>,
     pub(crate) cells: Vec<CellSummary<'a>>,
     #[serde(skip)]
@@ -57,27 +57,27 @@ pub(crate) struct Page<'a> {
     traffic: Vec<CellTraffic>,
     counters: Vec<CounterRow>,
     sweeps: Vec<Sweep>,
-    predicted: &'a [Predicted],
+    predicted: &'a [PredictedThroughput],
     percentiles: Vec<Percentiles>,
     costs: Vec<CostView<'a>>,
     timelines: Timelines,
-    /// What became of the study's events.
+    /// Records of the study's events.
     pub(crate) events: Vec<EventRow>,
-    /// What the numbers of `events` are.
+    /// Note on the numbers of `events`.
     event_note: &'static str,
     /// Load hosts, where several shared the load.
     pub(crate) hosts: Vec<HostRow>,
-    /// What the numbers of `hosts` are.
+    /// Note on the numbers of `hosts`.
     host_note: &'static str,
     /// Hosts of servers that the user gives, where agents there sampled them.
     pub(crate) server_hosts: Vec<ServerHostRow>,
-    /// What the numbers of `server_hosts` are.
+    /// Note on the numbers of `server_hosts`.
     server_host_note: &'static str,
     /// Arms of replays by kind of statement.
     pub(crate) statements: Vec<StatementTable>,
-    /// What the numbers of `statements` are.
+    /// Note on the numbers of `statements`.
     statement_note: &'static str,
-    /// What could not be sampled, a sentence each.
+    /// Gaps in the samples, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
     pub(crate) insights: Vec<String>,
@@ -115,7 +115,7 @@ pub(crate) struct ClaimView<'a> {
     pub(crate) why: &'a str,
 }
 
-/// What money buys at one level.
+/// Value for money at one level.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct CostView<'a> {
@@ -138,7 +138,7 @@ impl<'a> Page<'a> {
     }
 
     /// The same with predictions.
-    pub(crate) fn with_predictions(self, predicted: &'a [Predicted]) -> Self {
+    pub(crate) fn with_predictions(self, predicted: &'a [PredictedThroughput]) -> Self {
         Self { predicted, ..self }
     }
 
@@ -155,26 +155,26 @@ impl<'a> Page<'a> {
             seed: result.plan.seed,
             advice: advice(judged),
             answers: Answer::all(&judged.comparisons),
-            ranked: Ranked::new(&judged.comparisons, &judged.findings),
+            ranked: RankedFindings::new(&judged.comparisons, &judged.findings),
             findings: findings(judged),
             saturated_share: Utilization::SATURATED,
             cells: cells::summaries(result),
             step_s,
             runs,
-            traffic: traffic::of(result),
+            traffic: traffic::traffic(result),
             counters: counters::rows(result),
-            sweeps: sweeps::of(judged),
+            sweeps: sweeps::sweeps(judged),
             predicted: &[],
-            percentiles: percentiles::of(result),
+            percentiles: percentiles::percentiles(result),
             costs: costs(judged),
-            timelines: Timelines::of(&result.runs, drawn),
+            timelines: Timelines::new(&result.runs, drawn),
             events: events::rows(result),
             event_note: EVENT_NOTE,
             hosts: hosts::rows(result),
             host_note: HOST_NOTE,
             server_hosts: server_hosts::rows(result),
             server_host_note: SERVER_HOST_NOTE,
-            statements: StatementTable::of(&judged.comparisons),
+            statements: StatementTable::tables(&judged.comparisons),
             statement_note: STATEMENT_NOTE,
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
@@ -184,8 +184,8 @@ impl<'a> Page<'a> {
             ]
             .concat(),
             claims: claims(judged),
-            setup: setup::of(result),
-            variables: variables::of(result),
+            setup: setup::setup(result),
+            variables: variables::variables(result),
         }
     }
 }

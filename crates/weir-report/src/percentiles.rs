@@ -7,13 +7,13 @@ use weir_model::StudyResult;
 
 use crate::spread::Spread;
 
-/// Where the curve is drawn: ever closer to 100 %, as the plot's axis is logarithmic in what is left.
+/// Percentages at which the curve is drawn: ever closer to 100 %, as the plot's axis is logarithmic in the rest.
 const PERCENTS: [f64; 16] = [
     10.0, 25.0, 50.0, 60.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.8, 99.9, 99.95, 99.99,
     99.999,
 ];
 
-/// What decimal percentages lose as binary fractions.
+/// Error of decimal percentages as binary fractions.
 const ROUNDING: f64 = 1e-6;
 /// Of the latencies, as the load generator records them.
 const SIGNIFICANT_DIGITS: u8 = 3;
@@ -31,7 +31,7 @@ pub(crate) struct Percentiles {
 }
 
 /// Curves of all cells that have histograms.
-pub(crate) fn of(result: &StudyResult) -> Vec<Percentiles> {
+pub(crate) fn percentiles(result: &StudyResult) -> Vec<Percentiles> {
     let cells = 0..result.plan.cells.len();
     cells.filter_map(|cell| of_cell(result, cell)).collect()
 }
@@ -94,7 +94,7 @@ mod tests {
                 .serialize(&histogram, &mut run.histogram)
                 .unwrap();
         }
-        let curves = of(&result.evidence);
+        let curves = percentiles(&result.evidence);
         assert_eq!(curves.len(), 2);
         let curve = &curves[0];
         assert_eq!(curve.transactions, 1000);

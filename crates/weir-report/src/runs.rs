@@ -11,7 +11,7 @@ use weir_stats::{Stall, stalls};
 
 use crate::events::{CloseUp, EventSpan};
 use crate::gaps::GapView;
-use crate::number::Rounded;
+use crate::number::RoundedNumber;
 use crate::words::{bottleneck_evidence, bottleneck_explanation, bottleneck_name};
 
 /// Points of all runs together: about 0.7 MB of JSON.
@@ -28,10 +28,10 @@ pub(crate) struct RunView<'a> {
     cell: usize,
     repetition: u32,
     started_at: &'a str,
-    measured_s: Option<Rounded>,
-    queries_per_s: Option<Rounded>,
-    transactions_per_s: Option<Rounded>,
-    latency_ms_p99: Option<Rounded>,
+    measured_s: Option<RoundedNumber>,
+    queries_per_s: Option<RoundedNumber>,
+    transactions_per_s: Option<RoundedNumber>,
+    latency_ms_p99: Option<RoundedNumber>,
     errors: u64,
     bottleneck: &'static str,
     bottleneck_explanation: &'static str,
@@ -51,7 +51,7 @@ pub(crate) struct RunView<'a> {
 }
 
 impl RunView<'_> {
-    /// How many values its series have.
+    /// Returns the number of values of its series.
     pub(crate) fn values(&self) -> usize {
         2 * self.series.queries_per_s.len()
     }
@@ -63,9 +63,9 @@ impl RunView<'_> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Series {
     first_bin: i64,
-    queries_per_s: Vec<Option<Rounded>>,
+    queries_per_s: Vec<Option<RoundedNumber>>,
     /// The worst second of a bin.
-    latency_ms_p99: Vec<Option<Rounded>>,
+    latency_ms_p99: Vec<Option<RoundedNumber>>,
 }
 
 /// The finest step with which all runs together stay within the points that a page holds.
@@ -88,10 +88,10 @@ pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
             cell: run.record.cell,
             repetition: run.record.repetition,
             started_at: &run.record.started_at,
-            measured_s: Rounded::fine(run.record.measured_s),
-            queries_per_s: Rounded::fine(run.record.queries_per_s),
-            transactions_per_s: Rounded::fine(run.record.transactions_per_s),
-            latency_ms_p99: Rounded::new(run.record.latency.us_p99 / 1e3, 4),
+            measured_s: RoundedNumber::fine(run.record.measured_s),
+            queries_per_s: RoundedNumber::fine(run.record.queries_per_s),
+            transactions_per_s: RoundedNumber::fine(run.record.transactions_per_s),
+            latency_ms_p99: RoundedNumber::new(run.record.latency.us_p99 / 1e3, 4),
             errors: run.record.errors,
             bottleneck: bottleneck_name(run.record.bottleneck),
             bottleneck_explanation: bottleneck_explanation(run.record.bottleneck),
@@ -101,7 +101,7 @@ pub(crate) fn views(runs: &[RunResult], step_s: f64) -> Vec<RunView<'_>> {
             ),
             gaps: run.gaps.iter().map(GapView::new).collect(),
             events: run.events.iter().map(EventSpan::new).collect(),
-            close_up: CloseUp::of(run),
+            close_up: CloseUp::for_run(run),
             server_log: last_lines(&run.server_log, log_bytes),
             commands: &run.commands,
             variables_changed: &run.variables_changed,
@@ -144,7 +144,7 @@ fn last_lines(text: &str, bytes_max: usize) -> &str {
     after.next().map_or("", |begin| &text[begin..])
 }
 
-/// What a bin has gathered.
+/// Values of a bin.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bin {
     queries: u64,
@@ -177,13 +177,13 @@ fn series(intervals: &[IntervalRecord], step_s: f64) -> Series {
         first_bin,
         queries_per_s: bins
             .iter()
-            .map(|bin| Rounded::new(bin.queries as f64 / bin.seconds, 4))
+            .map(|bin| RoundedNumber::new(bin.queries as f64 / bin.seconds, 4))
             .collect(),
         latency_ms_p99: bins
             .iter()
             .map(|bin| {
                 (bin.transactions > 0)
-                    .then(|| Rounded::new(bin.latency_us_p99 / 1e3, 4))
+                    .then(|| RoundedNumber::new(bin.latency_us_p99 / 1e3, 4))
                     .flatten()
             })
             .collect(),

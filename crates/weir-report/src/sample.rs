@@ -89,7 +89,7 @@ fn build(cells: usize, repetitions: u32, measure_s: u32) -> JudgedResult {
     }
 }
 
-/// What a study of two drives could have found besides its comparisons.
+/// Returns insights that a study of two drives could have besides its comparisons.
 fn analysis() -> Analysis {
     let ratio = |ratio: f64| Ratio {
         ratio,
@@ -195,7 +195,7 @@ fn cell(index: usize, measure_s: u32) -> Cell {
     }
 }
 
-/// What the cells of all samples have in common.
+/// Returns the description that the cells of all samples have in common.
 fn spec(drive: &str, connections: u32) -> RunSpec {
     let mut spec = RunSpec {
         workload: WorkloadSpec::Sysbench(SysbenchWorkload {

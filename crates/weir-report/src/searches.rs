@@ -1,4 +1,4 @@
-//! What searches found, in sentences.
+//! Answers of searches, in sentences.
 
 use weir_model::{
     Confirmation, FoundPlace, JudgedResult, SearchAnswer, SearchGoal, SearchPlan, StudyResult,
@@ -83,7 +83,7 @@ fn found_words(search: &SearchPlan, found: &FoundPlace) -> String {
     }
 }
 
-/// What the runs at the answer say, which the search did not see.
+/// Returns the words for the runs at the answer, which the search did not see.
 fn confirmation_words(search: &SearchPlan, confirmation: &Confirmation) -> String {
     let interval = confirmation
         .queries_per_s_low

@@ -1,13 +1,13 @@
-//! What `weir serve` shows beyond a report: the runs of a result, one run closely, two results.
+//! Pages of `weir serve` beyond a report: the runs of a result, one run closely, two results.
 
 use serde::Serialize;
 use weir_model::{ResultComparison, RunRecord, RunResult, StudyResult};
 
 use crate::ReportError;
-use crate::answers::Answer;
+use crate::comparison_sentences::Answer;
 use crate::gaps::GapView;
-use crate::number::Rounded;
-use crate::ranked::Ranked;
+use crate::number::RoundedNumber;
+use crate::ranked_findings::RankedFindings;
 use crate::timeline::{self, PanelHead, Timeline, Window};
 use crate::words::{bottleneck_evidence, bottleneck_explanation, bottleneck_name, cell_label};
 
@@ -26,8 +26,8 @@ struct RunLine<'a> {
     label: String,
     repetition: u32,
     started_at: &'a str,
-    queries_per_s: Option<Rounded>,
-    latency_ms_p99: Option<Rounded>,
+    queries_per_s: Option<RoundedNumber>,
+    latency_ms_p99: Option<RoundedNumber>,
     bottleneck: &'static str,
 }
 
@@ -43,8 +43,8 @@ impl<'a> RunLine<'a> {
                 .unwrap_or_default(),
             repetition: record.repetition,
             started_at: &record.started_at,
-            queries_per_s: Rounded::fine(record.queries_per_s),
-            latency_ms_p99: Rounded::new(record.latency.us_p99 / 1e3, 4),
+            queries_per_s: RoundedNumber::fine(record.queries_per_s),
+            latency_ms_p99: RoundedNumber::new(record.latency.us_p99 / 1e3, 4),
             bottleneck: bottleneck_name(record.bottleneck),
         }
     }
@@ -56,7 +56,7 @@ pub(crate) struct RunPage<'a> {
     title: &'a str,
     #[serde(flatten)]
     line: RunLine<'a>,
-    measured_s: Option<Rounded>,
+    measured_s: Option<RoundedNumber>,
     bottleneck_explanation: &'static str,
     bottleneck_evidence: String,
     panels: Vec<PanelHead>,
@@ -70,11 +70,11 @@ pub(crate) struct RunPage<'a> {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Compared<'a> {
+pub(crate) struct ComparisonAnswer<'a> {
     basis: &'a str,
     differences: &'a [String],
     answers: Vec<Answer<'a>>,
-    ranked: Ranked,
+    ranked: RankedFindings,
 }
 
 /// The runs `records` of a result as JSON, in their order.
@@ -102,12 +102,12 @@ pub fn run_json(
     to_json(&RunPage {
         title: &result.plan.title,
         line: RunLine::new(result, &run.record),
-        measured_s: Rounded::fine(run.record.measured_s),
+        measured_s: RoundedNumber::fine(run.record.measured_s),
         bottleneck_explanation: bottleneck_explanation(run.record.bottleneck),
         bottleneck_evidence: bottleneck_evidence(run.record.bottleneck, &run.record.utilization),
         gaps: run.gaps.iter().map(GapView::new).collect(),
         server_log: &run.server_log,
-        timeline: timeline::of(run, &panels, window, true),
+        timeline: timeline::timeline(run, &panels, window, true),
         panels,
         variables: &run.variables,
         variables_changed: &run.variables_changed,
@@ -120,11 +120,11 @@ pub fn run_json(
 /// # Errors
 /// If the result cannot be written as JSON.
 pub fn comparison_json(compared: &ResultComparison) -> Result<String, ReportError> {
-    to_json(&Compared {
+    to_json(&ComparisonAnswer {
         basis: &compared.basis,
         differences: &compared.differences,
         answers: Answer::all(&compared.comparisons),
-        ranked: Ranked::new(&compared.comparisons, &compared.findings),
+        ranked: RankedFindings::new(&compared.comparisons, &compared.findings),
     })
 }
 

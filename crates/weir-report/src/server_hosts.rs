@@ -33,7 +33,7 @@ pub(crate) const SERVER_HOST_HEADER: [&str; 9] = [
     "not sampled",
 ];
 
-/// What the numbers of the table are.
+/// Note on the numbers of the table.
 pub(crate) const SERVER_HOST_NOTE: &str = "Figures of the server's host come from its agent, once a second. In runs \
     with such an agent, all metrics of the host and the server's process are of that host. Other programs: cores that \
     neither the server nor Weir used.";

@@ -34,7 +34,7 @@ pub(crate) struct Fact {
 }
 
 /// The set-up of `result`.
-pub(crate) fn of(result: &StudyResult) -> Setup<'_> {
+pub(crate) fn setup(result: &StudyResult) -> Setup<'_> {
     Setup {
         facts: facts(result),
         variables: shared_variables(&result.plan),
@@ -79,7 +79,7 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
     facts
 }
 
-/// That data do not survive a power cut, where that is known of runs.
+/// Returns the words for data that do not survive a power cut, where that is known of runs.
 fn storage_words(result: &StudyResult) -> Option<String> {
     let runs = result.runs.iter();
     let lost: Vec<_> = runs
@@ -98,7 +98,7 @@ fn storage_words(result: &StudyResult) -> Option<String> {
     (!why.is_empty()).then(text)
 }
 
-/// What a power-cut test that the study relies on says, with the bound that it gives.
+/// Returns the words for a power-cut test that the study relies on, with its bound.
 fn crash_test_words(test: &CrashTest) -> String {
     let bound = if test.lost == 0 {
         let at_most = weir_stats::proportion_at_most(0, test.states, 0.95);
@@ -171,7 +171,7 @@ fn table_words(data: &DataSpec) -> String {
     }
 }
 
-/// How many times `pool` goes into `data`: `8`, `8.5`, `42`.
+/// Returns the ratio of `data` to `pool`: `8`, `8.5`, `42`.
 fn times(data: u64, pool: u64) -> String {
     let ratio = data as f64 / pool as f64;
     if ratio >= 9.95 {
@@ -227,7 +227,7 @@ fn load_words(plan: &Plan) -> String {
     )
 }
 
-/// What a load has beyond connections that ask again at once.
+/// Returns the words for the options of a load beyond connections that ask again at once.
 fn extras_words(load: &LoadSpec) -> String {
     let words = LOAD_OPTIONS.iter().filter_map(|option| {
         let value = option.written(load)?;
@@ -235,12 +235,12 @@ fn extras_words(load: &LoadSpec) -> String {
             LoadOptionKind::Rate => value.parse().map_or(value, grouped),
             _ => value,
         };
-        Some(format!(", {}", option.told.replace("{}", &value)))
+        Some(format!(", {}", option.report_text.replace("{}", &value)))
     });
     words.collect()
 }
 
-/// What connections do.
+/// Returns the words for the transactions of connections.
 fn what_words(spec: &RunSpec) -> String {
     match &spec.load.replay {
         Some(replay) => replay_words(replay),
@@ -290,7 +290,7 @@ mod tests {
     use crate::sample;
 
     fn text(result: &StudyResult, label: &str) -> String {
-        let setup = of(result);
+        let setup = setup(result);
         let fact = setup.facts.iter().find(|fact| fact.label == label);
         fact.unwrap().text.clone()
     }

@@ -1,14 +1,14 @@
-//! What the repetitions of a combination give together, and how far apart they lie.
+//! Spread of the repetitions of a combination, and their common value.
 
 use serde::Serialize;
 use weir_stats::median;
 
-use crate::number::Rounded;
+use crate::number::RoundedNumber;
 
 /// A value with the lowest and the highest repetition; written as a list of three.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Spread(Rounded, Rounded, Rounded);
+pub(crate) struct Spread(RoundedNumber, RoundedNumber, RoundedNumber);
 
 impl Spread {
     /// `value`, which stands for all repetitions, to `digits` significant digits; `None` if it is not
@@ -17,7 +17,7 @@ impl Spread {
         let finite = || repetitions.iter().copied().filter(|one| one.is_finite());
         let low = finite().fold(value, f64::min);
         let high = finite().fold(value, f64::max);
-        let rounded = |value| Rounded::new(value, digits);
+        let rounded = |value| RoundedNumber::new(value, digits);
         Some(Self(rounded(value)?, rounded(low)?, rounded(high)?))
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use weir_model::{Comparison, FingerprintComparison, FingerprintVerdict, Verdict};
 
-use crate::answers::Answer;
+use crate::comparison_sentences::Answer;
 use crate::table::table;
 use crate::words::levels_phrase;
 
@@ -20,9 +20,9 @@ const TEXT_MAX: usize = 100;
 pub(crate) struct StatementTable {
     /// The two arms.
     what: String,
-    /// How faithful both replays were: baseline, level.
+    /// Fidelity of both replays: baseline, level.
     fidelity: Vec<String>,
-    /// How many kinds are surely worse, surely better, and neither.
+    /// Number of kinds that are surely worse, surely better, and neither.
     counts: String,
     /// Those that differ in something, and of the others those with the most time.
     rows: Vec<StatementRow>,
@@ -38,7 +38,7 @@ pub(crate) struct StatementRow {
     baseline_ms: String,
     level_ms: String,
     share: String,
-    /// How the rows are found, if both arms do it in another way, and what the results differ in.
+    /// Plans, if both arms find the rows in another way, and differences of the results.
     why: String,
     statement: String,
 }
@@ -55,7 +55,7 @@ pub(crate) const STATEMENT_HEADER: [&str; 8] = [
     "statement",
 ];
 
-/// What the numbers of the table are.
+/// Note on the numbers of the table.
 pub(crate) const STATEMENT_NOTE: &str = "Ratio: mean time of a statement, level by baseline, over pairs of runs. \
     Surely: also after the correction for all kinds of statements (Benjamini and Hochberg, 5 %); of a statement that a \
     run has fewer than 20 times, also by more time in a run than the longest lateness of a statement. Share: of the time \
@@ -164,7 +164,7 @@ pub(crate) fn slower(comparison: &Comparison) -> Option<String> {
 }
 
 impl StatementTable {
-    pub(crate) fn of(comparisons: &[Comparison]) -> Vec<Self> {
+    pub(crate) fn tables(comparisons: &[Comparison]) -> Vec<Self> {
         comparisons.iter().filter_map(Self::new).collect()
     }
 

@@ -11,12 +11,12 @@ use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, Cell, JudgedResult, MemoryEquivalent, StudyResult};
 
 use crate::insights::equivalent;
-use crate::number::Rounded;
+use crate::number::RoundedNumber;
 use crate::words::levels_phrase;
 
 const THREADS: &str = "threads";
 
-/// What was varied, and the cells along it.
+/// Sweep of a factor: its levels, and the cells along it.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Sweep {
@@ -52,12 +52,12 @@ struct Place {
 struct Equivalent {
     cell: usize,
     from: f64,
-    to: Rounded,
+    to: RoundedNumber,
     sentence: String,
 }
 
 /// The sweeps of `result`: quantities with at least two levels that were measured.
-pub(crate) fn of(judged: &JudgedResult) -> Vec<Sweep> {
+pub(crate) fn sweeps(judged: &JudgedResult) -> Vec<Sweep> {
     let result = &judged.evidence;
     let pool = sweep(result, POOL, pool_bytes).map(|arms| Sweep {
         title: "buffer pool",
@@ -132,7 +132,7 @@ fn equivalents(result: &JudgedResult) -> Vec<Equivalent> {
             Some(Equivalent {
                 cell,
                 from,
-                to: Rounded::fine(from * found.memory?.ratio)?,
+                to: RoundedNumber::fine(from * found.memory?.ratio)?,
                 sentence: equivalent(found),
             })
         })
@@ -167,13 +167,13 @@ mod tests {
                 .map(|(name, level)| (name.to_owned(), level.to_owned()))
                 .into();
         }
-        let sweeps = of(&result);
-        assert_eq!(sweeps.len(), 1);
-        let arms = &sweeps[0].arms;
+        let found = sweeps(&result);
+        assert_eq!(found.len(), 1);
+        let arms = &found[0].arms;
         assert_eq!((arms[0].label.as_str(), arms[1].label.as_str()), ("a", "b"));
         let places: Vec<_> = arms[0].points.iter().map(|place| place.cell).collect();
         assert_eq!(places, [1, 0]);
         result.evidence.runs.retain(|run| run.record.cell != 0);
-        assert_eq!(of(&result)[0].arms.len(), 1, "one point is no line");
+        assert_eq!(sweeps(&result)[0].arms.len(), 1, "one point is no line");
     }
 }

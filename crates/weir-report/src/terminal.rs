@@ -1,16 +1,17 @@
-//! What `weir run` prints: advice, answers, what could change them, and what limited each cell.
+//! Output of `weir run`: advice, answers, findings that could change them, and the bottleneck of
+//! each cell.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use weir_model::{Finding, JudgedResult, Verdict};
 
-use crate::answers::Answer;
 use crate::cells::CELL_HEADER;
+use crate::comparison_sentences::Answer;
 use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::hosts::HOST_HEADER;
 use crate::page::{ClaimView, Page};
-use crate::ranked::Ranked;
+use crate::ranked_findings::RankedFindings;
 use crate::server_hosts::SERVER_HOST_HEADER;
 use crate::table::table;
 use crate::words::severity_name;
@@ -81,7 +82,7 @@ impl Palette {
     }
 }
 
-/// What became of events, where there were any.
+/// Adds the records of events, where there were any.
 fn push_events(out: &mut String, events: &[EventRow]) {
     if events.is_empty() {
         return;
@@ -113,8 +114,8 @@ pub(crate) fn push_answers(out: &mut String, answers: &[Answer<'_>], palette: Pa
     }
 }
 
-/// What refused an answer and what could change one, a line for each rule; of notes how many there are.
-pub(crate) fn push_ranked(out: &mut String, ranked: &Ranked, palette: Palette) {
+/// Adds the findings that refused an answer or could change one, a line for each rule; of notes their number.
+pub(crate) fn push_ranked(out: &mut String, ranked: &RankedFindings, palette: Palette) {
     let groups = [
         ("refused", palette.refused, &ranked.refused),
         (

@@ -12,14 +12,15 @@ use weir_model::RunResult;
 use self::curves::Point;
 use self::panels::FIRST;
 pub(crate) use self::panels::{PanelHead, heads};
-use crate::number::Rounded;
+use crate::number::RoundedNumber;
 
-/// What part of a run is wanted, in how many buckets.
+/// Part of a run, and the number of buckets.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// Its begin, seconds since the measurement began; `None`: the beginning of the warm-up.
+    /// Begin of the part, seconds since the measurement began; `None`: the beginning of the
+    /// warm-up.
     pub from_s: Option<f64>,
-    /// Its end; `None`: the end of the run.
+    /// End of the part; `None`: the end of the run.
     pub to_s: Option<f64>,
     /// Buckets, at most.
     pub points: usize,
@@ -68,7 +69,7 @@ const REPORT_POINTS_MIN: usize = 40;
 
 impl Timelines {
     /// The curves of all runs of a report that has `values` more to draw.
-    pub(crate) fn of(runs: &[RunResult], values: usize) -> Self {
+    pub(crate) fn new(runs: &[RunResult], values: usize) -> Self {
         let values = VALUES_MAX.saturating_sub(values);
         let all = heads(runs);
         let panels: Vec<_> = if points(&all, runs, values) >= REPORT_POINTS_MIN {
@@ -86,7 +87,7 @@ impl Timelines {
         Self {
             runs: runs
                 .iter()
-                .map(|run| of(run, &panels, window, false))
+                .map(|run| timeline(run, &panels, window, false))
                 .collect(),
             panels_left_out: all.len() - panels.len(),
             panels,
@@ -106,10 +107,15 @@ fn points(panels: &[PanelHead], runs: &[RunResult], values: usize) -> usize {
 }
 
 /// A value in every bucket, or one that stands for all of them.
-type Curves = Vec<Vec<Vec<Option<Rounded>>>>;
+type Curves = Vec<Vec<Vec<Option<RoundedNumber>>>>;
 
 /// The curves of `run` for the panels `heads`, with the extremes of each bucket if `extremes`.
-pub(crate) fn of(run: &RunResult, heads: &[PanelHead], window: Window, extremes: bool) -> Timeline {
+pub(crate) fn timeline(
+    run: &RunResult,
+    heads: &[PanelHead],
+    window: Window,
+    extremes: bool,
+) -> Timeline {
     let by_metric = curves::by_metric(run);
     let first = run.intervals.first();
     let begin_s = first.map_or(0.0, |first| first.time_s - first.length_s);
@@ -154,7 +160,7 @@ pub(crate) fn of(run: &RunResult, heads: &[PanelHead], window: Window, extremes:
     }
 }
 
-/// What fell into a bucket.
+/// Values of a bucket.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     count: u32,
@@ -202,8 +208,8 @@ impl Grid {
 }
 
 /// A value of each bucket. An empty one has no mean, and what is not finite is absent.
-fn values(buckets: &[Bucket], fold: fn(&Bucket) -> f64) -> Vec<Option<Rounded>> {
-    let value = |bucket: &Bucket| Rounded::new(fold(bucket), 4);
+fn values(buckets: &[Bucket], fold: fn(&Bucket) -> f64) -> Vec<Option<RoundedNumber>> {
+    let value = |bucket: &Bucket| RoundedNumber::new(fold(bucket), 4);
     let mut values: Vec<_> = buckets.iter().map(value).collect();
     if values.iter().all(|value| *value == values[0]) {
         values.truncate(1);
@@ -251,7 +257,7 @@ mod tests {
         let run = &result.evidence.runs[0];
         let heads = heads([run]);
         assert!(heads.len() > 3, "{heads:?}");
-        let coarse = of(run, &heads, whole(10), true);
+        let coarse = timeline(run, &heads, whole(10), true);
         assert!((coarse.start_s + 20.0).abs() < 1.5 && coarse.buckets <= 10);
         assert!(coarse.low.is_some());
         let window = Window {
@@ -259,7 +265,7 @@ mod tests {
             to_s: Some(15.0),
             points: 400,
         };
-        let fine = of(run, &heads, window, true);
+        let fine = timeline(run, &heads, window, true);
         assert_eq!((fine.start_s, fine.step_s, fine.buckets), (5.0, 1.0, 10));
         assert!(fine.low.is_none(), "a second has one value");
     }

@@ -1,9 +1,9 @@
-//! What a drive did for each cell: traffic by kind of file, and how true the emulation was.
+//! Work of a drive for each cell: traffic by kind of file, and the accuracy of the emulation.
 
 use serde::Serialize;
 use weir_model::{DriveStatistics, FileKind, FileKindStatistics, StudyResult};
 
-use crate::number::Rounded;
+use crate::number::RoundedNumber;
 use crate::spread::Spread;
 use crate::words::file_kind_name;
 
@@ -16,11 +16,11 @@ pub(crate) struct CellTraffic {
     /// Bytes that the media wrote per byte that the server wrote.
     media_bytes_per_host_byte: Option<Spread>,
     /// Stored bytes per written byte; 1 without compression.
-    compressed_fraction: Option<Rounded>,
+    compressed_fraction: Option<RoundedNumber>,
     /// Of the worst repetition, as all lateness.
-    lateness_us_p50: Option<Rounded>,
-    lateness_us_p99: Option<Rounded>,
-    late_share: Option<Rounded>,
+    lateness_us_p50: Option<RoundedNumber>,
+    lateness_us_p99: Option<RoundedNumber>,
+    late_share: Option<RoundedNumber>,
 }
 
 /// Traffic of one kind of file.
@@ -40,7 +40,7 @@ pub(crate) struct KindTraffic {
 }
 
 /// Traffic of every cell that ran on an emulated drive.
-pub(crate) fn of(result: &StudyResult) -> Vec<CellTraffic> {
+pub(crate) fn traffic(result: &StudyResult) -> Vec<CellTraffic> {
     let cells = 0..result.plan.cells.len();
     cells.filter_map(|cell| of_cell(result, cell)).collect()
 }
@@ -60,14 +60,14 @@ fn of_cell(result: &StudyResult, cell: usize) -> Option<CellTraffic> {
         .filter_map(|kind| kind_traffic(kind, &runs));
     let mean = |value: fn(&DriveStatistics) -> f64| {
         let total: f64 = runs.iter().map(|(drive, _)| value(drive)).sum();
-        Rounded::new(total / runs.len() as f64, 3)
+        RoundedNumber::new(total / runs.len() as f64, 3)
     };
     let worst = |value: fn(&DriveStatistics) -> f64| {
         let worst = runs
             .iter()
             .map(|(drive, _)| value(drive))
             .fold(0.0, f64::max);
-        Rounded::new(worst, 3)
+        RoundedNumber::new(worst, 3)
     };
     Some(CellTraffic {
         cell,
@@ -172,7 +172,7 @@ mod tests {
                 ..DriveStatistics::default()
             }));
         }
-        let traffic = of(&result.evidence);
+        let traffic = traffic(&result.evidence);
         let [cell] = traffic.as_slice() else {
             panic!("one cell, not {}", traffic.len());
         };
@@ -191,7 +191,7 @@ mod tests {
         );
         assert_eq!(cell.kinds[0].read_latency_us_mean, None);
         assert_eq!(cell.media_bytes_per_host_byte, Spread::around(2.0, &[], 3));
-        assert_eq!(cell.late_share, Rounded::fine(0.3));
+        assert_eq!(cell.late_share, RoundedNumber::fine(0.3));
     }
 
     #[test]
@@ -200,6 +200,6 @@ mod tests {
         for run in &mut result.evidence.runs {
             run.drive = None;
         }
-        assert!(of(&result.evidence).is_empty());
+        assert!(traffic(&result.evidence).is_empty());
     }
 }

@@ -1,9 +1,9 @@
-//! What the pages in `web/` read, as they know it.
+//! Types of the pages in `web/`.
 
 use weir_model::TypeScript;
 
 use crate::page::Page;
-use crate::served::{Compared, RunPage, Runs};
+use crate::served::{ComparisonAnswer, RunPage, Runs};
 
 #[test]
 fn the_pages_types_are_those_of_its_json() {
@@ -12,7 +12,7 @@ fn the_pages_types_are_those_of_its_json() {
         .with::<Page<'static>>()
         .with::<Runs<'static>>()
         .with::<RunPage<'static>>()
-        .with::<Compared<'static>>();
+        .with::<ComparisonAnswer<'static>>();
     let is_kept = types.is_kept_in(FILE).unwrap();
     assert!(is_kept, "web/src/types.ts is out of date; run `make types`");
 }

@@ -16,15 +16,15 @@ const VALUES_LISTED_MAX: usize = 3;
 pub(crate) struct Variables<'a> {
     /// Name -> value, the same in every run.
     shared: BTreeMap<&'a str, &'a str>,
-    /// What at least two runs disagree on.
-    differing: Vec<Differing<'a>>,
-    /// What the load left different.
-    changed: Vec<Changed<'a>>,
+    /// Variables on which at least two runs disagree.
+    differing: Vec<DifferingVariable<'a>>,
+    /// Variables that the load left different.
+    changed: Vec<ChangedVariable<'a>>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-struct Differing<'a> {
+struct DifferingVariable<'a> {
     name: &'a str,
     /// By cell, in the plan's order.
     by_cell: Vec<String>,
@@ -32,7 +32,7 @@ struct Differing<'a> {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-struct Changed<'a> {
+struct ChangedVariable<'a> {
     name: &'a str,
     /// Value before -> value after; `several` if the runs disagree.
     before: String,
@@ -42,7 +42,7 @@ struct Changed<'a> {
 }
 
 /// Sorts the variables of all runs into shared, differing and changed ones.
-pub(crate) fn of(result: &StudyResult) -> Variables<'_> {
+pub(crate) fn variables(result: &StudyResult) -> Variables<'_> {
     let names: BTreeSet<&str> = result
         .runs
         .iter()
@@ -57,7 +57,7 @@ pub(crate) fn of(result: &StudyResult) -> Variables<'_> {
             Some(value) if values.all(|other| other == first) => {
                 shared.insert(name, value.as_str());
             }
-            _ => differing.push(Differing {
+            _ => differing.push(DifferingVariable {
                 name,
                 by_cell: values_by_cell(result, name),
             }),
@@ -93,7 +93,7 @@ fn listed<'a>(values: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-fn changed(result: &StudyResult) -> Vec<Changed<'_>> {
+fn changed(result: &StudyResult) -> Vec<ChangedVariable<'_>> {
     let names: BTreeSet<&str> = result
         .runs
         .iter()
@@ -107,7 +107,7 @@ fn changed(result: &StudyResult) -> Vec<Changed<'_>> {
                 .iter()
                 .filter(|run| run.variables_changed.contains_key(name))
                 .collect();
-            Changed {
+            ChangedVariable {
                 name,
                 before: listed(
                     runs.iter()
@@ -151,14 +151,14 @@ mod tests {
         result.evidence.runs[0]
             .variables_changed
             .insert("version".to_owned(), "9.7.1".to_owned());
-        let variables = of(&result.evidence);
+        let variables = variables(&result.evidence);
         assert_eq!(variables.shared, BTreeMap::from([("version", "9.7.0")]));
         let doublewrite = &variables.differing[0];
         assert_eq!(doublewrite.name, "innodb_doublewrite");
         assert_eq!(doublewrite.by_cell, ["ON", "OFF"]);
         assert_eq!(
             variables.changed,
-            [Changed {
+            [ChangedVariable {
                 name: "version",
                 before: "9.7.0".to_owned(),
                 after: "9.7.1".to_owned(),

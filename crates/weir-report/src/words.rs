@@ -34,7 +34,7 @@ pub(crate) fn levels_phrase(levels: &BTreeMap<String, String>) -> String {
         .join(", ")
 }
 
-/// What limited a run, in a few words.
+/// Returns the name of a bottleneck, in a few words.
 pub fn bottleneck_name(bottleneck: Bottleneck) -> &'static str {
     match bottleneck {
         Bottleneck::ServerCpu => "server CPU",
@@ -51,7 +51,7 @@ pub fn bottleneck_name(bottleneck: Bottleneck) -> &'static str {
     }
 }
 
-/// What it means that a run was limited so, and what a reader may conclude from it.
+/// Returns the meaning of a bottleneck, and the conclusions that a reader may draw from it.
 pub fn bottleneck_explanation(bottleneck: Bottleneck) -> &'static str {
     match bottleneck {
         Bottleneck::ServerCpu => {
@@ -176,7 +176,7 @@ pub fn connections(count: impl std::fmt::Display) -> String {
     }
 }
 
-/// How keys fall on rows, as it stands after `keys`.
+/// Returns the words for the distribution of keys over rows, as they stand after `keys`.
 pub(crate) fn distribution_words(distribution: Distribution) -> String {
     match distribution {
         Distribution::Uniform => "uniform over all rows".to_owned(),
@@ -205,7 +205,7 @@ pub(crate) fn metric_name(metric: &str) -> String {
     }
 }
 
-/// What one of several is called: a kind of file by its name, a core with its number.
+/// Returns the name of one of several: a kind of file by its name, a core with its number.
 pub(crate) fn instance_name(per: &str, instance: &str) -> String {
     let of_kind = |kind: &&FileKind| kind.name() == instance;
     match per {
@@ -218,7 +218,7 @@ pub(crate) fn instance_name(per: &str, instance: &str) -> String {
     }
 }
 
-/// What a kind of file is called.
+/// Returns the name of a kind of file.
 pub fn file_kind_name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Redo => "redo log",
@@ -274,7 +274,7 @@ pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
     }
 }
 
-/// How an interval was made, with what it assumes.
+/// Returns the name of an interval's method, with its assumptions.
 pub(crate) fn method_name(method: Method) -> &'static str {
     match method {
         Method::PairedT => "Student's t on pairs",
@@ -293,7 +293,8 @@ pub(crate) fn agreement_name(agreement: Agreement) -> &'static str {
     }
 }
 
-/// What a scale of the data means: `at full size`, or `500 times smaller than the original: ...`.
+/// Returns the words for a scale of the data: `at full size`, or `500 times smaller than the
+/// original: ...`.
 pub(crate) fn data_scale_words(scale: Scale) -> String {
     if is_full(scale) {
         "at full size".to_owned()

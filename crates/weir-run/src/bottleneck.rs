@@ -1,5 +1,5 @@
-//! Which resource limited a run: decided by utilisation and by where the connections were, in the
-//! order that `docs/bottleneck.md` gives with its reasons.
+//! Bottleneck of a run: decided by utilisation and by the connections' places, in the order that
+//! `docs/bottleneck.md` gives with its reasons.
 
 use weir_model::{Bottleneck, ConnectionTime, Utilization};
 
@@ -70,8 +70,8 @@ fn saturated(used: &Utilization) -> Option<Bottleneck> {
     .map(|(_, bottleneck)| bottleneck)
 }
 
-/// Whose limit busy cores are: the server's unless Weir itself took most of them. If others on the host did, they slow
-/// everything down alike and are not what the run went to.
+/// Returns the owner of busy cores: the server unless Weir itself took most of them. If others on the host did, they
+/// slow everything down alike and are not what the run went to.
 fn of_cores(used: &Utilization) -> Option<Bottleneck> {
     let of_client = if used.client_is_apart {
         0.0

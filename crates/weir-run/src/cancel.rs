@@ -1,4 +1,4 @@
-//! How work is watched and ended early: one token instead of a flag that each layer looks at by itself.
+//! Watching and early end of work: one token instead of a flag that each layer looks at by itself.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ impl<'a> Cancel<'a> {
     }
 }
 
-/// What long work is given: a way to end it, and a listener for its progress.
+/// Control of long work: a way to end it, and a listener for its progress.
 pub(crate) struct Control<'a> {
     pub(crate) cancel: Cancel<'a>,
     on_event: &'a mut dyn FnMut(&Event<'_>),

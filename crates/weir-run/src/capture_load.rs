@@ -105,7 +105,7 @@ impl<'a> CaptureLoad<'a> {
         endpoint
     }
 
-    /// What came of it, with how the server finds the rows of each kind of statement now.
+    /// Returns its record, with the present plan of each kind of statement.
     pub(crate) fn into_record(self, endpoint: &Endpoint, gate: &Gate) -> Option<ReplayRecord> {
         let endpoint = self.endpoint(endpoint);
         let mut record = self.record?;

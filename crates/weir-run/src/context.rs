@@ -1,4 +1,5 @@
-//! What all runs of a study share: the server programs, external servers, the drives, the options.
+//! Data that all runs of a study share: the server programs, external servers, the drives, the
+//! options.
 //!
 //! Everything that can be found wrong without starting a server is found here, before the first
 //! minute is spent.
@@ -30,7 +31,7 @@ impl<'a> StudyContext<'a> {
         let servers = weir_study::server_programs(plan)?;
         let external = external_servers::open(plan, options)?;
         let hosts = server_hosts::find(plan, &external, options)?;
-        let drives = Drives::of(plan, options)?;
+        let drives = Drives::new(plan, options)?;
         let compares_with_host = compares_with_host(plan);
         if compares_with_host && options.work.is_none() {
             return Err(RunError::NoHostStorage);
@@ -58,7 +59,7 @@ impl<'a> StudyContext<'a> {
         &self.servers[&cell.spec.primary().server]
     }
 
-    /// Whether Weir has the program that serves `cell`, and its drive, on this host.
+    /// Returns true if Weir has the program that serves `cell`, and its drive, on this host.
     pub(crate) fn can_start(&self, cell: &Cell) -> bool {
         let node = cell.spec.primary();
         let has_drive = node.drive.is_none() || self.drives.of_node(node).is_some();
@@ -86,13 +87,13 @@ impl<'a> StudyContext<'a> {
         self.hosts.get(&key)
     }
 
-    /// What could not be looked at on the servers that the user gives.
+    /// Returns remarks on parts of the user's servers that could not be looked at.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let servers = self.external.values();
         servers.flat_map(|server| server.gate().remarks()).collect()
     }
 
-    /// What serves `cell`.
+    /// Returns the version of the server of `cell`.
     pub(crate) fn version_of(&self, cell: &Cell) -> (Flavor, ServerVersion) {
         if let Some(server) = self.external_of(cell) {
             return (server.url.flavor, server.version);
@@ -121,7 +122,7 @@ impl<'a> StudyContext<'a> {
     }
 }
 
-/// Whether some private servers of `plan` are on an emulated drive, and others are not.
+/// Returns true if some private servers of `plan` are on an emulated drive, and others are not.
 fn compares_with_host(plan: &Plan) -> bool {
     let nodes = plan.cells.iter().map(|cell| cell.spec.primary());
     let private = nodes.filter(|node| node.server.given.is_none());

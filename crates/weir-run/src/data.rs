@@ -34,9 +34,9 @@ const PAGE_SIZE: (&str, Bytes) = ("innodb_page_size", Bytes(16_384));
 pub(crate) struct PreparedData {
     pub(crate) snapshots: Snapshots,
     pub(crate) key: SnapshotKey,
-    /// What the whole directory occupies, with the server's own tables and redo.
+    /// Size of the whole directory, with the server's own tables and redo.
     pub(crate) directory: Bytes,
-    /// What the workload's tables occupy.
+    /// Size of the workload's tables.
     pub(crate) tables: Bytes,
     /// No process removes the snapshot while the study needs it.
     _hold: SnapshotHold,
@@ -48,7 +48,7 @@ pub(crate) struct DataSets {
     prepared: Vec<PreparedData>,
     /// A run on each data set, or more of them where the same data are described in several ways.
     runs: Vec<(Arc<RunSpec>, usize)>,
-    /// What the tables of the first cell occupy, where the user gives its server.
+    /// Size of the first cell's tables, where the user gives its server.
     external: Option<Bytes>,
 }
 
@@ -93,7 +93,7 @@ impl DataSets {
             };
             self.runs.push((Arc::clone(&cell.spec), number));
         }
-        context.check_capacity(cell, self.of(cell).directory)
+        context.check_capacity(cell, self.for_cell(cell).directory)
     }
 
     /// The data of a run, if they were prepared.
@@ -104,16 +104,16 @@ impl DataSets {
     }
 
     /// The data of `cell`.
-    pub(crate) fn of(&self, cell: &Cell) -> &PreparedData {
+    pub(crate) fn for_cell(&self, cell: &Cell) -> &PreparedData {
         let found = self.find(&cell.spec);
         found.expect("invariant: a search varies nothing that other data were needed for")
     }
 
-    /// What the workload's tables occupy in `first`, the study's first cell.
+    /// Returns the size of the workload's tables in `first`, the study's first cell.
     pub(crate) fn tables(&self, context: &StudyContext<'_>, first: &Cell) -> Bytes {
         match self.external {
             Some(tables) if context.external_of(first).is_some() => tables,
-            _ => self.of(first).tables,
+            _ => self.for_cell(first).tables,
         }
     }
 }
@@ -284,7 +284,7 @@ fn contents(path: &Path) -> Result<Vec<u8>, RunError> {
     Ok(fs::read(path).map_err(PathError::on("read", path))?)
 }
 
-/// Whether two runs start from the same data, by what describes them.
+/// Returns true if two runs start from the same data, by their descriptions.
 fn have_same_data(first: &RunSpec, second: &RunSpec) -> bool {
     let tables = |spec: &RunSpec| match &spec.workload {
         WorkloadSpec::Sysbench(_) if !spec.workload.has_text() => None,

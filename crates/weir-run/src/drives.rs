@@ -14,7 +14,7 @@ pub(crate) struct Drives {
 
 impl Drives {
     /// Those of the servers that are started on this host.
-    pub(crate) fn of(plan: &Plan, options: &RunOptions) -> Result<Self, RunError> {
+    pub(crate) fn new(plan: &Plan, options: &RunOptions) -> Result<Self, RunError> {
         weir_study::check_drives(plan)?;
         let mut drives = Self::default();
         let mut here = plan.clone();

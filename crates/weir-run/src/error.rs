@@ -13,11 +13,11 @@ pub enum RunError {
     /// The load failed in a run.
     #[error("{run}: {source}{server}")]
     Load {
-        /// Which run.
+        /// Name of the run.
         run: String,
         /// The load engine's reason.
         source: Box<weir_load::LoadError>,
-        /// What the server's error log said, after "; ", or nothing.
+        /// Words of the server's error log, after "; ", or nothing.
         server: String,
     },
     /// A workload's own file that cannot be used.
@@ -26,15 +26,15 @@ pub enum RunError {
     /// An event that cannot be prepared before the measurement.
     #[error("event `{name}`: {why}")]
     Event {
-        /// Its name.
+        /// Name of the event.
         name: String,
-        /// What the server said, or what was not possible.
+        /// Words of the server, or the thing that was not possible.
         why: String,
     },
     /// A server that an event cannot end and start again.
     #[error("the server cannot be started again ({why})")]
     Restart {
-        /// Why not.
+        /// Reason.
         why: String,
     },
     /// A working folder in a folder that is not there.
@@ -66,9 +66,9 @@ pub enum RunError {
          choose a larger drive, a larger scale or fewer rows"
     )]
     DriveTooSmall {
-        /// Its profile.
+        /// Profile of the drive.
         name: String,
-        /// Its scaled capacity.
+        /// Scaled capacity of the drive.
         capacity: Bytes,
         /// The scale.
         scale: Scale,
@@ -80,7 +80,7 @@ pub enum RunError {
     External {
         /// As the user names it.
         url: String,
-        /// Why not, and what would do.
+        /// Reason and remedy.
         why: String,
     },
     /// The agent of a server's host does not give its figures.
@@ -88,7 +88,7 @@ pub enum RunError {
     ServerHost {
         /// The server as the user names it.
         url: String,
-        /// Why not, and what would do.
+        /// Reason and remedy.
         why: String,
     },
     /// A server cannot listen where it is to.
@@ -107,11 +107,11 @@ pub enum RunError {
     /// The host of an agent does not do what a study's server wants.
     #[error("{what}: {value} ({why})")]
     NotOnAgent {
-        /// What is wanted.
+        /// Thing that is wanted.
         what: String,
-        /// Its value.
+        /// Value of the variable.
         value: String,
-        /// Why not, and what to do.
+        /// Reason and remedy.
         why: &'static str,
     },
     /// A snapshot of the other flavour's data.
@@ -119,9 +119,9 @@ pub enum RunError {
         "the snapshot `{name}` has data of {of}, and the server is {flavor}; take one of the same flavour"
     )]
     SnapshotFlavor {
-        /// Its name.
+        /// Name of the agent.
         name: String,
-        /// Whose data.
+        /// Flavor of the server whose data they are.
         of: Flavor,
         /// The server's.
         flavor: Flavor,
@@ -129,7 +129,7 @@ pub enum RunError {
     /// Another process removed the data set that this study was about to use.
     #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]
     SnapshotRemoved {
-        /// Its name in the cache.
+        /// Name in the cache.
         name: String,
     },
     /// Ctrl-C before the first run was complete. Later, a study ends with what it has.
@@ -153,16 +153,16 @@ pub enum RunError {
     /// The file that tells where a study is.
     #[error(transparent)]
     Progress(#[from] weir_store::progress::ProgressError),
-    /// What the runs say.
+    /// Error of the runs' judgement.
     #[error(transparent)]
     Judge(#[from] weir_judge::JudgeError),
-    /// What the study file or installed servers say of the plan.
+    /// Error of the plan, by the study file or installed servers.
     #[error(transparent)]
     Study(#[from] weir_study::StudyError),
 }
 
 impl RunError {
-    /// What an agent of the same version does not give.
+    /// Returns the error for an answer that an agent of the same version does not give.
     pub(crate) fn wrong_answer() -> Self {
         Self::NotOnAgent {
             what: "answer".to_owned(),

@@ -3,10 +3,10 @@
 mod blockers;
 mod clock;
 mod connections;
-mod copying;
+mod copy_method;
 mod own_server;
 mod phases;
-mod prepared;
+mod prepared_event;
 mod statement;
 mod temporary_files;
 mod warming;
@@ -21,16 +21,17 @@ use weir_mysql::{Connector, Deadline, Patience};
 
 use self::clock::Clock;
 use self::connections::{Connections, Names};
-use self::copying::Copying;
-use self::prepared::Prepared;
+use self::copy_method::CopyMethod;
+use self::prepared_event::PreparedEvent;
 use crate::RunError;
 use crate::target::Target;
 
-/// How long a server may need beyond the load: connections, what is ended, and what is put back.
+/// Time that a server may need beyond the load: connections, statements that are ended, and
+/// settings that are put back.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The events of one run, ready to happen.
-pub(crate) struct Events(Vec<Prepared>);
+pub(crate) struct Events(Vec<PreparedEvent>);
 
 impl Events {
     /// Opens the connections of all events of `spec`, and sets what their sessions need.
@@ -55,10 +56,10 @@ impl Events {
         })?;
         let (connector, names) = (Arc::new(connector), Names::default());
         let events = spec.timeline.iter().map(|event| {
-            let copying = Copying::of(&event.kind);
+            let copying = CopyMethod::for_event(&event.kind);
             let copying = copying.map_err(|error| refused(&event.name, error.to_string()))?;
             let connections = Connections::open(&connector, patience, event, &names);
-            Ok(Prepared {
+            Ok(PreparedEvent {
                 event: event.clone(),
                 copying,
                 endpoint: target.endpoint(),
@@ -100,7 +101,7 @@ impl Events {
     }
 }
 
-impl Prepared {
+impl PreparedEvent {
     /// Waits for its time and does it; `None` if the load is over before.
     fn happen(mut self, clock: &Clock, stop: &AtomicBool) -> Option<EventRecord> {
         let is_due = AtomicBool::new(false);

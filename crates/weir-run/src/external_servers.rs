@@ -100,7 +100,7 @@ pub(crate) fn check_allowed(
     }))
 }
 
-/// What only a server of Weir's own can have.
+/// Checks that nothing is wanted that only a server of Weir's own can have.
 fn check_design(cell: &Cell, url: &ServerUrl) -> Result<(), RunError> {
     let why = if cell.spec.primary().drive.is_some() {
         "its data stay where they are, so no drive is emulated below them; leave `drive` out"

@@ -23,12 +23,12 @@ use crate::cancel::{Cancel, Control};
 use crate::context::StudyContext;
 use crate::data::DataSets;
 use crate::target::{ListenAddress, LoadAccount, PrivateTarget, Target as _};
-use crate::{Allowed, RunError, RunOptions, commands};
+use crate::{RunError, RunOptions, UserPermissions, commands};
 
-/// What the owner of a host lets studies of others use.
+/// Resources of a host that its owner lets studies of others use.
 #[derive(Debug, Clone)]
 pub struct ServerHosting {
-    /// Where data directories and mounts are put.
+    /// Directory of data directories and mounts.
     pub work: PathBuf,
     /// The address that servers listen on.
     pub listen: IpAddr,
@@ -48,7 +48,7 @@ impl ServerHosting {
             work: Some(self.work.clone()),
             weir: self.weir.clone(),
             below_floor,
-            allowed: Allowed::default(),
+            allowed: UserPermissions::default(),
             client: ClientConfig::default(),
             provenance: Provenance::default(),
         }
@@ -170,8 +170,8 @@ impl HostedStudy<'_> {
         Ok(ServerReply::Prepared { ready, tables })
     }
 
-    /// Whether it sets nothing but what the plan does: those names are known to be the server's. A search has cells of
-    /// its own.
+    /// Returns true if it sets nothing but the variables of the plan: those names are known to be the server's. A
+    /// search has cells of its own.
     fn is_planned(&self, cell: &Cell) -> bool {
         let searched = self.plan.search.as_ref().map(|search| &search.factor);
         let planned = self.plan.cells.iter();
@@ -200,7 +200,7 @@ impl HostedStudy<'_> {
     }
 }
 
-/// How `target` is reached from other hosts.
+/// Returns the address of `target` for other hosts.
 fn begun(target: &PrivateTarget) -> Result<BegunServer, RunError> {
     let listening = target
         .listening()

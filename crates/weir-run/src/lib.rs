@@ -1,5 +1,5 @@
 //! Makes the runs of a plan: what executes a study touches servers and drives, and nothing else does.
-//! Change here: an event under load: `events/prepared.rs`; where the server of a run comes from: `target/`; when a warm-up ends: `warmup.rs`; what limits a run: `bottleneck.rs`; one run: `session.rs`.
+//! Change here: an event under load: `events/prepared_event.rs`; where the server of a run comes from: `target/`; when a warm-up ends: `warmup.rs`; what limits a run: `bottleneck.rs`; one run: `session.rs`.
 //!
 //! Every run starts from nothing but the snapshot: data restored, drive mounted, server started
 //! cold, loaded, and all of it thrown away. What remains is the stored result. Where a study varies
@@ -39,7 +39,7 @@ mod working_directory;
 
 pub use error::RunError;
 pub use hosting::ServerHosting;
-pub use options::{Allowed, RunOptions};
+pub use options::{RunOptions, UserPermissions};
 pub use rehearsal::rehearse;
 pub use runner::{RunOutcome, run};
 pub use usage::host_utilization;

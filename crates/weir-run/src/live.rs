@@ -1,4 +1,4 @@
-//! What limits a run while it lasts: the rule of a complete run, on the latest seconds.
+//! Bottleneck of a run while it lasts: the rule of a complete run, on the latest seconds.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use weir_probe::Sampler;
 
 use crate::bottleneck::bottleneck;
 use crate::cancel::Control;
-use crate::usage::{Offered, utilization_now};
+use crate::usage::{OfferedLoad, utilization_now};
 use weir_store::progress::Event;
 
 /// The seconds that are looked at: enough for the probes' ticks, few enough to follow a change.
@@ -56,10 +56,10 @@ impl LiveBottleneck<'_> {
         Some((bottleneck(&used, load.has_own_times), used))
     }
 
-    fn offered(&self, record: &IntervalRecord, concurrency: u64) -> Offered {
+    fn offered(&self, record: &IntervalRecord, concurrency: u64) -> OfferedLoad {
         let per_s = |count: u64| count as f64 / record.length_s;
         let transactions_per_s = per_s(record.transactions);
-        Offered {
+        OfferedLoad {
             connections: f64::from(self.connections),
             has_own_times: self.settings.has_own_times(),
             rtt_s: self.settings.rtt.as_secs_f64(),

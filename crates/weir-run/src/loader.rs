@@ -1,11 +1,11 @@
-//! What loads the server of a run: the load engine in this process with a workload or a capture, a script in a
-//! process of its own, or agents.
+//! Loader of a run's server: the load engine in this process, a script in a process of its own, or agents. The engine
+//! sends a workload or a capture.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use weir_agent::{AgentError, Crew};
+use weir_agent::{AgentError, AgentPool};
 use weir_load::{LoadError, LoadOutcome, LoadPlan, Progress};
 use weir_model::{Endpoint, LoadHost, ReplayRecord, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
@@ -13,13 +13,13 @@ use weir_script::{OnInterval, ScriptProcess};
 
 use crate::capture_load::CaptureLoad;
 
-/// What loads the server of a run.
+/// Loader of a run's server.
 pub(crate) struct Loader<'a> {
     spec: &'a RunSpec,
     gate: Gate,
     script: Option<ScriptProcess>,
     capture: Option<CaptureLoad<'a>>,
-    crew: Option<Crew>,
+    crew: Option<AgentPool>,
     /// Of the last load.
     hosts: Vec<LoadHost>,
 }
@@ -27,15 +27,15 @@ pub(crate) struct Loader<'a> {
 /// The program that makes the runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Program<'a> {
-    /// Its file, which a script's process is started from.
+    /// File of the program, which a script's process is started from.
     pub(crate) path: &'a Path,
-    /// Its commit, which agents must have, too.
+    /// Commit of the program, which agents must have, too.
     pub(crate) commit: &'a str,
 }
 
 impl<'a> Loader<'a> {
     /// The one of this run. A script's process is started; the bus of agents is joined.
-    pub(crate) fn of(
+    pub(crate) fn new(
         spec: &'a RunSpec,
         gate: Gate,
         program: Program<'_>,
@@ -57,7 +57,7 @@ impl<'a> Loader<'a> {
         let capture = spec.load.replay.as_ref();
         let capture = capture.map(|replay| CaptureLoad::open(spec, replay));
         let crew = has_agents
-            .then(|| Crew::join(&Crew::usual_file(), program.commit))
+            .then(|| AgentPool::join(&AgentPool::usual_file(), program.commit))
             .transpose()
             .map_err(of_agents)?;
         Ok(Self {
@@ -76,7 +76,7 @@ impl<'a> Loader<'a> {
         script.map_or_else(std::process::id, ScriptProcess::pid)
     }
 
-    /// What each host did of the last load, if several shared it.
+    /// Returns each host's share of the last load, if several shared it.
     pub(crate) fn hosts(&mut self) -> Vec<LoadHost> {
         std::mem::take(&mut self.hosts)
     }
@@ -114,7 +114,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// What came of the capture, if one was sent.
+    /// Returns the record of the capture, if one was sent.
     pub(crate) fn into_replay(self, endpoint: &Endpoint) -> Option<ReplayRecord> {
         self.capture?.into_record(endpoint, &self.gate)
     }

@@ -1,4 +1,4 @@
-//! How the server of a run finds the rows of captured statements: EXPLAIN of one of each kind, after the run.
+//! Plans of captured statements on a run's server: EXPLAIN of one of each kind, after the run.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use weir_replay::Example;
 
 /// Kinds of statements that are explained: those that took the most time in the capture.
 const KINDS_MAX: usize = 100;
-/// How long the server may need for all of them together.
+/// Time that the server may need for all of them together.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// What EXPLAIN says of a table's extras that makes a plan another one; the rest repeats the statement.
+/// Words of EXPLAIN's extras that make a plan another one; the rest repeats the statement.
 const TOLD: [&str; 6] = [
     "filesort",
     "temporary",

@@ -1,4 +1,4 @@
-//! What a study would change on the servers that the user gives, told instead of done.
+//! Rehearsal of a study on the servers that the user gives: changes are listed instead of made.
 
 use std::sync::atomic::AtomicBool;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use weir_agent::{Crew, ServerReply, ServerSession, ServerStep};
+use weir_agent::{AgentPool, ServerReply, ServerSession, ServerStep};
 use weir_model::{Bytes, Cell, DriveProfile, Plan, ServerAgents, ServerChoice, ServerVersion};
 use weir_store::progress::Event;
 
@@ -29,7 +29,7 @@ impl RemoteServers {
         let mut opened = Self::default();
         for name in names {
             let commit = &options.provenance.weir_commit;
-            let session = ServerSession::join(&Crew::usual_file(), commit, name)?;
+            let session = ServerSession::join(&AgentPool::usual_file(), commit, name)?;
             opened.check_other_host(name, &session)?;
             let remote = RemoteServer::open(name, session, plan, options, cancel)?;
             opened.0.push(remote);
@@ -76,7 +76,7 @@ impl RemoteServers {
     }
 
     /// The agent that the study calls `name`.
-    pub(crate) fn of(&self, name: &str) -> Option<&RemoteServer> {
+    pub(crate) fn by_name(&self, name: &str) -> Option<&RemoteServer> {
         self.0.iter().find(|remote| remote.name == name)
     }
 
@@ -93,7 +93,7 @@ pub(crate) struct RemoteServer {
     session: Rc<ServerSession>,
     servers: BTreeMap<ServerChoice, ServerVersion>,
     drives: Vec<DriveProfile>,
-    /// What the tables of the first cell occupy.
+    /// Size of the first cell's tables.
     tables: Bytes,
 }
 
@@ -164,7 +164,7 @@ impl RemoteServer {
         self.servers.get(&cell.spec.primary().server).copied()
     }
 
-    /// What the tables of the first cell occupy.
+    /// Returns the size of the first cell's tables.
     pub(crate) fn tables(&self) -> Bytes {
         self.tables
     }

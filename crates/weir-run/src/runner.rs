@@ -25,11 +25,11 @@ use crate::{RunError, RunOptions, host};
 pub struct RunOutcome {
     /// The result, judged.
     pub result: JudgedResult,
-    /// Its file.
+    /// File of the result.
     pub file: PathBuf,
-    /// Whether `stop` ended it before the last run.
+    /// True if `stop` ended it before the last run.
     pub stopped: bool,
-    /// What could not be looked at on servers that the user gives, a line each.
+    /// Remarks on parts of the user's servers that could not be looked at, a line each.
     pub remarks: Vec<String>,
     /// Runs that a script failed in, which the result does not have: which and why, a line each.
     pub failed: Vec<String>,
@@ -106,7 +106,7 @@ struct RunningStudy<'a, T> {
     /// There is no result before there is a run to put into it.
     store: Option<Store>,
     file: PathBuf,
-    /// What is complete, and all that decides what comes next.
+    /// Complete runs, and all that decides the next.
     records: Vec<RunRecord>,
     failed: FailedRuns,
 }
@@ -151,7 +151,7 @@ impl<T: Targets> RunningStudy<'_, T> {
         self.session.take().map_or(Ok(()), RunSession::end)
     }
 
-    /// What is to be run next.
+    /// Returns the next run.
     fn next(&mut self) -> Result<Option<PlannedRun>, RunError> {
         Ok(
             match weir_judge::next(&self.plan, &self.records, self.failed.runs())? {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_agent::{Crew, RemoteHost};
+use weir_agent::{AgentPool, RemoteHost};
 use weir_model::{Plan, ServerUrl};
 use weir_server::{ExternalServer, ServerIdentity};
 
@@ -26,7 +26,7 @@ pub(crate) fn find(
         };
         let identity = ServerIdentity::ask(&mut server.session()?)?;
         let commit = &options.provenance.weir_commit;
-        let host = RemoteHost::find(&Crew::usual_file(), commit, &key.1, identity);
+        let host = RemoteHost::find(&AgentPool::usual_file(), commit, &key.1, identity);
         let host = host.map_err(|error| RunError::ServerHost {
             url: url.to_string(),
             why: error.to_string(),

@@ -16,11 +16,11 @@ use crate::events::Events;
 use crate::live::LiveBottleneck;
 use crate::loader::{Loader, Program};
 use crate::target::Target;
-use crate::usage::Offered;
-use crate::watch::{Measured, ServerRecord, Watch, relative_to_measurement};
+use crate::usage::OfferedLoad;
+use crate::watch::{Measurement, ServerRecord, Watch, relative_to_measurement};
 use crate::{RunError, commands, warmup};
 
-/// How often the probes look.
+/// Interval of the probes.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A target, and what it has served.
@@ -57,7 +57,7 @@ impl RunSession {
         self.target.end()
     }
 
-    /// Whether `planned` goes on with this server instead of a new one.
+    /// Returns true if `planned` goes on with this server instead of a new one.
     pub(crate) fn serves(&self, plan: &Plan, planned: PlannedRun) -> bool {
         planned.repetition == self.first.repetition
             && plan.shares_server(self.first.cell, planned.cell)
@@ -99,7 +99,7 @@ impl RunSession {
         Ok(measured.into_result(planned, started_at, server))
     }
 
-    /// What was started for the run with the command `load`, free of this run's own paths.
+    /// Returns the commands of the run with the command `load`, free of this run's own paths.
     fn commands(&self, load: String) -> Vec<String> {
         let all = self.target.commands().iter().cloned().chain([load]);
         match self.target.directory() {
@@ -117,10 +117,10 @@ impl RunSession {
         cell: &Cell,
         events: Events,
         control: &mut Control<'_>,
-    ) -> Result<Measured, LoadError> {
+    ) -> Result<Measurement, LoadError> {
         let settings = &cell.spec.load;
         let connections = plan.load.connections;
-        let mut loader = Loader::of(&cell.spec, self.target.gate(), self.program())?;
+        let mut loader = Loader::new(&cell.spec, self.target.gate(), self.program())?;
         let sampling_began = Instant::now();
         let probes = self.target.probes(loader.pid());
         let sampler = Sampler::start(probes, PROBE_INTERVAL, sampling_began);
@@ -160,10 +160,10 @@ impl RunSession {
         if events.iter().any(|event| event.detail.restart.is_some()) {
             counters::go_on(&mut series);
         }
-        Ok(Measured {
-            offered: Offered {
+        Ok(Measurement {
+            offered: OfferedLoad {
                 client_is_apart,
-                ..Offered::of(&outcome, settings, connections)
+                ..OfferedLoad::new(&outcome, settings, connections)
             },
             server_host,
             device,

@@ -35,7 +35,7 @@ impl<'a> StudyTargets<'a> {
     fn remote_of(&self, cell: &Cell, repetition: u32) -> Option<&RemoteServer> {
         let node = cell.spec.primary();
         node.hosting_agents()?;
-        self.remote.of(node.agent_of(repetition)?)
+        self.remote.by_name(node.agent_of(repetition)?)
     }
 }
 
@@ -64,7 +64,7 @@ impl Targets for StudyTargets<'_> {
             let taken = ExternalTarget::take(cell, server, host, allowed)?;
             return Ok(Box::new(taken));
         }
-        let data = self.data.of(cell);
+        let data = self.data.for_cell(cell);
         Ok(Box::new(PrivateTarget::start(
             context, cell, data, None, cancel,
         )?))

@@ -1,4 +1,4 @@
-//! What serves the runs of a study, as the runner sees it.
+//! Targets that serve the runs of a study, as the runner sees them.
 
 mod external;
 mod private;
@@ -23,11 +23,11 @@ pub(crate) use self::private::{
 };
 pub(crate) use self::remote::RemoteTarget;
 
-/// What events may do to a server of Weir's own beside statements.
+/// Actions of events on a server of Weir's own beside statements.
 #[derive(Clone)]
 pub(crate) struct OwnServer {
     pub(crate) server: ServerHandle,
-    /// Where its emulated drive is mounted.
+    /// Mountpoint of its emulated drive.
     pub(crate) drive: Option<PathBuf>,
     /// The replica that takes over after a failover.
     pub(crate) successor: Option<Successor>,
@@ -37,10 +37,10 @@ pub(crate) struct OwnServer {
 
 /// A server that is ready for a load, with all that it stands on. Dropping it takes down what was started.
 pub(crate) trait Target {
-    /// How the load reaches it.
+    /// Returns the endpoint for the load.
     fn endpoint(&self) -> Endpoint;
 
-    /// What may be done to it.
+    /// Returns the gate for all statements.
     fn gate(&self) -> Gate;
 
     /// The server's variables, free of a run's own paths, and what makes it less durable than they say.
@@ -49,7 +49,7 @@ pub(crate) trait Target {
     /// For changing variables of a server that the user gives, which puts them back; `None`: it is Weir's own.
     fn changes(&self) -> Option<ConfigChanges>;
 
-    /// What events may do beside statements; `None`: the server is the user's.
+    /// Returns the actions of events beside statements; `None`: the server is the user's.
     fn own(&self) -> Option<OwnServer> {
         None
     }
@@ -73,7 +73,7 @@ pub(crate) trait Target {
         None
     }
 
-    /// Whether the data lie on an emulated drive.
+    /// Returns true if the data lie on an emulated drive.
     fn has_drive(&self) -> bool;
 
     /// The counters of the emulated drive, if there is one and it answers.
@@ -85,14 +85,15 @@ pub(crate) trait Target {
     /// The server's error log of this run, free of a run's own paths; empty where it cannot be read.
     fn log(&self) -> Result<String, RunError>;
 
-    /// Why the server no longer runs, in its own words, as far as Weir can know.
+    /// Returns the reason that the server no longer runs, in its own words, as far as Weir can
+    /// know.
     fn has_exited(&mut self) -> Option<String>;
 
     /// Ends what was started, or puts back what was changed.
     fn end(self: Box<Self>) -> Result<(), RunError>;
 }
 
-/// Where the targets of a study come from.
+/// Source of a study's targets.
 pub(crate) trait Targets {
     /// Makes the data of all `cells` that are missing.
     ///
@@ -114,18 +115,18 @@ pub(crate) trait Targets {
         cancel: Cancel<'_>,
     ) -> Result<Box<dyn Target>, RunError>;
 
-    /// What a result says of all its runs; `first` is the study's first cell.
+    /// Returns the description of all its runs for the result; `first` is the study's first cell.
     fn describe(&self, first: &Cell) -> Description;
 
-    /// What could not be looked at on servers that the user gives, a line each.
+    /// Returns remarks on parts of the user's servers that could not be looked at, a line each.
     fn remarks(&self) -> Vec<String>;
 }
 
-/// What a result says of the servers and drives of a study.
+/// Description of a study's servers and drives for the result.
 pub(crate) struct Description {
     pub(crate) flavor: Flavor,
     pub(crate) version: ServerVersion,
     pub(crate) drives: Vec<DriveProfile>,
-    /// What the workload's tables occupy.
+    /// Size of the workload's tables.
     pub(crate) tables: Bytes,
 }

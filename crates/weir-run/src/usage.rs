@@ -1,5 +1,5 @@
-//! How busy each resource was, and where the connections were: from the probes' samples and what
-//! the load engine and the drive counted.
+//! Utilization of each resource, and places of the connections: from the probes' samples and the
+//! counts of load engine and drive.
 
 use weir_load::LoadOutcome;
 use weir_model::{
@@ -22,9 +22,9 @@ const UNSEEN_MIN: f64 = 0.15;
 const OTHERS_MAX: usize = 3;
 const OTHER_MIN: f64 = 0.01;
 
-/// What the load engine knows of a run.
+/// Load of a run, as the load engine knows it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Offered {
+pub(crate) struct OfferedLoad {
     pub(crate) connections: f64,
     /// Transactions begin at a rate, or at the times of a capture.
     pub(crate) has_own_times: bool,
@@ -47,8 +47,8 @@ pub(crate) struct Offered {
     pub(crate) client_is_apart: bool,
 }
 
-impl Offered {
-    pub(crate) fn of(outcome: &LoadOutcome, settings: &LoadSpec, threads: u32) -> Self {
+impl OfferedLoad {
+    pub(crate) fn new(outcome: &LoadOutcome, settings: &LoadSpec, threads: u32) -> Self {
         let per_s = |count: u64| count as f64 / outcome.measured_s;
         let counts = &outcome.counts;
         let rtt_s = settings.rtt.as_secs_f64();
@@ -82,7 +82,7 @@ pub(crate) fn utilization(
     series: &[Series],
     drive: Option<&DriveStatistics>,
     device: Option<&str>,
-    load: &Offered,
+    load: &OfferedLoad,
 ) -> Utilization {
     let samples = Samples {
         series,
@@ -97,7 +97,7 @@ pub(crate) fn utilization_now(
     series: &[Series],
     now_s: f64,
     device: Option<&str>,
-    load: &Offered,
+    load: &OfferedLoad,
 ) -> Utilization {
     let samples = Samples {
         series,
@@ -107,11 +107,12 @@ pub(crate) fn utilization_now(
     usage(&samples, None, device, load)
 }
 
-/// What a server's host did during `measured_s` from time 0 of the samples on, whatever loaded it.
+/// Returns the utilization of a server's host during `measured_s` from time 0 of the samples on,
+/// whatever loaded it.
 pub fn host_utilization(series: &[Series], device: Option<&str>, measured_s: f64) -> Utilization {
-    let load = Offered {
+    let load = OfferedLoad {
         measured_s,
-        ..Offered::default()
+        ..OfferedLoad::default()
     };
     utilization(series, None, device, &load)
 }
@@ -120,7 +121,7 @@ fn usage(
     samples: &Samples<'_>,
     drive: Option<&DriveStatistics>,
     device: Option<&str>,
-    load: &Offered,
+    load: &OfferedLoad,
 ) -> Utilization {
     let rate = |metric| samples.rate(metric, "").unwrap_or(0.0);
     let busy = rate(metrics::HOST_CPU_USER) + rate(metrics::HOST_CPU_SYSTEM);
@@ -240,7 +241,7 @@ fn device_usage(samples: &Samples<'_>, device: &str) -> (f64, f64) {
 fn connections(
     samples: &Samples<'_>,
     drive: Option<&DriveStatistics>,
-    load: &Offered,
+    load: &OfferedLoad,
 ) -> ConnectionTime {
     let all = load.connections;
     let in_transactions = load.transactions_per_s * load.latency_s;
@@ -250,7 +251,7 @@ fn connections(
         all
     };
     let at_most_busy = |place: f64| place.clamp(0.0, busy);
-    let of_kind = |kind| FileTime::of(samples, drive, kind);
+    let of_kind = |kind| FileTime::new(samples, drive, kind);
     let pages = of_kind(FileKind::Data);
     let read = pages.map(|file| file.read);
     let logs = [of_kind(FileKind::Redo), of_kind(FileKind::Binlog)];
@@ -282,7 +283,7 @@ fn connections(
 /// Where a server does not time tables, these are all that `others` leave.
 fn waiting_for_page_writes(
     samples: &Samples<'_>,
-    load: &Offered,
+    load: &OfferedLoad,
     pages: Option<FileTime>,
     others: &ConnectionTime,
 ) -> Option<f64> {
@@ -307,7 +308,7 @@ fn waiting_for_page_writes(
 ///
 /// A statement that commits by itself works on tables before (the server counts that time), and is neither
 /// there nor on a core nor waiting for one while it commits.
-fn committing(samples: &Samples<'_>, load: &Offered) -> f64 {
+fn committing(samples: &Samples<'_>, load: &OfferedLoad) -> f64 {
     if let Some(seen) = load.committing {
         return seen;
     }
@@ -333,7 +334,7 @@ struct FileTime {
 impl FileTime {
     /// As the drive counted it, in its totals or in its samples, else as the server did
     /// (`performance_schema`); `None` if neither.
-    fn of(samples: &Samples<'_>, drive: Option<&DriveStatistics>, kind: FileKind) -> Option<Self> {
+    fn new(samples: &Samples<'_>, drive: Option<&DriveStatistics>, kind: FileKind) -> Option<Self> {
         if let Some(drive) = drive {
             let file = drive.by_kind.get(&kind).copied().unwrap_or_default();
             let per_s = |total: f64| total / (samples.to_s - samples.from_s);
@@ -366,7 +367,7 @@ impl FileTime {
     /// flush, and all of them only while one is under way. The second bound tells a commit that
     /// waits from one that does not (`innodb_flush_log_at_trx_commit = 2`): then there is one flush
     /// a second, however many commits.
-    fn waiting(&self, load: &Offered) -> f64 {
+    fn waiting(&self, load: &OfferedLoad) -> f64 {
         if self.flushes_per_s <= 0.0 {
             return 0.0;
         }

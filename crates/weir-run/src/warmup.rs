@@ -33,11 +33,11 @@ pub(crate) fn resume(plan: &mut LoadPlan) {
     }
 }
 
-/// How a warm-up ended.
-pub(crate) struct Warmed {
-    /// Its length up to the measurement, seconds.
+/// End of a warm-up.
+pub(crate) struct WarmupEnd {
+    /// Length up to the measurement, seconds.
     pub(crate) length_s: f64,
-    /// Whether the rule held; else it was as long as allowed.
+    /// True if the rule held; else it was as long as allowed.
     pub(crate) steady: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn until_steady(
     watch: &mut Watch,
     live: &LiveBottleneck<'_>,
     control: &mut Control<'_>,
-) -> Result<Warmed, LoadError> {
+) -> Result<WarmupEnd, LoadError> {
     let least = plan.load.warmup.least().as_secs_f64().ceil() as usize;
     let plan = LoadPlan {
         // Events are of the measurement.
@@ -81,7 +81,7 @@ pub(crate) fn until_steady(
     })?;
     let gap_s = RESUME.as_secs_f64();
     watch.end_earlier(gap_s);
-    Ok(Warmed {
+    Ok(WarmupEnd {
         length_s: seconds.per_s.len() as f64 + gap_s,
         steady: seconds.are_steady,
     })

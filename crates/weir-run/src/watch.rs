@@ -1,4 +1,4 @@
-//! What is noted while a load runs, and what becomes of it.
+//! Watch of a load while it runs, and its results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use weir_model::{
 };
 
 use crate::bottleneck::bottleneck;
-use crate::usage::{Offered, utilization};
+use crate::usage::{OfferedLoad, utilization};
 
-/// What is noted while the load runs.
+/// Watch of a load while it runs.
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) intervals: Vec<IntervalRecord>,
@@ -107,7 +107,7 @@ fn around(events: &[EventRecord], mut all: Vec<ShortInterval>) -> Vec<ShortInter
 }
 
 /// A completed measurement.
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     pub(crate) outcome: LoadOutcome,
     pub(crate) intervals: Vec<IntervalRecord>,
     pub(crate) series: Vec<Series>,
@@ -116,7 +116,7 @@ pub(crate) struct Measured {
     pub(crate) drive: Option<DriveStatistics>,
     /// The block device below the data, where no drive is emulated.
     pub(crate) device: Option<String>,
-    pub(crate) offered: Offered,
+    pub(crate) offered: OfferedLoad,
     pub(crate) events: Vec<EventRecord>,
     pub(crate) hosts: Vec<LoadHost>,
     pub(crate) server_host: Option<ServerHost>,
@@ -125,16 +125,16 @@ pub(crate) struct Measured {
 
 /// The server of a run.
 pub(crate) struct ServerRecord {
-    /// Its variables before the run.
+    /// Variables before the run.
     pub(crate) variables: BTreeMap<String, String>,
     /// Those with another value after it.
     pub(crate) variables_changed: BTreeMap<String, String>,
-    /// What was started for the run.
+    /// Commands that were started for the run.
     pub(crate) commands: Vec<String>,
     pub(crate) log: String,
 }
 
-impl Measured {
+impl Measurement {
     pub(crate) fn into_result(
         self,
         planned: PlannedRun,

@@ -1,4 +1,4 @@
-//! Where a run's data directory and mounts are put.
+//! Directory of a run's data directory and mounts.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -7,7 +7,7 @@ use crate::lua::{Failure, Parameter, Refusal, Reply, Request, Rows};
 use weir_load::OwnSocket;
 use weir_model::Address;
 use weir_mysql::{
-    ClientError, Connector, Deadline, Exchange, Exchanged, ServerError, SessionError,
+    ClientError, Connector, Deadline, Exchange, ExchangeStep, ServerError, SessionError,
     StatementResult, Value,
 };
 
@@ -23,7 +23,7 @@ const GONE: u16 = 2006;
 const LOST: u16 = 2013;
 /// Results were left (`CR_COMMANDS_OUT_OF_SYNC`).
 const NO_MORE_RESULTS: u16 = 2014;
-/// What is not the protocol (`CR_MALFORMED_PACKET`).
+/// Error code for bytes that are not the protocol (`CR_MALFORMED_PACKET`).
 const MALFORMED: u16 = 2027;
 
 /// A connection of a script.
@@ -39,11 +39,11 @@ pub(crate) struct Link {
     is_watched: bool,
 }
 
-/// How far a request has come whose connection an engine watches.
-pub(crate) enum Asked {
+/// Progress of a request whose connection an engine watches.
+pub(crate) enum RequestProgress {
     /// It is answered.
     Answer(Result<Reply, Failure>),
-    /// Its socket has to be ready first.
+    /// Wait for its socket.
     Awaits(OwnSocket),
 }
 
@@ -65,7 +65,7 @@ impl Link {
         })
     }
 
-    /// Whether an engine can have it: what is encrypted or compressed could not be asked beside the engine.
+    /// Returns true if an engine can have it: an encrypted or compressed one could not be asked beside the engine.
     pub(crate) fn is_plain(&self) -> bool {
         self.exchange.as_ref().is_some_and(Exchange::is_plain)
     }
@@ -81,7 +81,7 @@ impl Link {
         self.exchange.take()
     }
 
-    /// Whether it can be asked while an engine drives it.
+    /// Returns true if it can be asked while an engine drives it.
     pub(crate) fn has_twin(&self) -> bool {
         self.twin.is_some()
     }
@@ -91,7 +91,7 @@ impl Link {
         self.twin = None;
     }
 
-    /// What an engine has received.
+    /// Takes the results that an engine has received.
     pub(crate) fn take_results(&mut self, results: Vec<StatementResult>) -> Result<Reply, Failure> {
         self.results = results.into();
         self.next_result()
@@ -180,26 +180,26 @@ impl Link {
     }
 
     /// Sends and receives what can be without waiting.
-    pub(crate) fn go_on(&mut self) -> Asked {
+    pub(crate) fn go_on(&mut self) -> RequestProgress {
         let Some(exchange) = &mut self.exchange else {
-            return Asked::Answer(Err(gone()));
+            return RequestProgress::Answer(Err(gone()));
         };
         let descriptor = exchange.descriptor();
-        let awaits = |writes| Asked::Awaits(OwnSocket { descriptor, writes });
-        Asked::Answer(match exchange.go_on() {
-            Ok(Exchanged::Reads) => return awaits(false),
-            Ok(Exchanged::Writes) => return awaits(true),
-            Ok(Exchanged::Reply(weir_mysql::Reply::Prepared { id, parameters })) => {
+        let awaits = |writes| RequestProgress::Awaits(OwnSocket { descriptor, writes });
+        RequestProgress::Answer(match exchange.go_on() {
+            Ok(ExchangeStep::Reads) => return awaits(false),
+            Ok(ExchangeStep::Writes) => return awaits(true),
+            Ok(ExchangeStep::Reply(weir_mysql::Reply::Prepared { id, parameters })) => {
                 Ok(Reply::Prepared {
                     statement: id,
                     parameters,
                 })
             }
-            Ok(Exchanged::Reply(weir_mysql::Reply::Refused(error))) => {
+            Ok(ExchangeStep::Reply(weir_mysql::Reply::Refused(error))) => {
                 exchange.take_results();
                 Err(Failure::Refused(refusal(error)))
             }
-            Ok(Exchanged::Reply(_)) => {
+            Ok(ExchangeStep::Reply(_)) => {
                 let results = exchange.take_results();
                 self.take_results(results)
             }
@@ -280,7 +280,7 @@ fn lost(error: &SessionError) -> Failure {
     }
 }
 
-/// Why there is no connection, as MySQL's client says it.
+/// Returns the reason that there is no connection, in the words of MySQL's client.
 fn not_connected(address: &Address, error: &ClientError) -> Refusal {
     let words = error.words();
     // The system's number, as `(os error 2)` has it.

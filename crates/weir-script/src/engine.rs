@@ -1,4 +1,4 @@
-//! What the sessions of a run share.
+//! Data that the sessions of a run share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once};
@@ -14,11 +14,11 @@ const LONG_SHARE_MAX: f64 = 0.1;
 /// Shorter runs than this say nothing of a script, seconds.
 const LONG_RUN_S: f64 = 1.0;
 
-/// What the sessions of a run share.
+/// Data that the sessions of a run share.
 #[derive(Debug)]
 pub(crate) struct Engine {
     world: Arc<World>,
-    /// What is printed when the first event begins.
+    /// Text that is printed when the first event begins.
     started: String,
     once: Once,
     stops: AtomicBool,
@@ -46,17 +46,17 @@ impl Engine {
         &self.world
     }
 
-    /// Whether an event has begun.
+    /// Returns true if an event has begun.
     pub(crate) fn has_begun(&self) -> bool {
         self.once.is_completed()
     }
 
-    /// Whether a thread of the script has failed.
+    /// Returns true if a thread of the script has failed.
     pub(crate) fn is_failed(&self) -> bool {
         self.is_failed.load(Ordering::Relaxed)
     }
 
-    /// What ends the run when it is set.
+    /// Returns the flag that ends the run when it is set.
     pub(crate) fn stops(&self) -> &AtomicBool {
         &self.stops
     }
@@ -82,7 +82,7 @@ impl Engine {
         self.waits_in_place.fetch_add(waits, Ordering::Relaxed);
     }
 
-    /// What held connections up that others drive, in a run of this length.
+    /// Prints the cause that held up connections that others drive, in a run of this length.
     pub(crate) fn remark(&self, outcome: &LoadOutcome) {
         let long_s = self.long_us.load(Ordering::Relaxed) as f64 / 1e6;
         let how = "--lua-threads=os gives each connection a thread";

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use crate::lua::{CommandKind, Level, ScriptError, State, option_list};
 use weir_load::LoadError;
 
-use crate::ended::Ended;
 use crate::host::Part;
 use crate::option_files::with_files;
 use crate::options::{self, takes_all, unknown};
+use crate::run_end::RunEnd;
 use crate::states::with_body;
 use crate::world::{PROFILE, Report, ScriptPlan, World};
 use crate::{hooks, parallel, run};
@@ -29,34 +29,34 @@ pub fn execute(
     let world = Arc::new(World::new(plan, unknown_options)?);
     let code = match begin(&world, report, stop) {
         Ok(code) => code,
-        Err(Failed::Script(error)) => {
+        Err(RunFailure::Script(error)) => {
             world.log.fatal(&error.to_string());
             1
         }
-        Err(Failed::Usage(line)) => {
+        Err(RunFailure::Usage(line)) => {
             world.log.remark(&line);
             1
         }
-        Err(Failed::Load(error)) => return Err(error),
+        Err(RunFailure::Load(error)) => return Err(error),
     };
     world.log.end();
     Ok(code)
 }
 
-enum Failed {
+enum RunFailure {
     Script(ScriptError),
     /// A command line that the script does not understand.
     Usage(String),
     Load(LoadError),
 }
 
-impl From<ScriptError> for Failed {
+impl From<ScriptError> for RunFailure {
     fn from(error: ScriptError) -> Self {
         Self::Script(error)
     }
 }
 
-fn begin(world: &Arc<World>, report: &dyn Report, stop: &AtomicBool) -> Result<u8, Failed> {
+fn begin(world: &Arc<World>, report: &dyn Report, stop: &AtomicBool) -> Result<u8, RunFailure> {
     let global = with_body(world, 0, &Part::default())?;
     let Some(command) = world.plan.command.clone() else {
         return Ok(0);
@@ -68,11 +68,11 @@ fn begin(world: &Arc<World>, report: &dyn Report, stop: &AtomicBool) -> Result<u
     let declared = global.options()?;
     let unknown = unknown(&world.unknown, &declared);
     if let Some(option) = unknown.filter(|_| !takes_all(world, &declared)) {
-        return Err(Failed::Usage(format!("invalid option: {option}")));
+        return Err(RunFailure::Usage(format!("invalid option: {option}")));
     }
     let usage = |error| match error {
-        ScriptError::Value(line) => Failed::Usage(line),
-        error => Failed::Script(error),
+        ScriptError::Value(line) => RunFailure::Usage(line),
+        error => RunFailure::Script(error),
     };
     world.set_given(with_files(world, &declared).map_err(usage)?);
     options::fill(world, &global).map_err(usage)?;
@@ -98,11 +98,11 @@ fn begin(world: &Arc<World>, report: &dyn Report, stop: &AtomicBool) -> Result<u
         }
         "prepare" | "cleanup" | "help" => {
             let name = world.plan.script.name();
-            Err(Failed::Usage(format!(
+            Err(RunFailure::Usage(format!(
                 "'{name}' test does not implement the '{command}' command."
             )))
         }
-        _ => Err(Failed::Usage(format!("Unknown command: {command}"))),
+        _ => Err(RunFailure::Usage(format!("Unknown command: {command}"))),
     }
 }
 
@@ -135,15 +135,15 @@ fn run_command(
     global: &State,
     report: &dyn Report,
     stop: &AtomicBool,
-) -> Result<u8, Failed> {
+) -> Result<u8, RunFailure> {
     if global.has_function("init") {
         global.call("init", ())?;
     }
     let outcome = run::run(world, global, report, stop);
     world.set_over();
-    let outcome = outcome.map_err(Failed::Load)?;
+    let outcome = outcome.map_err(RunFailure::Load)?;
     let code = match &outcome {
-        Ended::Completed(outcome) => {
+        RunEnd::Completed(outcome) => {
             report.completed(outcome);
             let totals = hooks::last_totals(outcome);
             match hooks::cumulative(world, global, &totals, 0) {
@@ -159,9 +159,9 @@ fn run_command(
             }
             0
         }
-        Ended::Share => 0,
-        Ended::NotStarted => return Ok(1),
-        Ended::Failed => 1,
+        RunEnd::Share => 0,
+        RunEnd::NotStarted => return Ok(1),
+        RunEnd::Failed => 1,
     };
     if global.has_function("done")
         && let Err(error) = global.call("done", ())

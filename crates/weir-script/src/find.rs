@@ -1,4 +1,4 @@
-//! Where a script is: a file, or a module that `require` finds.
+//! Search for a script: a file, or a module that `require` finds.
 
 use std::fs;
 use std::io::Read as _;
@@ -11,7 +11,7 @@ use crate::lua::{ScriptError, State};
 pub struct Script {
     /// As it was named; empty for standard input.
     pub path: String,
-    /// Its text.
+    /// Text of the script.
     pub text: Vec<u8>,
 }
 
@@ -59,7 +59,7 @@ impl Script {
     }
 }
 
-/// Whether there is a file or a module of this name.
+/// Returns true if there is a file or a module of this name.
 pub fn is_found(name: &str) -> bool {
     name == "-" || Path::new(name).is_file() || State::module_text(name).is_some()
 }

@@ -2,9 +2,9 @@
 
 /// Options as given; `-` and `_` are one in names, and later ones win.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a>(&'a [(String, Option<String>)]);
+pub(crate) struct GivenOptions<'a>(&'a [(String, Option<String>)]);
 
-impl<'a> Given<'a> {
+impl<'a> GivenOptions<'a> {
     pub(crate) fn new(given: &'a [(String, Option<String>)]) -> Self {
         Self(given)
     }
@@ -16,7 +16,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Whether two spellings are one name.
+/// Returns true if two spellings are one name.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && one.replace('_', "-") == other.replace('_', "-")
 }

@@ -89,7 +89,7 @@ fn report(
     Ok(true)
 }
 
-/// What the final report is of: the time since the last checkpoint, or the whole run.
+/// Returns the totals of the final report: since the last checkpoint, or of the whole run.
 pub(crate) fn last_totals(outcome: &LoadOutcome) -> Totals {
     let since = outcome.since_checkpoint.clone();
     since.unwrap_or_else(|| outcome.totals())

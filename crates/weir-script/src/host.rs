@@ -25,7 +25,7 @@ const STREAM: u64 = 1 << 62;
 /// Distributions over ranges of numbers that are kept.
 const KEYS_MAX: usize = 64;
 
-/// What an interpreter and its runner share.
+/// Data that an interpreter and its runner share.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub(crate) struct Share {
@@ -35,7 +35,7 @@ pub(crate) struct Share {
     pub(crate) driven: Option<u32>,
     /// The engine has made the driven connection again.
     pub(crate) is_renewed: bool,
-    /// What is counted beside the requests that the engine sends.
+    /// Counts beside the requests that the engine sends.
     pub(crate) counted: Counts,
     /// Statements that the driven connection is to forget with its next request.
     pub(crate) forgotten: Vec<u32>,
@@ -90,7 +90,7 @@ pub(crate) struct ThreadHost {
 
 impl ThreadHost {
     pub(crate) fn new(world: Arc<World>, thread: u32, part: Part) -> Self {
-        let kinds = StatementKinds::of(&world);
+        let kinds = StatementKinds::new(&world);
         Self {
             rng: seeded(world.plan.load.seed, STREAM + u64::from(thread)),
             world,
@@ -105,7 +105,7 @@ impl ThreadHost {
         self.part.borrow_mut().meter.as_mut().map_or(otherwise, act)
     }
 
-    /// What is asked of the driven connection beside what the engine asks; `None`: the link knows.
+    /// Answers a request to the driven connection beside the engine's; `None`: the link knows.
     fn request_of_driven(
         &self,
         connection: u32,
@@ -142,7 +142,7 @@ impl ThreadHost {
         }
     }
 
-    /// Whether the engine sends this connection's requests itself.
+    /// Returns true if the engine sends this connection's requests itself.
     fn is_driven(&self, connection: u32) -> bool {
         self.part.borrow().driven == Some(connection)
     }
@@ -158,7 +158,7 @@ impl ThreadHost {
         Ok(())
     }
 
-    /// Whether a server that has been away since then is waited for no more: not beyond the end of the run.
+    /// Returns true if a server that has been away since then is waited for no more: not beyond the end of the run.
     fn gives_up(&self, since: Instant) -> bool {
         let share = self.part.borrow();
         let is_in_run = share.is_running || share.meter.is_some();
@@ -222,7 +222,7 @@ fn keys<'a>(
                 RandomKind::Pareto => DistributionName::Pareto,
                 RandomKind::Zipfian => DistributionName::Zipfian,
             };
-            Some(entry.insert(Keys::new(options.of(name), count).ok()?))
+            Some(entry.insert(Keys::new(options.distribution(name), count).ok()?))
         }
     }
 }

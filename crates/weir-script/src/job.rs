@@ -1,4 +1,4 @@
-//! What a study or an agent and the process of its script tell each other: a line of JSON each.
+//! Messages between a study or an agent and the process of its script: a line of JSON each.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub(crate) enum Order {
     Stop,
 }
 
-/// When a share of a run begins.
+/// Begin of a share of a run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Begin {
     /// By the monotonic clock, which all processes of a host share.
@@ -56,16 +56,16 @@ impl Job {
         }
     }
 
-    /// Its plan; an error says what is wrong with it.
+    /// Returns its plan; an error names the problem.
     pub(crate) fn plan(self) -> Result<LoadPlan, String> {
         self.plan.plan(Secret::new(self.password))
     }
 }
 
-/// What the process tells.
+/// Message of the process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told<F = Frame> {
+pub(crate) enum ProcessMessage<F = Frame> {
     /// The load begins, and its measurement in so many seconds.
     Began { in_s: f64 },
     /// An interval has ended.
@@ -77,9 +77,9 @@ pub(crate) enum Told<F = Frame> {
     /// The run is complete.
     Completed {
         outcome: Box<LoadOutcome>,
-        /// Its latencies, which the outcome does not write down.
+        /// Latencies, which the serialised outcome lacks.
         histogram: Vec<u8>,
-        /// When the measurement began, seconds before this message.
+        /// Begin of the measurement, seconds before this message.
         measured_from_s: f64,
     },
     /// A share of a run has its connections, and waits for its start.
@@ -87,7 +87,7 @@ pub(crate) enum Told<F = Frame> {
         reporters: u32,
         warnings: Vec<String>,
     },
-    /// What a reporter of a share counted.
+    /// Counts of a reporter of a share.
     Frame(F),
     /// A share is complete.
     ShareEnded {

@@ -1,5 +1,5 @@
 //! Runs users' sysbench scripts: commands, options, threads or coroutines, and the Lua interpreter.
-//! Change here: the table `sysbench` in Lua: `lua/prelude/`; C functions of scripts: `lua/c_surface.rs`, `lua/c_database.rs`; commands: `execute.rs`; a thread for each connection: `run.rs`; coroutines: `reactor.rs`.
+//! Change here: the table `sysbench` in Lua: `lua/prelude/`; C functions of scripts: `lua/c_functions.rs`, `lua/c_database.rs`; commands: `execute.rs`; a thread for each connection: `run.rs`; coroutines: `reactor.rs`.
 //!
 //! Each connection has a thread of its own and waits by blocking (`run`), or all are coroutines in the load engine's reactors
 //! (`reactor`).
@@ -9,7 +9,6 @@
 //! script's report is that of a native workload. Nothing here prints: text goes to the caller.
 
 mod connect;
-mod ended;
 mod engine;
 mod execute;
 mod find;
@@ -28,6 +27,7 @@ mod reactor;
 mod ready;
 mod reporters;
 mod run;
+mod run_end;
 mod serve;
 mod session;
 mod statement_kinds;
@@ -40,4 +40,4 @@ pub use find::{Script, is_found};
 pub use log::Output;
 pub use process::{OnInterval, PROCESS_WORDS, ScriptProcess};
 pub use serve::serve;
-pub use world::{AWAY_MAX, Driving, Report, ScriptPlan};
+pub use world::{AWAY_MAX, DriverKind, Report, ScriptPlan};

@@ -8,7 +8,7 @@ use crate::lua::Level;
 /// sysbench's reports are notices.
 const NOTICE: u32 = 3;
 
-/// Where text goes.
+/// Destination of text.
 #[derive(Clone)]
 pub struct Output(Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -25,7 +25,7 @@ impl fmt::Debug for Output {
     }
 }
 
-/// What a script's run says.
+/// Log of a script's run.
 #[derive(Debug)]
 pub(crate) struct Log {
     output: Output,
@@ -97,7 +97,7 @@ impl Log {
         (self.output.0)(text);
     }
 
-    /// What the user has to know, a line.
+    /// Prints a remark for the user, a line.
     pub(crate) fn remark(&self, line: &str) {
         (self.remarks.0)(&format!("{line}\n"));
     }

@@ -9,10 +9,9 @@
 //! Written from what scripts may rely on and from watching sysbench run, not from its sources.
 
 mod c_database;
+mod c_functions;
 mod c_histogram;
 mod c_statement;
-mod c_surface;
-mod core;
 mod crash;
 mod error;
 mod files;
@@ -23,6 +22,7 @@ mod options;
 mod output;
 mod prelude;
 mod state;
+mod state_data;
 mod statement;
 mod wait;
 
@@ -35,8 +35,10 @@ pub use host::{
 pub use ignored_errors::Errors;
 pub use options::{OptionKind, OptionValue, ScriptOption, option_list};
 pub use output::flush_output;
-pub use state::{CommandKind, Events, Identity, Moved, State, Turned, luajit_version};
-pub use wait::Pending;
+pub use state::{
+    CommandKind, CoroutineStep, Events, Identity, MovableState, State, luajit_version,
+};
+pub use wait::PendingRequest;
 
 #[cfg(test)]
 mod tests;

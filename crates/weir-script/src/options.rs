@@ -103,7 +103,7 @@ fn values(
     Ok(all)
 }
 
-/// What the program knows better than its defaults: also files say it.
+/// Returns the value that the program knows better than its defaults: files have it, too.
 fn known(world: &World, name: &str) -> Option<OptionValue> {
     let load = &world.plan.load;
     Some(match name {
@@ -139,7 +139,7 @@ pub(crate) fn fill(world: &World, state: &State) -> Result<(), ScriptError> {
     state.set_options(options)
 }
 
-/// Whether a script takes every option: one for 0.5 that declares none.
+/// Returns true if a script takes every option: one for 0.5 that declares none.
 pub(crate) fn takes_all(world: &World, declared: &[ScriptOption]) -> bool {
     declared.is_empty() && is_release(world)
 }

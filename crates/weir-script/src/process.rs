@@ -16,21 +16,21 @@ use weir_load::{Frame, LoadError, LoadOutcome, LoadPlan, PartEnd, PartReady, Par
 use weir_model::{Endpoint, IntervalRecord, LoadSpec, RunSpec};
 use weir_process::{Signal, ns_at, spawn_tied};
 
-use crate::job::{Begin, Job, Order, Told};
+use crate::job::{Begin, Job, Order, ProcessMessage};
 
 /// The exit code of a process that ended itself because its threads do not end.
 pub(crate) const ABANDONED: u8 = 2;
-/// How the line begins that says where a thread is.
+/// Begin of the line that names a thread's position.
 const STILL: &str = "a thread of the script is still";
 /// The words by which the program becomes such a process.
 pub const PROCESS_WORDS: [&str; 2] = ["load", "script-process"];
-/// How long after its end a run's words may still be on their way, in a pipe.
+/// Time after its end for which a run's words may still be on their way, in a pipe.
 const WORDS_LATE_MAX: Duration = Duration::from_secs(2);
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a script may need beyond its run: connections, its last events, `thread_done`, `done`.
+/// Time that a script may need beyond its run: connections, its last events, `thread_done`, `done`.
 const GRACE: Duration = Duration::from_mins(2);
-/// How long beyond its limit a share may be on its way to being ready: less than who asked for it waits.
+/// Time beyond its limit for which a share may be on its way to being ready: less than its caller waits.
 const READY_LATE_MAX: Duration = Duration::from_secs(3);
 /// The end of what a script has said that is kept.
 const KEPT_BYTES: usize = 16 << 10;
@@ -88,7 +88,7 @@ impl ScriptProcess {
         })
     }
 
-    /// Its id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -131,9 +131,11 @@ impl ScriptProcess {
                 return Err(LoadError::Interrupted("loading the tables"));
             }
             match self.next(&script)? {
-                Some(Told::Ended(0)) => return Ok(()),
-                Some(Told::Ended(_)) => return Err(self.failed(&script)),
-                Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
+                Some(ProcessMessage::Ended(0)) => return Ok(()),
+                Some(ProcessMessage::Ended(_)) => return Err(self.failed(&script)),
+                Some(ProcessMessage::Refused(why)) => {
+                    return Err(LoadError::Script { script, why });
+                }
                 _ => {}
             }
         }
@@ -155,14 +157,14 @@ impl ScriptProcess {
         let mut completed = None;
         self.follow(plan, is_own, None, stop, &mut |told| {
             match told {
-                Told::Began { in_s } => {
+                ProcessMessage::Began { in_s } => {
                     on_began(Instant::now() + Duration::from_secs_f64(in_s.max(0.0)));
                 }
-                Told::Interval {
+                ProcessMessage::Interval {
                     record,
                     concurrency,
                 } => on_interval(&record, concurrency),
-                Told::Completed {
+                ProcessMessage::Completed {
                     outcome,
                     histogram,
                     measured_from_s,
@@ -196,7 +198,7 @@ impl ScriptProcess {
         let ready_within = Some(plan.init_timeout + READY_LATE_MAX);
         self.follow(plan, false, ready_within, stop, &mut |told| {
             match told {
-                Told::Ready {
+                ProcessMessage::Ready {
                     reporters,
                     warnings,
                 } => {
@@ -212,8 +214,8 @@ impl ScriptProcess {
                         })
                     }));
                 }
-                Told::Frame(frame) => on_frame(&frame),
-                Told::ShareEnded {
+                ProcessMessage::Frame(frame) => on_frame(&frame),
+                ProcessMessage::ShareEnded {
                     idle_connections,
                     began_late_ns,
                 } => {
@@ -237,7 +239,7 @@ impl ScriptProcess {
         is_own: bool,
         ready_within: Option<Duration>,
         stop: &AtomicBool,
-        on_told: &mut dyn FnMut(Told) -> Option<Order>,
+        on_told: &mut dyn FnMut(ProcessMessage) -> Option<Order>,
     ) -> Result<(), LoadError> {
         let script = plan.workload.to_string();
         self.order(
@@ -276,9 +278,11 @@ impl ScriptProcess {
             }
             match self.next(&script)? {
                 None => {}
-                Some(Told::Refused(why)) => return Err(LoadError::Script { script, why }),
-                Some(Told::Ended(0)) => return Ok(()),
-                Some(Told::Ended(_)) => return Err(self.failed(&script)),
+                Some(ProcessMessage::Refused(why)) => {
+                    return Err(LoadError::Script { script, why });
+                }
+                Some(ProcessMessage::Ended(0)) => return Ok(()),
+                Some(ProcessMessage::Ended(_)) => return Err(self.failed(&script)),
                 Some(told) => {
                     is_ready = true;
                     if let Some(order) = on_told(told) {
@@ -298,8 +302,8 @@ impl ScriptProcess {
         sent.map_err(|_| self.died(script))
     }
 
-    /// What the process tells next; nothing within a moment.
-    fn next(&mut self, script: &str) -> Result<Option<Told>, LoadError> {
+    /// Returns the next message of the process; nothing within a moment.
+    fn next(&mut self, script: &str) -> Result<Option<ProcessMessage>, LoadError> {
         match self.told.read_until(b'\n', &mut self.line) {
             Ok(_) if self.line.last() == Some(&b'\n') => {
                 let line = std::mem::take(&mut self.line);
@@ -367,14 +371,14 @@ impl ScriptProcess {
     }
 }
 
-/// How long a run may take with all that belongs to it; `None`: until it is stopped, or has done its events.
+/// Returns the longest time of a run with all that belongs to it; `None`: until it is stopped, or has done its events.
 fn length_max(plan: &LoadPlan) -> Option<Duration> {
     let measure = plan.load.measure.0;
     let around = plan.load.warmup.least().0 + plan.init_timeout + GRACE;
     (!measure.is_zero()).then(|| measure + around)
 }
 
-/// What a line says that tells of the end.
+/// Returns the message of a line that reports the end.
 fn fatal(line: &str) -> Option<&str> {
     line.trim().strip_prefix("FATAL: ")
 }

@@ -1,4 +1,4 @@
-//! Which lines of a script waited, and for how long.
+//! Lines of a script that waited, and their times.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::lua::{Moved, ScriptError};
+use crate::lua::{MovableState, ScriptError};
 use weir_load::{
     Frame, LoadError, LoadOutcome, LoadPlan, OpenedSession, PartEnd, Progress, Session,
     SessionKinds, SessionSource, run_part_sessions, run_sessions,
 };
 use weir_mysql::Exchange;
 
-use crate::ended::{Ended, not_ended, not_started};
 use crate::engine::Engine;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
+use crate::run_end::{RunEnd, not_ended, not_started};
 use crate::session::ScriptSession;
 use crate::world::{Report, World};
 
@@ -22,7 +22,8 @@ use crate::world::{Report, World};
 const COMPILED_STATES_MAX: u32 = 64;
 /// Sessions up to which the script's statements can be waited for in place: each takes another file descriptor.
 const TWINS_MAX: u32 = 1024;
-/// How long after its end a run may have something to do: the engine gives its transactions 3 s.
+/// Time after its end in which a run may have something to do: the engine gives its transactions 3
+/// s.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// Pause between two looks at whether the run is to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -37,7 +38,7 @@ pub(crate) fn ready(world: &Arc<World>, thread: u32) -> Result<Ready, ScriptErro
     Ok(ready)
 }
 
-/// Why a script's events cannot be coroutines; `None`: they can.
+/// Returns the reason that a script's events cannot be coroutines; `None`: they can.
 pub(crate) fn objection(ready: &Ready) -> Option<&'static str> {
     if ready.state.open_connections().is_empty() {
         return Some("its threads open no connection before their events");
@@ -55,7 +56,7 @@ pub(crate) fn objection(ready: &Ready) -> Option<&'static str> {
 struct Source {
     engine: Arc<Engine>,
     /// The first thread's, which was made to look at.
-    first: Mutex<Option<Moved<Ready>>>,
+    first: Mutex<Option<MovableState<Ready>>>,
 }
 
 impl Source {
@@ -72,7 +73,7 @@ impl Source {
         };
         let mut ready = match made {
             Some(ready) => ready,
-            None => Moved::new(ready(world, number)?),
+            None => MovableState::new(ready(world, number)?),
         };
         let exchange = take_connection(world, ready.get());
         Ok((
@@ -128,7 +129,7 @@ impl SessionSource for Source {
     }
 }
 
-/// When a run is to have ended.
+/// Planned end of a run.
 struct End {
     length: Option<Duration>,
     begun: Option<Instant>,
@@ -137,7 +138,7 @@ struct End {
 }
 
 impl End {
-    fn of(plan: &LoadPlan) -> Self {
+    fn new(plan: &LoadPlan) -> Self {
         let (warmup, measure) = (plan.load.warmup.least().0, plan.load.measure.0);
         Self {
             length: (!measure.is_zero()).then(|| warmup + measure),
@@ -147,7 +148,7 @@ impl End {
         }
     }
 
-    /// Whether nothing should run any more, and that is new.
+    /// Returns true if nothing should run any more, and that is new.
     fn is_long_ago(&mut self, has_begun: bool, is_stopped: bool) -> bool {
         let is_late = self
             .moment(has_begun, is_stopped)
@@ -155,7 +156,7 @@ impl End {
         is_late && !std::mem::replace(&mut self.is_told, true)
     }
 
-    /// When everything ends, as far as that is known.
+    /// Returns the time at which everything ends, as far as that is known.
     fn moment(&mut self, has_begun: bool, is_stopped: bool) -> Option<Instant> {
         let now = Instant::now();
         let begun = has_begun.then(|| *self.begun.get_or_insert(now));
@@ -165,7 +166,7 @@ impl End {
     }
 }
 
-/// What comes of a run, or of a share of one.
+/// Outcome of a run, or of a share of one.
 enum Outcome {
     Whole(Box<LoadOutcome>),
     Share(PartEnd),
@@ -178,11 +179,11 @@ pub(crate) fn run(
     report: &dyn Report,
     reporters: &Reporters,
     stop: &AtomicBool,
-) -> Result<Ended, LoadError> {
+) -> Result<RunEnd, LoadError> {
     let engine = Arc::new(Engine::new(Arc::clone(world), report.started()));
     let source = Source {
         engine: Arc::clone(&engine),
-        first: Mutex::new(Some(Moved::new(first))),
+        first: Mutex::new(Some(MovableState::new(first))),
     };
     let plan = &world.plan.load;
     let is_over = AtomicBool::new(false);
@@ -212,7 +213,7 @@ pub(crate) fn run(
 /// Watches until the run is over: hands `stop` on, and says when nothing should run any more.
 fn watch_end(engine: &Engine, stop: &AtomicBool, is_over: &AtomicBool) {
     let world = engine.world();
-    let mut end = End::of(&world.plan.load);
+    let mut end = End::new(&world.plan.load);
     while !is_over.load(Ordering::Relaxed) {
         if stop.load(Ordering::Relaxed) {
             engine.stops().store(true, Ordering::Relaxed);
@@ -230,33 +231,33 @@ fn watch_end(engine: &Engine, stop: &AtomicBool, is_over: &AtomicBool) {
     }
 }
 
-/// How the run ended, by what the engine and the script say.
+/// Returns the end of the run, by the engine and the script.
 fn conclude(
     engine: &Engine,
     outcome: Result<Outcome, LoadError>,
     report: &dyn Report,
-) -> Result<Ended, LoadError> {
+) -> Result<RunEnd, LoadError> {
     let world = engine.world();
     let has_begun = engine.has_begun();
     if engine.is_failed() {
         if has_begun {
-            return Ok(Ended::Failed);
+            return Ok(RunEnd::Failed);
         }
         not_started(world);
-        return Ok(Ended::NotStarted);
+        return Ok(RunEnd::NotStarted);
     }
     match outcome {
         Ok(Outcome::Whole(outcome)) => {
             engine.remark(&outcome);
-            Ok(Ended::Completed(outcome))
+            Ok(RunEnd::Completed(outcome))
         }
         Ok(Outcome::Share(end)) => {
             report.share_ended(end);
-            Ok(Ended::Share)
+            Ok(RunEnd::Share)
         }
         Err(error) if has_begun => {
             world.log.fatal(&error.to_string());
-            Ok(Ended::Failed)
+            Ok(RunEnd::Failed)
         }
         Err(error) => Err(error),
     }

@@ -3,17 +3,17 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::lua::{Moved, ScriptError, State};
+use crate::lua::{MovableState, ScriptError, State};
 use weir_load::{
     LoadError, PartLead, SessionKinds, Start, ThreadProgress, ThreadsOutcome, run_threads,
     run_threads_part,
 };
 
-use crate::ended::{Ended, not_ended, not_started};
 use crate::reactor;
 use crate::ready::Ready;
 use crate::reporters::Reporters;
-use crate::world::{Driving, Report, World};
+use crate::run_end::{RunEnd, not_ended, not_started};
+use crate::world::{DriverKind, Report, World};
 
 /// Runs the script's events.
 pub(crate) fn run(
@@ -21,12 +21,12 @@ pub(crate) fn run(
     global: &State,
     report: &dyn Report,
     stop: &AtomicBool,
-) -> Result<Ended, LoadError> {
+) -> Result<RunEnd, LoadError> {
     if !global.has_function("event") {
         let name = world.plan.script.name();
         let why = format!("cannot find the event() function in {name}");
         world.log.fatal(&why);
-        return Ok(Ended::NotStarted);
+        return Ok(RunEnd::NotStarted);
     }
     world.log.report(&report.header());
     let reporters = Reporters::new(world);
@@ -36,7 +36,7 @@ pub(crate) fn run(
         Err(error) => {
             world.log.fatal(&error.to_string());
             not_started(world);
-            return Ok(Ended::NotStarted);
+            return Ok(RunEnd::NotStarted);
         }
     };
     let mut on_progress = |progress: ThreadProgress<'_>| tell(world, report, &reporters, &progress);
@@ -55,7 +55,7 @@ pub(crate) fn run(
         )?;
         return Ok(ended_of(world, ended, |end| {
             report.share_ended(end);
-            Ended::Share
+            RunEnd::Share
         }));
     }
     let outcome = run_threads(
@@ -68,7 +68,7 @@ pub(crate) fn run(
         stop,
         &mut on_progress,
     )?;
-    Ok(ended_of(world, outcome, Ended::Completed))
+    Ok(ended_of(world, outcome, RunEnd::Completed))
 }
 
 /// Says how far the threads are.
@@ -101,14 +101,14 @@ fn tell(
 fn ended_of<T>(
     world: &World,
     outcome: ThreadsOutcome<T>,
-    completed: impl FnOnce(T) -> Ended,
-) -> Ended {
+    completed: impl FnOnce(T) -> RunEnd,
+) -> RunEnd {
     match outcome {
         ThreadsOutcome::Completed(outcome) => completed(outcome),
-        ThreadsOutcome::Failed => Ended::Failed,
+        ThreadsOutcome::Failed => RunEnd::Failed,
         ThreadsOutcome::NotStarted => {
             not_started(world);
-            Ended::NotStarted
+            RunEnd::NotStarted
         }
     }
 }
@@ -118,14 +118,14 @@ enum First {
     /// All are coroutines.
     Driven(Ready),
     /// Each has a thread; the first one's interpreter may be there already.
-    Threads(Option<Moved<Ready>>),
+    Threads(Option<MovableState<Ready>>),
 }
 
 fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
     let driving = world.plan.driving;
     // One connection holds no other up.
-    let is_single = world.share().count() == 1 && driving == Driving::Auto;
-    if driving == Driving::Threads || is_single {
+    let is_single = world.share().count() == 1 && driving == DriverKind::Auto;
+    if driving == DriverKind::Threads || is_single {
         return Ok(First::Threads(None));
     }
     world.set_driven(true);
@@ -134,19 +134,19 @@ fn driven_first(world: &Arc<World>) -> Result<First, ScriptError> {
         return Ok(First::Driven(ready));
     };
     world.set_driven(false);
-    if driving == Driving::Reactor {
+    if driving == DriverKind::Reactor {
         world.log.remark(&format!(
             "note: each connection of the script has a thread, because {objection}"
         ));
     }
-    Ok(First::Threads(Some(Moved::new(ready))))
+    Ok(First::Threads(Some(MovableState::new(ready))))
 }
 
-/// What one thread does from its interpreter's beginning to its end.
+/// Runs one thread from its interpreter's beginning to its end.
 fn thread(
     world: &Arc<World>,
     number: u32,
-    first: &Mutex<Option<Moved<Ready>>>,
+    first: &Mutex<Option<MovableState<Ready>>>,
     start: Start,
 ) -> Result<(), ()> {
     let failed = |error: &ScriptError| world.log.fatal(&error.to_string());

@@ -16,14 +16,14 @@ use weir_process::instant_at;
 
 use crate::execute::execute;
 use crate::find::Script;
-use crate::job::{Begin, Job, Order, Told};
+use crate::job::{Begin, Job, Order, ProcessMessage};
 use crate::log::Output;
 use crate::process::ABANDONED;
-use crate::world::{AWAY_MAX, Driving, Report, ScriptPlan};
+use crate::world::{AWAY_MAX, DriverKind, Report, ScriptPlan};
 
 /// The version that scripts of studies see.
 const VERSION: &str = "1.0.20";
-/// How long the last events of a run may take beyond its end: a long transaction, and no loop without end.
+/// Time that the last events of a run may take beyond its end: a long transaction, and no loop without end.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Pause between two looks at whether a share that is ready is to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -45,8 +45,8 @@ pub fn serve(stream: UnixStream) -> io::Result<()> {
     };
     for job in jobs(stream, begin_sender, Arc::clone(&stop)) {
         let told = match work(job, &teller, &stop) {
-            Ok(code) => Told::Ended(code),
-            Err(why) => Told::Refused(why),
+            Ok(code) => ProcessMessage::Ended(code),
+            Err(why) => ProcessMessage::Refused(why),
         };
         teller.tell::<Frame>(&told);
         stop.store(false, Ordering::Relaxed);
@@ -132,7 +132,7 @@ fn plan(lua: &LuaWorkload, command: &str, load: LoadPlan, gate: Gate) -> ScriptP
             distribution.name(),
             DistributionOptions::from_distribution(distribution),
         ),
-        driving: Driving::Auto,
+        driving: DriverKind::Auto,
         luajit_command: None,
         report_interval_s: 0,
         percentile: 95,
@@ -207,13 +207,13 @@ fn abandon() -> ! {
 #[derive(Debug)]
 struct Teller {
     stream: Mutex<UnixStream>,
-    /// When the share that is ready begins.
+    /// Begin of the share that is ready.
     begins: Receiver<Begin>,
     stop: Arc<AtomicBool>,
 }
 
 impl Teller {
-    fn tell<F: Serialize>(&self, told: &Told<F>) {
+    fn tell<F: Serialize>(&self, told: &ProcessMessage<F>) {
         if let Ok(mut line) = serde_json::to_vec(told) {
             line.push(b'\n');
             let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,13 +226,13 @@ impl Teller {
 impl Report for Teller {
     fn began(&self, measured_from: Instant) {
         let left = measured_from.saturating_duration_since(Instant::now());
-        self.tell::<Frame>(&Told::Began {
+        self.tell::<Frame>(&ProcessMessage::Began {
             in_s: left.as_secs_f64(),
         });
     }
 
     fn measured(&self, interval: &Interval) {
-        self.tell::<Frame>(&Told::Interval {
+        self.tell::<Frame>(&ProcessMessage::Interval {
             record: interval.record,
             concurrency: interval.concurrency,
         });
@@ -240,7 +240,7 @@ impl Report for Teller {
 
     fn completed(&self, outcome: &LoadOutcome) {
         let from = outcome.measured_from;
-        self.tell::<Frame>(&Told::Completed {
+        self.tell::<Frame>(&ProcessMessage::Completed {
             outcome: Box::new(outcome.clone()),
             histogram: outcome.histogram.clone(),
             measured_from_s: from.map_or(0.0, |from| from.elapsed().as_secs_f64()),
@@ -248,7 +248,7 @@ impl Report for Teller {
     }
 
     fn ready(&self, ready: PartReady) -> Option<PartStart> {
-        self.tell::<Frame>(&Told::Ready {
+        self.tell::<Frame>(&ProcessMessage::Ready {
             reporters: ready.reporters,
             warnings: ready.warnings,
         });
@@ -267,11 +267,11 @@ impl Report for Teller {
     }
 
     fn frame(&self, frame: &Frame) {
-        self.tell(&Told::Frame(frame));
+        self.tell(&ProcessMessage::Frame(frame));
     }
 
     fn share_ended(&self, end: PartEnd) {
-        self.tell::<Frame>(&Told::ShareEnded {
+        self.tell::<Frame>(&ProcessMessage::ShareEnded {
             idle_connections: end.idle_connections,
             began_late_ns: end.began_late.as_nanos() as u64,
         });

@@ -6,7 +6,9 @@ mod beside;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::lua::{Events, Failure, Moved, Pending, Reply, Request, ScriptError, Turned};
+use crate::lua::{
+    CoroutineStep, Events, Failure, MovableState, PendingRequest, Reply, Request, ScriptError,
+};
 use weir_load::{Session, Step, Turn};
 use weir_mysql::{Row, ServerError, StatementResult};
 
@@ -19,7 +21,7 @@ use crate::statement_kinds::StatementKinds;
 const LONG_TURN: Duration = Duration::from_millis(5);
 
 /// A session of one connection.
-pub(crate) struct ScriptSession(Moved<Inner>);
+pub(crate) struct ScriptSession(MovableState<Inner>);
 
 impl std::fmt::Debug for ScriptSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -31,8 +33,8 @@ struct Inner {
     ready: Ready,
     engine: Arc<Engine>,
     events: Option<Events>,
-    /// What the server is being asked.
-    pending: Option<Pending>,
+    /// Outstanding request.
+    pending: Option<PendingRequest>,
     /// The same on a connection that the engine does not drive: which statement it is, and when it was asked.
     beside: Option<(Option<usize>, u64)>,
     results: Vec<StatementResult>,
@@ -42,9 +44,9 @@ struct Inner {
 }
 
 impl ScriptSession {
-    pub(crate) fn new(ready: Moved<Ready>, engine: Arc<Engine>) -> Self {
-        let kinds = StatementKinds::of(engine.world());
-        Self(Moved::new(Inner {
+    pub(crate) fn new(ready: MovableState<Ready>, engine: Arc<Engine>) -> Self {
+        let kinds = StatementKinds::new(engine.world());
+        Self(MovableState::new(Inner {
             ready: ready.into_inner(),
             engine,
             events: None,
@@ -90,30 +92,30 @@ impl Inner {
     }
 
     /// Does what the script has come to, until it has to wait.
-    fn turned(&mut self, turned: Turned, began: Instant, turn: &mut Turn<'_>) -> Step {
+    fn turned(&mut self, turned: CoroutineStep, began: Instant, turn: &mut Turn<'_>) -> Step {
         let mut turned = turned;
         let step = loop {
             turned = match turned {
-                Turned::Asks(pending) if self.is_driven(&pending) => {
+                CoroutineStep::Asks(pending) if self.is_driven(&pending) => {
                     break self.ask_engine(pending, turn);
                 }
-                Turned::Asks(pending) => match self.ask_beside(pending, turn) {
+                CoroutineStep::Asks(pending) => match self.ask_beside(pending, turn) {
                     Ok(turned) => turned,
                     Err(step) => break step,
                 },
-                Turned::Sleeps(seconds) => {
+                CoroutineStep::Sleeps(seconds) => {
                     break Step::Sleep {
                         until_ns: turn.now_ns() + (seconds.max(0.0) * 1e9) as u64,
                     };
                 }
-                Turned::Event { ends_loop: false } => {
+                CoroutineStep::Event { ends_loop: false } => {
                     break Step::Done {
                         transactions: 1,
                         kind: None,
                     };
                 }
-                Turned::Event { ends_loop: true } | Turned::Ended => break Step::End,
-                Turned::Failed(error) => break self.failed(&error),
+                CoroutineStep::Event { ends_loop: true } | CoroutineStep::Ended => break Step::End,
+                CoroutineStep::Failed(error) => break self.failed(&error),
             }
         };
         let length = began.elapsed();
@@ -141,7 +143,7 @@ impl Inner {
     }
 
     /// Leaves a request to the engine.
-    fn ask_engine(&mut self, pending: Pending, turn: &mut Turn<'_>) -> Step {
+    fn ask_engine(&mut self, pending: PendingRequest, turn: &mut Turn<'_>) -> Step {
         for statement in self.ready.part.borrow_mut().forgotten.drain(..) {
             turn.close(statement);
         }

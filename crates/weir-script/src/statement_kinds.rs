@@ -1,4 +1,4 @@
-//! Which statement a request is: by its text, without values.
+//! Kind of a request's statement: by its text, without values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct StatementKinds {
 }
 
 impl StatementKinds {
-    pub(crate) fn of(world: &World) -> Self {
+    pub(crate) fn new(world: &World) -> Self {
         let is_wanted = world.plan.tells_statements;
         Self {
             found: is_wanted.then(|| Arc::clone(&world.found)),

@@ -7,7 +7,7 @@ const LENGTH_MAX: usize = 80;
 /// and white space is one space.
 pub(crate) fn name(sql: &[u8]) -> String {
     let text = String::from_utf8_lossy(sql);
-    let mut named = Named::default();
+    let mut named = NameBuilder::default();
     let mut rest = text.trim().trim_end_matches(';');
     while let Some(first) = rest.chars().next() {
         if named.0.len() > LENGTH_MAX {
@@ -67,9 +67,9 @@ fn string(text: &str) -> usize {
 }
 
 #[derive(Default)]
-struct Named(String);
+struct NameBuilder(String);
 
-impl Named {
+impl NameBuilder {
     /// A value; one that follows others in a list makes it a list.
     fn value(&mut self) {
         // A quote within a string is written as two.

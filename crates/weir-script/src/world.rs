@@ -1,4 +1,4 @@
-//! What all interpreters of a script share.
+//! Data that all interpreters of a script share.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -14,14 +14,14 @@ use weir_model::{Address, DistributionName, DistributionOptions, Endpoint};
 use weir_mysql::{Compression, Connector, Gate};
 
 use crate::find::Script;
-use crate::given_options::Given;
+use crate::given_options::GivenOptions;
 use crate::log::{Log, Output};
 use crate::profile::Profile;
 
 /// The command that tells which lines of the script waited.
 pub(crate) const PROFILE: &str = "profile";
 
-/// How long a server may be away outside of a run, as users have it.
+/// Time for which a server may be away outside of a run, for users.
 pub const AWAY_MAX: Duration = Duration::from_mins(2);
 
 /// A script and what is asked of it.
@@ -29,7 +29,7 @@ pub const AWAY_MAX: Duration = Duration::from_mins(2);
 pub struct ScriptPlan {
     /// The script.
     pub script: Script,
-    /// What it is to do; without one, only its body runs.
+    /// Command of the script; without one, only its body runs.
     pub command: Option<String>,
     /// The command `profile` runs the events and tells which lines waited, unless the script has one of this name.
     pub offers_profile: bool,
@@ -43,38 +43,38 @@ pub struct ScriptPlan {
     pub version: String,
     /// Keys of the default distribution, and of all others.
     pub keys: (DistributionName, DistributionOptions),
-    /// How connections are driven.
-    pub driving: Driving,
+    /// Driver of the connections.
+    pub driving: DriverKind,
     /// As `LuaJIT`'s `-j`, in every interpreter before the script.
     pub luajit_command: Option<String>,
     /// Seconds between reports; 0 for none.
     pub report_interval_s: u32,
     /// Percentile of latency in reports.
     pub percentile: u32,
-    /// Whether latencies are kept by statement.
+    /// True if latencies are kept by statement.
     pub tells_statements: bool,
     /// All modules and files that the script may load, by name; `None`: those that are found.
     pub modules: Option<Arc<BTreeMap<String, String>>>,
     /// Least weight of what is printed, as sysbench counts.
     pub verbosity: u32,
-    /// How long threads may go on that are still in an event 3 s after the end of a run; then the program is abandoned.
-    /// `None`: for ever.
+    /// Time for which threads may go on that are still in an event 3 s after the end of a run. Then the program is
+    /// abandoned. `None`: for ever.
     pub patience: Option<Duration>,
-    /// How long a lost connection is tried again outside of a run, which has an end.
+    /// Time for which a lost connection is tried again outside of a run, which has an end.
     pub away_max: Duration,
     /// Ends the program now: threads do not end by themselves, and that is an error.
     pub abandon: fn() -> !,
-    /// What may be done to the servers.
+    /// Gate for all statements.
     pub gate: Gate,
-    /// Where the script's output and the report go.
+    /// Destination of the script's output and the report.
     pub output: Output,
-    /// Where what sysbench never says goes.
+    /// Destination of messages that sysbench does not have.
     pub remarks: Output,
 }
 
-/// How a script's connections are driven.
+/// Driver of a script's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Driving {
+pub enum DriverKind {
     /// All in few threads, where the script can wait for others' turns.
     #[default]
     Auto,
@@ -96,13 +96,13 @@ pub trait Report {
     fn ready(&self, _ready: PartReady) -> Option<PartStart> {
         None
     }
-    /// What a reporter of a share counted.
+    /// Receives the counts of a reporter of a share.
     fn frame(&self, _frame: &Frame) {}
     /// A share is complete.
     fn share_ended(&self, _end: PartEnd) {}
     /// Before the threads begin.
     fn header(&self) -> String;
-    /// When they begin.
+    /// Returns the text for their begin.
     fn started(&self) -> String;
     /// Of an interval.
     fn interval(&self, interval: &Interval, uses_sql: bool) -> String;
@@ -112,7 +112,7 @@ pub trait Report {
     fn whole(&self, outcome: &LoadOutcome, uses_sql: bool) -> String;
 }
 
-/// What all interpreters share.
+/// Data that all interpreters share.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) plan: ScriptPlan,
@@ -129,7 +129,7 @@ pub(crate) struct World {
     uses_sql: AtomicBool,
     /// States are made to be coroutines of an engine.
     is_driven: AtomicBool,
-    /// What is kept of waits, for the command `profile`.
+    /// Profile of waits, for the command `profile`.
     pub(crate) profile: Option<Profile>,
     /// The run has ended, and all that was in it.
     is_over: AtomicBool,
@@ -156,7 +156,7 @@ impl World {
                     address: address.clone(),
                     ..plan.load.endpoint.clone()
                 };
-                let compression = Compression::of(plan.load.load.compression);
+                let compression = Compression::from_protocol(plan.load.load.compression);
                 let connector = Connector::new(endpoint, compression, plan.gate.clone())?;
                 Ok(connector.with_several_results())
             })
@@ -245,7 +245,7 @@ impl World {
         ));
     }
 
-    /// Whether states are made for an engine.
+    /// Returns true if states are made for an engine.
     pub(crate) fn is_driven(&self) -> bool {
         self.is_driven.load(Ordering::Relaxed)
     }
@@ -255,17 +255,17 @@ impl World {
         self.plan.load.load.connections
     }
 
-    /// Whether other processes do the rest of the run.
+    /// Returns true if other processes do the rest of the run.
     pub(crate) fn is_share(&self) -> bool {
         self.plan.load.share.is_some()
     }
 
-    /// What this process does of the run.
+    /// Returns the share of this process.
     pub(crate) fn share(&self) -> Share {
         self.plan.load.share()
     }
 
-    /// What the interpreter of this thread tells its script.
+    /// Returns the identity that the interpreter of this thread shows its script.
     pub(crate) fn identity(&self, thread: u32) -> Identity {
         let plan = &self.plan;
         Identity {
@@ -276,8 +276,8 @@ impl World {
             script_path: plan.script.path.clone(),
             sends_text: !plan.load.prepared_statements,
             errors: match &plan.load.tolerated {
-                weir_load::Tolerated::All => Errors::All,
-                weir_load::Tolerated::Codes(codes) => Errors::Codes(codes.clone()),
+                weir_load::ToleratedErrors::All => Errors::All,
+                weir_load::ToleratedErrors::Codes(codes) => Errors::Codes(codes.clone()),
             },
             luajit_command: plan.luajit_command.clone(),
             is_coroutine: self.is_driven(),
@@ -287,8 +287,8 @@ impl World {
     }
 
     /// The options as given, by name.
-    pub(crate) fn given(&self) -> Given<'_> {
-        Given::new(self.expanded.get().unwrap_or(&self.plan.given))
+    pub(crate) fn given(&self) -> GivenOptions<'_> {
+        GivenOptions::new(self.expanded.get().unwrap_or(&self.plan.given))
     }
 
     /// From here on, these are the options as given.
@@ -296,7 +296,7 @@ impl World {
         self.expanded.get_or_init(|| given);
     }
 
-    /// Where a server is, as sysbench says it.
+    /// Returns the address of a server in sysbench's words.
     pub(crate) fn place(address: &Address) -> String {
         match address {
             Address::Socket(path) => format!("on socket '{}'", path.display()),

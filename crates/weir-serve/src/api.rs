@@ -1,4 +1,4 @@
-//! What can be asked for. Reads are GET and change nothing; docs/serve.md lists all of it.
+//! Paths of the API. Reads are GET and change nothing; docs/serve.md lists all of it.
 
 mod changes;
 mod events;

@@ -1,4 +1,4 @@
-//! What a request is answered with when it is refused or fails: a status and one line.
+//! Answer to a request that is refused or fails: a status and one line.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -28,16 +28,16 @@ impl ApiError {
     }
 }
 
-/// Its form as JSON.
+/// Form of an error as JSON.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct Refused {
+pub(crate) struct ErrorBody {
     error: String,
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let refused = Refused {
+        let refused = ErrorBody {
             error: self.message,
         };
         (self.status, Json(refused)).into_response()

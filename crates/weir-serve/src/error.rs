@@ -26,13 +26,13 @@ pub enum ServeError {
     TokenFile {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Reason.
         why: String,
     },
     /// No folder of results.
     #[error("no folder `{path}`; give the folder that holds your results")]
     NoFolder {
-        /// What was given.
+        /// Path that was given.
         path: PathBuf,
     },
 }

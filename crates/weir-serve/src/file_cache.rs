@@ -1,4 +1,5 @@
-//! What was made of files and may be asked for again, the latest few; forgotten when its file changes.
+//! Cache of values that were made of files and may be asked for again, the latest few; forgotten when its file
+//! changes.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Who may ask for what.
+//! Permissions of requests.
 //!
 //! - A `Host` that is a name other than localhost is refused unless it was allowed: a page elsewhere
 //!   whose name was made to point here (DNS rebinding) would otherwise count as this site.
@@ -26,7 +26,7 @@ use crate::api_error::ApiError;
 pub(crate) const PAGE_SECRET: HeaderName = HeaderName::from_static("x-weir-page");
 /// The cookie that carries a session.
 pub(crate) const SESSION: &str = "weir_session";
-/// Where a session is opened; needs no session yet.
+/// Path that opens a session; it needs no session yet.
 pub(crate) const LOGIN: &str = "/api/login";
 
 /// The rules of one server.
@@ -34,9 +34,9 @@ pub(crate) const LOGIN: &str = "/api/login";
 pub(crate) struct Guard {
     /// Needed for everything where others can reach the server.
     token: Option<Token>,
-    /// What a session is known by. One for all: the token permits all.
+    /// Token of the session. One for all: the token permits all.
     session: Token,
-    /// What pages of this site send with whatever changes something.
+    /// Secret that pages of this site send with every request that changes something.
     page_secret: Token,
     /// Names besides localhost under which the server may be asked.
     names: Vec<String>,
@@ -159,7 +159,8 @@ pub(crate) async fn guarded(
     response
 }
 
-/// Whether a browser says that the request comes from a page of `host`. Other programs say nothing.
+/// Returns true if a browser declares that the request comes from a page of `host`. Other programs
+/// say nothing.
 fn is_same_site(headers: &HeaderMap, host: &str) -> bool {
     let origin = text(headers, &ORIGIN);
     let same_origin = origin.is_none_or(|origin| {
@@ -169,13 +170,14 @@ fn is_same_site(headers: &HeaderMap, host: &str) -> bool {
     same_origin && !is_from_elsewhere(headers)
 }
 
-/// Whether a browser says that another site's page asks; `none` is the reader, by the address bar.
+/// Returns true if a browser declares that another site's page asks; `none` is the reader, by the
+/// address bar.
 fn is_from_elsewhere(headers: &HeaderMap) -> bool {
     let site = text(headers, &HeaderName::from_static("sec-fetch-site"));
     site.is_some_and(|site| !matches!(site, "same-origin" | "none"))
 }
 
-/// Whether a browser opens what is asked for as a page of its own: a link was followed.
+/// Returns true if a browser opens the answer as a page of its own: a link was followed.
 fn is_opened(headers: &HeaderMap) -> bool {
     let is = |name, value| text(headers, &HeaderName::from_static(name)) == Some(value);
     is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
@@ -193,7 +195,7 @@ fn without_port(host: &str) -> &str {
     host.split(':').next().unwrap_or_default()
 }
 
-/// Whether only this host can reach a server on `address`.
+/// Returns true if only this host can reach a server on `address`.
 pub(crate) fn is_private(address: SocketAddr) -> bool {
     address.ip().is_loopback()
 }

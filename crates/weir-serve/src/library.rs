@@ -17,7 +17,7 @@ use weir_store::progress::PROGRESS_FILE;
 use crate::api_error::ApiError;
 use crate::file_cache::{FileCache, Stamp, stamp};
 
-/// How deep results may lie below the folder.
+/// Depth of results below the folder at most.
 const DEPTH_MAX: usize = 3;
 /// The folder is walked no more often than this.
 const WALK_INTERVAL: Duration = Duration::from_secs(2);
@@ -57,7 +57,7 @@ struct Entry {
     stamp: Stamp,
     summary: Summary,
     is_judged: bool,
-    /// Its report is still to be made, before a page asks.
+    /// True if its report is still to be made, before a page asks.
     is_slow: bool,
 }
 
@@ -65,7 +65,7 @@ struct Entry {
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Summary {
-    /// Its folder, below the library's.
+    /// Folder, below the library's.
     name: String,
     title: String,
     question: String,
@@ -77,13 +77,13 @@ pub(crate) struct Summary {
     /// The first comparison's sentence; empty until it is judged.
     headline: String,
     verdict: Option<Verdict>,
-    /// What the first comparison compares; the same in all results of one study.
+    /// Name of the first comparison; the same in all results of one study.
     comparison: String,
-    /// Its ratio, and the ends of the 95 % interval.
+    /// Ratio, and the ends of the 95 % interval.
     ratio: Option<f64>,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
-    /// Why it cannot be read.
+    /// Reason that it cannot be read.
     problem: Option<String>,
 }
 
@@ -108,7 +108,7 @@ impl Library {
         (index.version, list)
     }
 
-    /// What tells the present list from others.
+    /// Returns the version that tells the present list from others.
     pub(crate) fn version(&self) -> u64 {
         self.walked().version
     }

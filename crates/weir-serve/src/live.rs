@@ -1,4 +1,4 @@
-//! What is running now, in the words and numbers of the page.
+//! Running studies, in the words and numbers of the page.
 
 use serde::Serialize;
 use weir_report::{bottleneck_evidence, bottleneck_explanation, bottleneck_name};
@@ -14,7 +14,7 @@ use crate::study_runner::OwnStudy;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Live {
     /// Studies that run in the library's folder, wherever they were started.
-    running: Vec<Running>,
+    running: Vec<LiveStudy>,
     /// The study that was started here last.
     own: Option<OwnStudy>,
     /// Changes whenever the list of results does.
@@ -23,9 +23,9 @@ pub(crate) struct Live {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-struct Running {
+struct LiveStudy {
     name: String,
-    /// Whether it was started here and can be stopped here.
+    /// True if it was started here and can be stopped here.
     is_own: bool,
     title: String,
     question: String,
@@ -36,7 +36,7 @@ struct Running {
     runs_total: usize,
     time_left_s: u64,
     run: Option<Run>,
-    finished: Vec<Finished>,
+    finished: Vec<LiveRun>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ struct Run {
     limits: Option<LimitsNow>,
 }
 
-/// What limits a run at present, in words.
+/// Present bottleneck of a run, in words.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct LimitsNow {
@@ -60,7 +60,7 @@ struct LimitsNow {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-struct Finished {
+struct LiveRun {
     position: usize,
     label: String,
     repetition: u32,
@@ -69,7 +69,7 @@ struct Finished {
     bottleneck: &'static str,
 }
 
-/// Where every running study is.
+/// Returns the progress of every running study.
 pub(crate) fn progresses(library: &Library) -> Vec<(String, Progress)> {
     let folders = library.running().into_iter();
     folders
@@ -77,7 +77,7 @@ pub(crate) fn progresses(library: &Library) -> Vec<(String, Progress)> {
         .collect()
 }
 
-/// What the page shows now.
+/// Returns the present content of the page.
 pub(crate) fn now(library: &Library, own: Option<OwnStudy>) -> Live {
     let own_pid = own.as_ref().map(OwnStudy::pid);
     let running = progresses(library).into_iter();
@@ -85,7 +85,7 @@ pub(crate) fn now(library: &Library, own: Option<OwnStudy>) -> Live {
         running: running
             .map(|(name, progress)| {
                 let is_own = own_pid == Some(progress.writer.pid);
-                Running::new(name, is_own, progress)
+                LiveStudy::new(name, is_own, progress)
             })
             .collect(),
         own,
@@ -93,7 +93,7 @@ pub(crate) fn now(library: &Library, own: Option<OwnStudy>) -> Live {
     }
 }
 
-impl Running {
+impl LiveStudy {
     fn new(name: String, is_own: bool, progress: Progress) -> Self {
         Self {
             name,
@@ -107,7 +107,7 @@ impl Running {
             runs_total: progress.runs_total,
             time_left_s: progress.time_left_s,
             run: progress.run.map(Run::from),
-            finished: progress.finished.into_iter().map(Finished::from).collect(),
+            finished: progress.finished.into_iter().map(LiveRun::from).collect(),
         }
     }
 }
@@ -134,7 +134,7 @@ impl From<&Limits> for LimitsNow {
     }
 }
 
-impl From<FinishedRun> for Finished {
+impl From<FinishedRun> for LiveRun {
     fn from(run: FinishedRun) -> Self {
         Self {
             position: run.position,
@@ -157,7 +157,7 @@ fn step_words(step: Step) -> &'static str {
     }
 }
 
-/// How much of a step is done, where that is known.
+/// Returns the share of a step that is done, where that is known.
 fn step_share(step: Step) -> Option<f64> {
     match step {
         Step::Loading {

@@ -1,4 +1,4 @@
-//! What runs now as OpenMetrics 1.0 text, for Prometheus. Method: the OpenMetrics specification
+//! Running studies as OpenMetrics 1.0 text, for Prometheus. Method: the OpenMetrics specification
 //! (`prometheus.io/docs/specs/om/open_metrics_spec`).
 
 use std::fmt::Write as _;
@@ -94,7 +94,7 @@ pub(crate) fn exposition(studies: &[(String, Progress)], results: usize) -> Stri
     out
 }
 
-/// What limits each run now: a state set, 1 for the one that holds.
+/// Adds the present bottleneck of each run: a state set, 1 for the one that holds.
 fn bottlenecks(out: &mut String, studies: &[(String, Progress)]) {
     let _ = write!(
         out,
@@ -174,7 +174,7 @@ mod tests {
         progress
     }
 
-    /// What the specification's ABNF asks of the lines that are used here.
+    /// Asserts the specification's ABNF for the lines that are used here.
     fn assert_valid(text: &str) {
         assert!(text.ends_with("\n# EOF\n"));
         let mut family = String::new();
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Whether all quotes that are not escaped come in pairs.
+    /// Returns true if all quotes that are not escaped come in pairs.
     fn quotes_match(labels: &str) -> bool {
         let plain = labels.replace("\\\\", "").replace("\\\"", "");
         let (begun, quotes) = (plain.matches("=\"").count(), plain.matches('"').count());

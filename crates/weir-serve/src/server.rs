@@ -18,10 +18,10 @@ use crate::state::AppState;
 use crate::study_runner::StudyRunner;
 use crate::{ServeError, Token, api};
 
-/// How often the server looks whether it is to end.
+/// Interval at which the server looks for its end.
 const STOP_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is served, where, to whom.
+/// Options of the server.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
     /// Folder of the results.
@@ -83,7 +83,7 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

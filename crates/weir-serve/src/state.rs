@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State that all requests share.
 
 use std::path::PathBuf;
 use std::sync::Arc;

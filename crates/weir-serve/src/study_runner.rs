@@ -23,21 +23,21 @@ pub(crate) struct StudyRunner {
     weir: PathBuf,
     /// Folder of the results.
     results: PathBuf,
-    current: Mutex<Option<Started>>,
+    current: Mutex<Option<StudyProcess>>,
 }
 
 #[derive(Debug)]
-struct Started {
+struct StudyProcess {
     child: Child,
     identity: Option<ProcessIdentity>,
     study: String,
     lines: Arc<Mutex<VecDeque<String>>>,
     stopping: bool,
-    /// How it ended; `None` while it runs.
+    /// Ending of the study; `None` while it runs.
     ended: Option<&'static str>,
 }
 
-/// What became of the last study that was started here.
+/// State of the last study that was started here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct OwnStudy {
@@ -45,14 +45,14 @@ pub(crate) struct OwnStudy {
     pid: u32,
     is_running: bool,
     is_stopping: bool,
-    /// How it ended, in words.
+    /// Ending of the study, in words.
     ended: Option<String>,
-    /// What it said last.
+    /// Last lines of its output.
     lines: Vec<String>,
 }
 
 impl OwnStudy {
-    /// Its process.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
@@ -88,7 +88,7 @@ impl StudyRunner {
         Ok(())
     }
 
-    fn spawn(&self, study: &Study, out: &Path) -> std::io::Result<Started> {
+    fn spawn(&self, study: &Study, out: &Path) -> std::io::Result<StudyProcess> {
         let mut command = Command::new(&self.weir);
         command.arg("run").arg(&study.path).arg("--out").arg(out);
         command
@@ -101,8 +101,8 @@ impl StudyRunner {
             let lines = Arc::clone(&lines);
             thread::spawn(move || keep_lines(stderr, &lines));
         }
-        Ok(Started {
-            identity: ProcessIdentity::of(child.id()),
+        Ok(StudyProcess {
+            identity: ProcessIdentity::for_pid(child.id()),
             child,
             study: study.name.clone(),
             lines,
@@ -158,7 +158,7 @@ impl StudyRunner {
     }
 }
 
-impl Started {
+impl StudyProcess {
     /// Notes whether the child has ended.
     fn look(&mut self) {
         if self.ended.is_none()

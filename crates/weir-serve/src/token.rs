@@ -15,7 +15,7 @@ const LENGTH: usize = 32;
 /// A token that a person chose is no shorter.
 const LENGTH_MIN: usize = 16;
 
-/// What opens the door.
+/// Token that opens the server to a reader.
 #[derive(Clone)]
 pub struct Token(String);
 

@@ -1,9 +1,9 @@
-//! What `web/src/serve` reads beside results, as it knows it.
+//! Types of `web/src/serve` beside results.
 
 use weir_model::TypeScript;
 
 use crate::api::{Results, Session, Studies};
-use crate::api_error::Refused;
+use crate::api_error::ErrorBody;
 use crate::live::Live;
 
 #[test]
@@ -13,7 +13,7 @@ fn the_servers_types_are_those_of_its_json() {
         .with::<Results>()
         .with::<Studies>()
         .with::<Session>()
-        .with::<Refused>()
+        .with::<ErrorBody>()
         .with::<Live>();
     let is_kept = types.is_kept_in(FILE).unwrap();
     assert!(

@@ -23,7 +23,7 @@ pub use origin::BackupOrigin;
 
 /// Recovery of a data directory that was copied after a crash takes minutes.
 const START_LIMIT: Duration = Duration::from_mins(10);
-/// How long the first start may take to shut down.
+/// Time limit for the first start to shut down.
 const STOP_LIMIT: Duration = Duration::from_mins(5);
 /// Files that make a copy act as its original.
 const OF_THE_ORIGINAL: [&str; 4] = [
@@ -47,7 +47,7 @@ impl Backup {
     ///
     /// A folder that is no data directory, that is not prepared, or that a server uses.
     pub fn open(directory: &Path) -> Result<Self, ServerError> {
-        let origin = BackupOrigin::of(directory)?;
+        let origin = BackupOrigin::read(directory)?;
         check_not_in_use(directory)?;
         Ok(Self {
             directory: directory.to_owned(),
@@ -55,12 +55,12 @@ impl Backup {
         })
     }
 
-    /// Where it comes from.
+    /// Returns the server and folder that it was made from.
     pub fn origin(&self) -> &BackupOrigin {
         &self.origin
     }
 
-    /// What a server needs to be told to run on a copy: the form of the files, and to do nothing by itself.
+    /// Returns the variables that a server needs to run on a copy: the form of the files, and no activity of its own.
     pub fn variables(&self) -> BTreeMap<String, String> {
         let mut variables = self.origin.variables.clone();
         for (name, value) in [("event_scheduler", "OFF"), ("skip_replica_start", "ON")] {

@@ -25,12 +25,12 @@ const PAUSE: Duration = Duration::from_millis(20);
 const DUMP: &str = "dump the buffer pool";
 const DUMP_NOW: &str = "SET GLOBAL innodb_buffer_pool_dump_now = ON";
 
-/// What a buffer pool holds.
+/// Content of a buffer pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolState {
-    /// Its size.
+    /// Size of the pool.
     pub size: Bytes,
-    /// Its page size.
+    /// Size of a page.
     pub page: Bytes,
     /// Pages that it can hold.
     pub pages: u64,
@@ -41,7 +41,7 @@ pub struct PoolState {
 }
 
 impl Session {
-    /// What the buffer pool holds now.
+    /// Returns the present content of the buffer pool.
     ///
     /// # Errors
     ///

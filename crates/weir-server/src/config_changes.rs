@@ -21,7 +21,7 @@ pub use left_changed::{LeftChanged, forget_left_changed, left_changed, put_back_
 
 /// The variable whose change takes its time.
 const POOL_SIZE: &str = "innodb_buffer_pool_size";
-/// How long a server that does not answer is waited for before its settings are left changed: a restart.
+/// Time to wait for a server that does not answer before its settings are left changed: a restart.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -38,17 +38,17 @@ pub struct ConfigChanges {
     server: ExternalServer,
     notes: PathBuf,
     /// In the order of the changes.
-    changed: Vec<Changed>,
+    changed: Vec<ChangedVariable>,
 }
 
 #[derive(Debug)]
-struct Changed {
+struct ChangedVariable {
     name: String,
     before: Value,
     note: Note,
 }
 
-impl Changed {
+impl ChangedVariable {
     fn statement(&self) -> String {
         statement(&self.name, &self.before.as_sql(false))
     }
@@ -172,7 +172,7 @@ impl ConfigChanges {
         let before = session.global(name)?;
         let way_back = statement(name, &before.as_sql(false));
         let note = Note::write(&self.notes, &self.server.url, name, &way_back)?;
-        self.changed.push(Changed {
+        self.changed.push(ChangedVariable {
             name: name.to_owned(),
             before,
             note,
@@ -186,7 +186,7 @@ impl ConfigChanges {
     /// Tries until it is done, the server refuses, or the time is over: it may be starting again.
     fn put_back_one(
         &self,
-        changed: &Changed,
+        changed: &ChangedVariable,
         session: &mut Option<Session>,
         deadline: Instant,
     ) -> Result<(), ServerError> {
@@ -209,8 +209,8 @@ impl ConfigChanges {
         }
     }
 
-    /// Whether a variable has the value that it had: an account that may not set it has changed nothing.
-    fn is_as_before(&self, changed: &Changed) -> bool {
+    /// Returns true if a variable has the value that it had: an account that may not set it has changed nothing.
+    fn is_as_before(&self, changed: &ChangedVariable) -> bool {
         let value = self
             .server
             .session()
@@ -220,7 +220,7 @@ impl ConfigChanges {
 
     fn try_put_back(
         &self,
-        changed: &Changed,
+        changed: &ChangedVariable,
         session: &mut Option<Session>,
     ) -> Result<(), ServerError> {
         let session = match session {

@@ -1,5 +1,5 @@
-//! What a data directory of Weir's own is: a note in it names the server that made it and holds the
-//! account's password.
+//! Data directory of Weir's own: a note in it names the server that made it and holds the account's
+//! password.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -27,7 +27,7 @@ const NOTE: &str = "weir-data.json";
 /// The file that a snapshot of an instance has beside the note.
 const SETTINGS: &str = "weir-settings.json";
 
-/// Who made a data directory, and how to log in.
+/// Maker of a data directory, and its login.
 #[derive(Debug, Clone)]
 pub(crate) struct DataNote {
     /// Flavour of the server that made it.
@@ -157,7 +157,7 @@ pub(crate) fn check_not_in_use(data_dir: &Path) -> Result<(), ServerError> {
     }
 }
 
-/// Whether `path` is absent or an empty directory.
+/// Returns true if `path` is absent or an empty directory.
 pub(crate) fn is_free(path: &Path) -> bool {
     match fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_none(),

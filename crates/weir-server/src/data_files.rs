@@ -1,5 +1,5 @@
-//! Whether all of a server's data lie where its data directory does: what is known of the storage below that
-//! directory says nothing of files elsewhere.
+//! Check that all of a server's data lie in its data directory: facts about the storage below that directory do not
+//! hold for files elsewhere.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -43,7 +43,7 @@ pub fn data_elsewhere(
     Ok(tablespace(session, flavor))
 }
 
-/// What cannot be looked at may be anywhere.
+/// Returns true if the file lies elsewhere, or cannot be looked at.
 fn is_elsewhere(path: &Path, device: u64) -> bool {
     fs::metadata(path).map_or(true, |found| found.dev() != device)
 }

@@ -1,4 +1,4 @@
-//! What an `ALTER TABLE` does to a table and to the load beside it.
+//! Effects of an `ALTER TABLE` on a table and on the load beside it.
 //!
 //! [`Facts`] are a table of statements: algorithm, lock and rebuild by flavour and version. [`TrialServer`] tries
 //! statements on empty tables of a private server, and so checks each row. [`Advisor`] tries a statement on an empty
@@ -18,9 +18,9 @@ mod trial_server;
 pub use advise::{Advice, AdviceOptions, Advisor, Obstacle, Severity, Space};
 pub use algorithm::{Algorithm, Lock, Work};
 pub use alter::AlterStatement;
-pub use copy::{Copied, TableCopier, leftovers, remove_leftovers};
+pub use copy::{CopySummary, TableCopier, leftovers, remove_leftovers};
 pub use error::DdlError;
-pub use facts::{Checked, Expected, Facts, Operation};
+pub use facts::{DocumentedBehavior, FactCheck, Facts, Operation};
 pub use own_tool::{OwnTool, ToolRun};
 pub use schema_objects::Leftover;
 pub use trial::{EmptyTable, EmptyTables, RefusedTry, Trial, Way};

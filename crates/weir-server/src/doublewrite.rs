@@ -18,13 +18,13 @@ use weir_process::{PathError, append_json_line};
 use crate::hidden_states::{unsaid_of_host, wants_direct_pages, writes_directly};
 use crate::{PoolState, ServerError, Session};
 
-/// Why pages would not be torn.
+/// Proof that pages are not torn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "proof")]
 pub enum Proof {
     /// Nothing says so.
     None,
-    /// What the storage below the data directory says of itself.
+    /// Statement of the storage below the data directory about itself.
     Storage {
         /// Largest write that it never tears, all of it together; 0: none.
         largest: Bytes,
@@ -46,7 +46,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Whether it covers pages of `page`.
+    /// Returns true if it covers pages of `page`.
     fn covers(&self, page: Bytes) -> bool {
         match self {
             Self::None => false,
@@ -59,13 +59,13 @@ impl Proof {
 /// A server on the other side of replication, and whether its doublewrite buffer is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relative {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// Whether it is on.
+    /// True if it is on.
     pub is_on: bool,
 }
 
-/// Whether the switch may be set; the error says why not and what to do.
+/// Checks that the switch may be set; the error names the reason and the remedy.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub fn check_switch(
     )
 }
 
-/// Whether pages of `page` are known to stay whole.
+/// Checks that pages of `page` are known to stay whole.
 fn check_proof(page: Bytes, proof: &Proof) -> Result<(), ServerError> {
     if proof.covers(page) {
         return Ok(());
@@ -149,7 +149,7 @@ pub fn refused(wanted: bool, why: String, remedy: String) -> ServerError {
     }
 }
 
-/// What a restart for the switch costs.
+/// Cost of a restart for the switch.
 #[derive(Debug, Clone, Serialize)]
 pub struct RestartCost {
     /// Dirty pages that the shutdown writes.
@@ -163,7 +163,7 @@ pub struct RestartCost {
 /// The switch on a running server.
 #[derive(Debug, Clone, Serialize)]
 pub struct DoublewriteStatus {
-    /// Whose words these are.
+    /// Flavor whose words these are.
     pub flavor: Flavor,
     /// `innodb_doublewrite` as the server says it.
     pub value: String,
@@ -177,7 +177,7 @@ pub struct DoublewriteStatus {
     pub pages_written: u64,
     /// Pages in one write of it, on average; 0 without writes.
     pub pages_per_write: f64,
-    /// What a restart would cost now.
+    /// Cost of a restart now.
     pub restart: RestartCost,
     /// All that the server says of its variables, and its open files of them.
     #[serde(skip)]
@@ -217,7 +217,7 @@ impl DoublewriteStatus {
             page: pool.page,
             pages_written: pages,
             pages_per_write: pages as f64 / writes.max(1) as f64,
-            restart: RestartCost::of(&pool, count("Threads_connected").saturating_sub(1)),
+            restart: RestartCost::new(&pool, count("Threads_connected").saturating_sub(1)),
             variables,
         })
     }
@@ -227,7 +227,7 @@ impl DoublewriteStatus {
         ServerVariables::said(self.flavor, &self.variables)
     }
 
-    /// Whether it is on, or off, already; mere detection is neither.
+    /// Returns true if it is on, or off, already; mere detection is neither.
     pub fn is(&self, on: bool) -> bool {
         let wanted = if on {
             Doublewrite::Repairs
@@ -250,7 +250,7 @@ impl Relative {
 }
 
 impl RestartCost {
-    fn of(pool: &PoolState, connections: u64) -> Self {
+    fn new(pool: &PoolState, connections: u64) -> Self {
         Self {
             write_bytes: Bytes(pool.pages_dirty * pool.page.0),
             reread_bytes: Bytes(pool.pages_data * pool.page.0),
@@ -262,15 +262,15 @@ impl RestartCost {
 /// A change of the switch, as it is logged.
 #[derive(Debug, Serialize)]
 pub struct SwitchRecord<'a> {
-    /// When: ISO 8601.
+    /// Time: ISO 8601.
     pub at: String,
-    /// Which server.
+    /// Name of the server.
     pub server: &'a str,
     /// The value before.
     pub from: &'a str,
     /// The value after.
     pub to: &'a str,
-    /// What was shown for it.
+    /// Proof that was given for it.
     #[serde(flatten)]
     pub proof: &'a Proof,
 }

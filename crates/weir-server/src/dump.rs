@@ -15,7 +15,7 @@ use weir_process::PathError;
 use crate::ServerError;
 use statements::Statements;
 
-/// What begins a file of gzip and of zstd.
+/// First bytes of a file of gzip and of zstd.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// Statements that are not for a copy.
@@ -24,16 +24,16 @@ const OF_REPLICATION: [&str; 4] = ["CHANGE", "PURGE", "RESET", "STOP"];
 /// A statement that sets a replica's position is shorter.
 const SETTING_BYTES: usize = 10_000;
 
-/// What was loaded.
+/// Summary of a load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadSummary {
     /// Statements that were sent.
     pub statements: u64,
     /// Statements about replication and the server's own accounts that were not.
     pub left_out: u64,
 }
 
-/// Whether a path is that of a dump, by its name.
+/// Returns true if the path's name is that of a dump.
 pub fn is_dump(path: &Path) -> bool {
     let name = path.to_string_lossy().to_ascii_lowercase();
     path.is_file()
@@ -47,7 +47,7 @@ pub fn is_dump(path: &Path) -> bool {
 /// # Errors
 ///
 /// A file that cannot be read or is not UTF-8, and a statement that the server refuses, with its line.
-pub fn load_dump(path: &Path, connection: &mut Connection) -> Result<Loaded, ServerError> {
+pub fn load_dump(path: &Path, connection: &mut Connection) -> Result<LoadSummary, ServerError> {
     let mut statements = Statements::new(open(path)?);
     let refused = |line: u64, why: String, remedy: &'static str| ServerError::Dump {
         path: path.to_owned(),
@@ -55,7 +55,7 @@ pub fn load_dump(path: &Path, connection: &mut Connection) -> Result<Loaded, Ser
         why,
         remedy,
     };
-    let mut loaded = Loaded::default();
+    let mut loaded = LoadSummary::default();
     let mut is_in_own_schema = false;
     loop {
         let statement = statements.next().map_err(|why| {

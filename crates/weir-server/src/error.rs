@@ -8,7 +8,7 @@ use weir_mysql::ClientError;
 use weir_process::{MAKE_ROOM, PathError, ProcessError};
 use weir_variables::SettingError;
 
-/// What can go wrong with a server, its data or a snapshot.
+/// Errors of a server, its data or a snapshot.
 #[derive(Debug, Error)]
 pub enum ServerError {
     /// No binary of the flavour.
@@ -19,7 +19,7 @@ pub enum ServerError {
     NotFound {
         /// The flavour that was asked for.
         flavor: Flavor,
-        /// Where `scripts/install-mysql.sh` unpacks servers.
+        /// Directory into which `scripts/install-mysql.sh` unpacks servers.
         prefix: PathBuf,
     },
     /// A path that is not a server.
@@ -29,7 +29,7 @@ pub enum ServerError {
     NotAServer {
         /// The path.
         path: PathBuf,
-        /// What it did.
+        /// Failure of the program.
         why: String,
     },
     /// A file or directory could not be used.
@@ -38,7 +38,7 @@ pub enum ServerError {
     /// Something is there already.
     #[error("cannot {action} `{path}` (it is not empty); name an empty or new directory")]
     NotEmpty {
-        /// What was to be put there.
+        /// Thing that was to be put there.
         action: &'static str,
         /// The directory.
         path: PathBuf,
@@ -58,17 +58,17 @@ pub enum ServerError {
     ForeignData {
         /// The data directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         why: String,
     },
     /// A backup that no server can run on a copy of.
     #[error("cannot use the backup `{path}` ({why}); {remedy}")]
     Backup {
-        /// Its folder.
+        /// Folder of the backup.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the backup.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// A dump that cannot be loaded.
@@ -78,9 +78,9 @@ pub enum ServerError {
         path: PathBuf,
         /// The line on which the statement begins.
         line: u64,
-        /// What is wrong.
+        /// Problem.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// Another server runs on the same data.
@@ -88,7 +88,7 @@ pub enum ServerError {
     InUse {
         /// The data directory.
         path: PathBuf,
-        /// Who holds it.
+        /// Process that holds it.
         pid: u32,
     },
     /// Another server listens where this one would.
@@ -100,7 +100,7 @@ pub enum ServerError {
     /// The server ended before it answered.
     #[error("the {flavor} server did not start: {words}")]
     Start {
-        /// Its flavour.
+        /// Flavor of the server.
         flavor: Flavor,
         /// The server's own words.
         words: String,
@@ -111,9 +111,9 @@ pub enum ServerError {
          recovers a large redo log"
     )]
     StartTimeout {
-        /// Its flavour.
+        /// Flavor of the server.
         flavor: Flavor,
-        /// How long was waited.
+        /// Time waited, seconds.
         seconds: u64,
         /// The last that it wrote to its log.
         words: String,
@@ -127,9 +127,9 @@ pub enum ServerError {
          directory needs crash recovery"
     )]
     StopTimeout {
-        /// Its process id.
+        /// Process id of the server.
         pid: u32,
-        /// How long was waited.
+        /// Time waited, seconds.
         seconds: u64,
     },
     /// No server answers, or it refuses the login.
@@ -137,11 +137,11 @@ pub enum ServerError {
         "cannot log in to `{address}` as `{user}` ({why}); check address, account and password"
     )]
     Connect {
-        /// Where.
+        /// Address of the server.
         address: Address,
         /// The account.
         user: String,
-        /// What the server or the system said.
+        /// Words of the server or the system.
         why: String,
     },
     /// No such instance.
@@ -150,7 +150,7 @@ pub enum ServerError {
         nearest_or(.suggestion.as_deref(), "`weir server list` shows them")
     )]
     NoInstance {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// The nearest that there is.
         suggestion: Option<String>,
@@ -169,7 +169,7 @@ pub enum ServerError {
          choose another"
     )]
     InstanceName {
-        /// What was given.
+        /// Name that was given.
         name: String,
         /// Longest name.
         length_max: usize,
@@ -179,9 +179,9 @@ pub enum ServerError {
         "the private server `{name}` runs already (process {pid}); `weir server down {name}` stops it"
     )]
     InstanceRuns {
-        /// Its name.
+        /// Name of the instance.
         name: String,
-        /// Its process.
+        /// Process of the instance.
         pid: u32,
     },
     /// Another command changes the instance.
@@ -204,15 +204,15 @@ pub enum ServerError {
          --now, after which it recovers at its next start"
     )]
     StillStopping {
-        /// Its process.
+        /// Process of the instance.
         pid: u32,
-        /// How long was waited.
+        /// Time waited, seconds.
         seconds: u64,
     },
     /// The name of a snapshot is taken.
     #[error("there is a snapshot `{name}` already; remove it, or choose another name with --as")]
     SnapshotExists {
-        /// Its name.
+        /// Name of the variable.
         name: String,
     },
     /// A buffer pool of another size than was asked for.
@@ -220,11 +220,11 @@ pub enum ServerError {
         "the buffer pool is {actual} instead of {wanted} ({why}); ask for less, or restart the server"
     )]
     PoolSize {
-        /// What was asked for.
+        /// Size that was asked for.
         wanted: Bytes,
-        /// What was read back.
+        /// Size that was read back.
         actual: Bytes,
-        /// Why, as far as the server says.
+        /// Reason, as far as the server names it.
         why: String,
     },
     /// A buffer pool that was not brought to its state.
@@ -234,7 +234,7 @@ pub enum ServerError {
     PoolWait {
         /// Resized, loaded or dumped.
         what: &'static str,
-        /// How long was waited at most.
+        /// Time waited at most, seconds.
         seconds: u64,
         /// The server's status.
         told: String,
@@ -244,7 +244,7 @@ pub enum ServerError {
     OtherFlavor {
         /// As the user named it.
         url: String,
-        /// What it is.
+        /// Flavor of the server.
         flavor: Flavor,
     },
     /// A server of the user's that was not to be changed.
@@ -255,7 +255,7 @@ pub enum ServerError {
     ConfigNotAllowed {
         /// As the user named it.
         url: String,
-        /// What would be set.
+        /// Variables that would be set.
         variables: String,
     },
     /// A setting that a running server does not change.
@@ -274,9 +274,9 @@ pub enum ServerError {
     PutBack {
         /// As the user named it.
         url: String,
-        /// What would do it.
+        /// Statement that would set them.
         statement: String,
-        /// Why it was not done.
+        /// Reason that it was not done.
         why: String,
     },
     /// A setting of the doublewrite buffer that would not be safe.
@@ -284,25 +284,25 @@ pub enum ServerError {
     Doublewrite {
         /// `ON` or `OFF`.
         wanted: &'static str,
-        /// Why not.
+        /// Reason.
         why: String,
-        /// What would do.
+        /// Remedy.
         remedy: String,
     },
     /// A server that cannot take the place of another.
     #[error("cannot make `{name}` a primary ({why}); {remedy}")]
     NotPromoted {
-        /// Its name.
+        /// Name of the instance.
         name: String,
-        /// Why not.
+        /// Reason.
         why: String,
-        /// What would do.
+        /// Remedy.
         remedy: String,
     },
     /// A replica that is not where it should be.
     #[error("the replica {what} ({words}); look at its error log")]
     Replication {
-        /// What it does not do.
+        /// Thing that it does not do.
         what: &'static str,
         /// The server's own words.
         words: String,
@@ -310,9 +310,9 @@ pub enum ServerError {
     /// A statement or a connection failed.
     #[error("cannot {action}: {}", .source.words())]
     Query {
-        /// What was tried.
+        /// Action that was tried.
         action: &'static str,
-        /// What the server or the connection said.
+        /// Error of the server or the connection.
         source: Box<ClientError>,
     },
     /// A variable that the server does not have.
@@ -321,7 +321,7 @@ pub enum ServerError {
         nearest_or(.suggestion.as_deref(), "`SHOW GLOBAL VARIABLES` lists those that it has")
     )]
     UnknownVariable {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// The nearest that it has.
         suggestion: Option<String>,
@@ -331,15 +331,15 @@ pub enum ServerError {
     Value {
         /// The variable.
         name: String,
-        /// Its value.
+        /// Value of the variable.
         value: String,
-        /// Why not, and what would do.
+        /// Reason and remedy.
         why: String,
     },
     /// The file system is too small.
     #[error("not enough space in `{path}`: {needed} needed, {available} free{MAKE_ROOM}")]
     Space {
-        /// Where.
+        /// Path of the file.
         path: PathBuf,
         /// Bytes that would be written.
         needed: Bytes,
@@ -352,7 +352,7 @@ pub enum ServerError {
         nearest_or(.suggestion.as_deref(), "`weir server snapshot list` shows them")
     )]
     NoSnapshot {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// The nearest that there is.
         suggestion: Option<String>,
@@ -360,7 +360,7 @@ pub enum ServerError {
     /// A snapshot that is being read.
     #[error("the snapshot `{name}` is in use by another weir; try again when it is done")]
     SnapshotInUse {
-        /// Its name.
+        /// Name of the variable.
         name: String,
     },
     /// Not a size.
@@ -368,9 +368,9 @@ pub enum ServerError {
     Limit {
         /// The environment's variable.
         variable: &'static str,
-        /// Its value.
+        /// Value of the variable.
         value: String,
-        /// Why it is none.
+        /// Reason that it is not valid.
         why: String,
     },
     /// A record or a directory of Weir's own.

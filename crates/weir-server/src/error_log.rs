@@ -1,4 +1,4 @@
-//! What a server says in its error log: when it fails, in one line; and the log's end.
+//! Error log of a server: the reason of a failure in one line, and the log's end.
 //!
 //! MySQL 8 and later: `TIME THREAD [ERROR] [MY-000067] [Server] unknown variable 'x=1'.`; MariaDB
 //! and MySQL 5.7: `TIME THREAD [ERROR] mariadbd: unknown variable 'x=1'`.
@@ -19,7 +19,7 @@ const CONSEQUENCES: [&str; 8] = [
     "The designated data directory",
 ];
 
-/// How InnoDB begins the explanation of an error of the system.
+/// Begin of InnoDB's explanation of an error of the system.
 const MEANING: &str = "The error means";
 
 /// The system let the server not use a file (`EACCES`), in words of both servers.

@@ -16,16 +16,16 @@ use crate::{ServerError, Session};
 pub struct ExternalServer {
     /// As the user names it.
     pub url: ServerUrl,
-    /// Where it listens, and the account.
+    /// Address and account.
     pub endpoint: Endpoint,
-    /// Its version.
+    /// Version of the server.
     pub version: ServerVersion,
-    /// Its data directory, if it is on this host and may be looked at.
+    /// Data directory, if it is on this host and may be looked at.
     pub data_dir: Option<PathBuf>,
-    /// Its process, if it is on this host and listens on a Unix socket.
+    /// Process of the server, if it is on this host and listens on a Unix socket.
     pub pid: Option<u32>,
     permissions: Permissions,
-    /// What may be done to it: only read, until more is permitted.
+    /// Gate for statements: only reads, until more is permitted.
     gate: Gate,
 }
 
@@ -75,7 +75,7 @@ impl ExternalServer {
         })
     }
 
-    /// What may be done to it.
+    /// Returns the gate for statements.
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
@@ -131,7 +131,7 @@ impl ExternalServer {
         self.gate = Gate::new(self.permissions.clone());
     }
 
-    /// What the tables of its schema occupy, as the server estimates it.
+    /// Returns the size of the tables of its schema, as the server estimates it.
     ///
     /// # Errors
     ///

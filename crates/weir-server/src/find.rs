@@ -1,5 +1,4 @@
-//! Which servers this machine has: every mysqld and mariadbd in the usual places, asked for its
-//! version.
+//! Servers of this machine: every mysqld and mariadbd in the usual places, asked for its version.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -17,8 +16,8 @@ use crate::helper_process::run_within;
 /// Names under which servers are installed.
 pub(crate) const NAMES: [&str; 2] = ["mysqld", "mariadbd"];
 
-/// Where distributions and vendors put servers, beside what PATH names. `sbin` is not in every
-/// user's PATH.
+/// Directories into which distributions and vendors put servers, beside those of PATH. `sbin` is
+/// not in every user's PATH.
 const PLACES: [&str; 8] = [
     "/usr/sbin",
     "/usr/libexec",
@@ -33,11 +32,11 @@ const PLACES: [&str; 8] = [
 /// A server that could be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerBinary {
-    /// Where it is; links are resolved.
+    /// Path of the program; links are resolved.
     pub path: PathBuf,
-    /// Its branch of the family.
+    /// Flavor of the server.
     pub flavor: Flavor,
-    /// Its version.
+    /// Version of the server.
     pub version: ServerVersion,
 }
 
@@ -163,8 +162,8 @@ fn candidates() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Where `scripts/install-mysql.sh` unpacks servers: `$WEIR_SERVERS`, else the user's data
-/// directory (XDG Base Directory Specification).
+/// Returns the directory into which `scripts/install-mysql.sh` unpacks servers: `$WEIR_SERVERS`,
+/// else the user's data directory (XDG Base Directory Specification).
 pub fn servers_directory() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     set("WEIR_SERVERS").map(PathBuf::from).or_else(|| {

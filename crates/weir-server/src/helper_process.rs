@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use weir_process::{Signal, spawn_tied};
 
-/// What a process printed and whether it succeeded.
+/// Output of a process, and its success.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct HelperOutput {
     /// Exit status 0.
     pub(crate) success: bool,
     /// Standard output.
@@ -22,7 +22,7 @@ pub(crate) fn run_within(
     command: &mut Command,
     input: Vec<u8>,
     limit: Duration,
-) -> io::Result<Finished> {
+) -> io::Result<HelperOutput> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = spawn_tied(command, Signal::KILL)?;
     let mut stdin = child
@@ -58,7 +58,7 @@ pub(crate) fn run_within(
     let bytes = reader
         .join()
         .map_err(|_| io::Error::other("the reader of its output ended early"))??;
-    Ok(Finished {
+    Ok(HelperOutput {
         success: status.success(),
         output: String::from_utf8_lossy(&bytes).into_owned(),
     })

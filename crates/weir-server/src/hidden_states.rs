@@ -20,8 +20,8 @@ use crate::{ServerError, Session};
 /// Libraries that make `fsync` and its like do nothing, by the beginning of their names.
 const FLUSH_DISABLERS: [&str; 3] = ["libeatmydata", "libnosync", "nosync.so"];
 
-/// What of these is so, to be kept with the server's `variables`. `pid` is its process, `data` the directory of the
-/// user's data; a server without them is only asked.
+/// Returns those of these states that hold, to be kept with the server's `variables`. `pid` is its process, `data` the
+/// directory of the user's data; a server without them is only asked.
 ///
 /// # Errors
 ///
@@ -42,8 +42,8 @@ pub fn unsaid(
     Ok(found)
 }
 
-/// What of these only the server's host can tell. `is_direct`: the server is to write its pages past the page
-/// cache.
+/// Returns those of these states that only the server's host shows. `is_direct`: the server is to write its pages past
+/// the page cache.
 pub fn unsaid_of_host(
     is_direct: bool,
     pid: Option<u32>,
@@ -58,7 +58,7 @@ pub fn unsaid_of_host(
     .collect()
 }
 
-/// Whether a server with these variables is to write its pages past the page cache.
+/// Returns true if a server with these variables is to write its pages past the page cache.
 pub(crate) fn wants_direct_pages(variables: &BTreeMap<String, String>) -> bool {
     // Both flavours say these in the same way.
     let said = ServerVariables::said(Flavor::Mysql, variables).writes_pages_directly();
@@ -83,9 +83,9 @@ fn in_maps(maps: &str) -> Option<String> {
     files.find(disables).map(str::to_owned)
 }
 
-/// Why what lies in `directory` does not survive a power cut.
+/// Returns the reason that files in `directory` do not survive a power cut.
 fn why_lost(directory: &Path) -> Option<String> {
-    let mount = Mount::of(directory)?;
+    let mount = Mount::for_path(directory)?;
     if mount.is_in_memory() {
         return Some(format!("they lie in memory ({})", mount.file_system));
     }
@@ -93,10 +93,11 @@ fn why_lost(directory: &Path) -> Option<String> {
     Some(format!("the file system sends no flushes ({withheld})"))
 }
 
-/// Why pages go through the page cache of a server with `O_DIRECT`, by the flags of its open files.
+/// Returns the reason that pages go through the page cache of a server with `O_DIRECT`, by the
+/// flags of its open files.
 fn why_cached(pid: u32) -> Option<String> {
     let file = cached_data_file(pid)?;
-    let on = Mount::of(&file).map_or_else(String::new, |mount| mount.file_system);
+    let on = Mount::for_path(&file).map_or_else(String::new, |mount| mount.file_system);
     Some(format!(
         "O_DIRECT was refused for {} ({on})",
         file.file_name()?.display()

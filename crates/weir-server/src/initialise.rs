@@ -179,7 +179,8 @@ fn mariadb_sql(server: &ServerBinary, note: &DataNote) -> Result<Vec<u8>, Server
     Ok(sql)
 }
 
-/// Where the package of the server at `path` keeps its SQL files, of which one has either name.
+/// Returns the directory in which the package of the server at `path` keeps its SQL files, of which
+/// one has either name.
 fn share_directory(path: &Path, file: (&str, &str)) -> Result<PathBuf, ServerError> {
     const PLACES: [&str; 5] = [
         "share/mysql",

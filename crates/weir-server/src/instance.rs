@@ -27,7 +27,7 @@ use crate::{
 };
 
 use folder::Folder;
-pub use folder::{let_in_from_loopback, let_in_load};
+pub use folder::{grant_loopback_login, let_in_load};
 pub use record::{Instance, InstanceState};
 
 /// Crash recovery of a large redo log takes minutes.
@@ -40,7 +40,7 @@ pub struct Instances {
     directory: PathBuf,
 }
 
-/// Where the data of a new instance come from.
+/// Origin of the data of a new instance.
 #[derive(Debug)]
 pub enum DataSource<'a> {
     /// A new data directory, with the variables that shape its files.
@@ -56,15 +56,15 @@ pub enum DataSource<'a> {
 /// An instance as a reader sees it.
 #[derive(Debug, Clone)]
 pub struct InstanceInfo {
-    /// What it is.
+    /// Record of the instance.
     pub instance: Instance,
-    /// Whether it runs.
+    /// State of the instance.
     pub state: InstanceState,
-    /// Where it listens when it runs.
+    /// Socket on which it listens when it runs.
     pub socket: PathBuf,
     /// The option file for clients.
     pub client_options: PathBuf,
-    /// Its folder.
+    /// Folder of the instance.
     pub folder: PathBuf,
     /// Bytes that its data occupy.
     pub size: Bytes,
@@ -133,7 +133,7 @@ impl Instances {
             DataSource::Empty => initialise(binary, &data, &shaping(&instance.variables))?,
             DataSource::Snapshot(snapshots, key) => {
                 snapshots.restore(key, &data)?;
-                // A clone inherits; what it is told itself wins.
+                // Options of the clone override inherited ones.
                 let mut inherited = read_settings(&data);
                 set_options(&mut inherited, std::mem::take(&mut instance.variables));
                 instance.variables = inherited;
@@ -235,7 +235,7 @@ impl Instances {
         })
     }
 
-    /// How to log in to the instance called `name`.
+    /// Returns the endpoint of the instance called `name`.
     ///
     /// # Errors
     ///
@@ -297,7 +297,7 @@ fn launch(binary: &ServerBinary, instance: &Instance, folder: &Folder) -> Result
     let server = PrivateServer::start(binary, &options)?;
     let endpoint = server.endpoint();
     if instance.port.is_some() {
-        folder::let_in_from_loopback(&endpoint)?;
+        folder::grant_loopback_login(&endpoint)?;
     }
     folder.write_client_options(&endpoint, instance.port)?;
     folder.write_process(server.leave()?)

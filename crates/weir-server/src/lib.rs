@@ -51,7 +51,7 @@ pub use doublewrite::{
     DoublewriteStatus, Proof, Relative, RestartCost, SwitchRecord, check_switch, log_switch,
     refused, switch_log,
 };
-pub use dump::{Loaded, is_dump, load_dump};
+pub use dump::{LoadSummary, is_dump, load_dump};
 pub use empty_data::make_empty_data;
 pub use error::ServerError;
 pub use external_server::ExternalServer;
@@ -60,7 +60,7 @@ pub use hidden_states::{unsaid, unsaid_of_host};
 pub use initialise::initialise;
 pub use instance::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, free_port, free_port_of,
-    let_in_from_loopback, let_in_load, listening_variables, loopback_variables,
+    grant_loopback_login, let_in_load, listening_variables, loopback_variables,
 };
 pub use private_server::{Life, PrivateServer, StartOptions};
 pub use replication::{
@@ -75,5 +75,5 @@ pub use snapshot::{
     copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::{change_log, state_directory};
-pub use stop::{Stop, Stopped};
+pub use stop::{Stop, StopRequested};
 pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

@@ -1,4 +1,4 @@
-//! Which pages a buffer pool holds, and how another server gets those with the same keys into its own.
+//! Pages that a buffer pool holds, and the way in which another server gets those with the same keys into its own.
 //!
 //! A server writes down the numbers of the pages that it holds, and loads such a list (MySQL manual, "Saving and
 //! Restoring the Buffer Pool State"). The numbers mean the same on another server only as long as its files are

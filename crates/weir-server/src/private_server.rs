@@ -30,14 +30,14 @@ pub(crate) use settings::SOCKET_PATH_BYTES_MAX;
 pub use settings::{Life, StartOptions};
 use settings::{canonical, free_socket, option_text, socket_path};
 
-/// What is kept of an error log: a start, and some hundred warnings.
+/// Bytes that are kept of an error log: a start, and some hundred warnings.
 const LOG_TAIL_BYTES: u64 = 64 << 10;
 
-/// How often a server that starts is looked at: has it ended, is its socket there? Two calls of the kernel.
+/// Interval of looks at a server that starts: has it ended, is its socket there? Two calls of the kernel.
 const LOOK_EVERY: Duration = Duration::from_millis(3);
-/// How often the caller is asked whether to go on.
+/// Interval at which the caller is asked for a stop.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
-/// How long a server may take to greet while it starts.
+/// Time limit for a server to greet while it starts.
 const GREETING: Duration = Duration::from_secs(10);
 
 /// A server that answers. Dropping it kills the process; [`PrivateServer::stop`] ends it cleanly.
@@ -54,7 +54,7 @@ pub struct PrivateServer {
     is_left: bool,
     _registration: Registration,
     _socket_dir: Option<WorkDirectory>,
-    /// Its limit of memory; after it in the order of drops.
+    /// Limit of memory; after the server in the order of drops.
     _memory: Option<MemoryGroup>,
 }
 
@@ -133,7 +133,7 @@ impl PrivateServer {
             .transpose()?;
         let child = spawn(&mut command, options);
         let (mut child, flush_obstacle) = child.map_err(PathError::on("start", &binary.path))?;
-        let process = ProcessIdentity::of(child.id());
+        let process = ProcessIdentity::for_pid(child.id());
         if let Some(group) = &memory {
             // It has opened no more than its program by now.
             group.add(process.map_or(0, |process| process.pid))?;
@@ -203,7 +203,7 @@ impl PrivateServer {
         }
     }
 
-    /// Where it listens, as the account `weir` on the schema [`DATABASE`].
+    /// Returns the endpoint of the account `weir` on the schema [`DATABASE`].
     pub fn endpoint(&self) -> Endpoint {
         Endpoint {
             address: Address::Socket(self.socket.clone()),
@@ -214,27 +214,28 @@ impl PrivateServer {
         }
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What was started.
+    /// Returns the program that was started.
     pub fn binary(&self) -> &ServerBinary {
         &self.binary
     }
 
-    /// Its data.
+    /// Returns the data directory.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// Why its flushes hold up its writes against [`StartOptions::flushes_beside_writes`], if they do.
+    /// Returns the reason that its flushes hold up its writes against [`StartOptions::flushes_beside_writes`], if they
+    /// do.
     pub fn flush_obstacle(&self) -> Option<&FlushObstacle> {
         self.flush_obstacle.as_ref()
     }
 
-    /// Its error log.
+    /// Returns the path of the error log.
     pub fn error_log(&self) -> &Path {
         &self.error_log
     }
@@ -272,7 +273,7 @@ impl PrivateServer {
         self.session()?.status()
     }
 
-    /// Why the server no longer runs, in its own words; `None` while it runs.
+    /// Returns the reason that the server no longer runs, in its own words; `None` while it runs.
     pub fn has_exited(&mut self) -> Option<String> {
         match self.child.try_wait() {
             Ok(None) => None,
@@ -288,7 +289,7 @@ impl PrivateServer {
     /// A server that had to be killed.
     pub fn stop(mut self, patience: Duration) -> Result<(), ServerError> {
         let pid = self.pid();
-        if let Some(identity) = ProcessIdentity::of(pid) {
+        if let Some(identity) = ProcessIdentity::for_pid(pid) {
             identity.signal(Signal::TERM)?;
         }
         let deadline = Instant::now() + patience;
@@ -310,7 +311,7 @@ impl PrivateServer {
     ///
     /// A record that cannot be written.
     pub fn leave(mut self) -> Result<ProcessIdentity, ServerError> {
-        let Some(identity) = ProcessIdentity::of(self.pid()) else {
+        let Some(identity) = ProcessIdentity::for_pid(self.pid()) else {
             return Err(ServerError::Start {
                 flavor: self.binary.flavor,
                 words: error_log::cause(&self.error_log),
@@ -352,7 +353,7 @@ fn spawn(
 ) -> io::Result<(KillOnError, Option<FlushObstacle>)> {
     let (flush_calls, obstacle) = match options.flushes_beside_writes.then(FlushCalls::check) {
         None => (None, None),
-        Some(Ok(())) => (Some(FlushCalls::of(command)?), None),
+        Some(Ok(())) => (Some(FlushCalls::intercept(command)?), None),
         Some(Err(obstacle)) => (None, Some(obstacle)),
     };
     let child = match options.life {
@@ -368,7 +369,7 @@ fn spawn(
 struct KillOnError(Option<Child>);
 
 impl KillOnError {
-    /// Its process id.
+    /// Returns the process id.
     fn id(&self) -> u32 {
         self.0.as_ref().map_or(0, Child::id)
     }

@@ -17,15 +17,15 @@ use weir_mysql::Gate;
 
 pub use promote::{Promotion, promote};
 
-use crate::instance::let_in_from_loopback;
+use crate::instance::grant_loopback_login;
 use crate::{ServerBinary, ServerError, Session};
 
-/// How long a replica may take to begin.
+/// Time limit for a replica to begin.
 const BEGIN_LIMIT: Duration = Duration::from_mins(1);
-/// What an error says was not possible.
+/// Action that an error names as not possible.
 const ATTACH: &str = "make the server a replica";
 
-/// Which side of replication a server is on.
+/// Side of replication that a server is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -112,13 +112,14 @@ pub fn attach(
     replica: &Endpoint,
 ) -> Result<(), ServerError> {
     // The account for the loopback has the password that the copy's owner has anyway.
-    let_in_from_loopback(primary)?;
+    grant_loopback_login(primary)?;
     let mut session = Session::open(replica, &Gate::own())?;
     let place = gtid_place(binary, &mut session)?;
     attach_at(binary, primary, port, &mut session, place)
 }
 
-/// Where a replica by global transaction identifiers begins, as a part of the statement.
+/// Returns the clause of the statement for the position at which a replica by global transaction
+/// identifiers begins.
 ///
 /// # Errors
 ///
@@ -128,7 +129,7 @@ pub fn gtid_place(
     session: &mut Session,
 ) -> Result<&'static str, ServerError> {
     Ok(match binary.flavor {
-        Flavor::Mysql if Words::of(binary).source == "SOURCE" => {
+        Flavor::Mysql if Words::for_server(binary).source == "SOURCE" => {
             "SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"
         }
         Flavor::Mysql => "MASTER_AUTO_POSITION = 1",
@@ -153,7 +154,7 @@ pub fn attach_at(
     session: &mut Session,
     place: &str,
 ) -> Result<(), ServerError> {
-    let words = Words::of(binary);
+    let words = Words::for_server(binary);
     let (user, password) = (&primary.user, primary.password.reveal());
     let (begin, source) = (words.begin, words.source);
     session.run(
@@ -171,13 +172,13 @@ fn wait_until_it_runs(session: &mut Session, words: Words) -> Result<(), ServerE
     let deadline = Instant::now() + BEGIN_LIMIT;
     loop {
         let status = words.status(session)?;
-        let receives = status.of(["Replica_IO_Running", "Slave_IO_Running"]);
+        let receives = status.column(["Replica_IO_Running", "Slave_IO_Running"]);
         let applies = status.applies();
         if receives == "Yes" && applies == "Yes" {
             return Ok(());
         }
         let failure = ["Last_IO_Error", "Last_SQL_Error"]
-            .map(|name| status.of([name; 2]))
+            .map(|name| status.column([name; 2]))
             .join(" ");
         let failure = failure.trim();
         if (applies == "No" && !failure.is_empty()) || Instant::now() >= deadline {
@@ -234,7 +235,7 @@ struct Words {
 impl Words {
     /// MySQL's new words came with 8.0.23 ("CHANGE REPLICATION SOURCE TO Statement"), the old ones
     /// went with 8.4.
-    fn of(binary: &ServerBinary) -> Self {
+    fn for_server(binary: &ServerBinary) -> Self {
         let version = binary.version;
         let number = (version.major, version.minor, version.patch);
         if binary.flavor == Flavor::Mysql && number >= (8, 0, 23) {
@@ -251,7 +252,7 @@ impl Words {
         }
     }
 
-    /// What a replica says of itself; empty for a server that is none.
+    /// Returns the replica's status; empty for a server that is none.
     fn status(self, session: &mut Session) -> Result<ReplicaStatus, ServerError> {
         let query = format!("SHOW {} STATUS", self.replica);
         let status = session.row("read the replica's status", &query)?;
@@ -264,13 +265,13 @@ struct ReplicaStatus(BTreeMap<String, String>);
 
 impl ReplicaStatus {
     /// The column that has one of these names.
-    fn of(&self, names: [&str; 2]) -> &str {
+    fn column(&self, names: [&str; 2]) -> &str {
         let found = names.iter().find_map(|name| self.0.get(*name));
         found.map_or("", String::as_str)
     }
 
-    /// Whether its appliers run: `Yes` or `No`.
+    /// Returns the state of its appliers: `Yes` or `No`.
     fn applies(&self) -> &str {
-        self.of(["Replica_SQL_Running", "Slave_SQL_Running"])
+        self.column(["Replica_SQL_Running", "Slave_SQL_Running"])
     }
 }

@@ -14,7 +14,7 @@ use crate::{PrivateServer, ServerBinary, ServerError, StartOptions, Stop, make_e
 #[derive(Debug)]
 pub struct ScratchServer {
     server: PrivateServer,
-    /// Its branch of the family.
+    /// Flavor of the server.
     pub flavor: Flavor,
     // After the server in the order of drops.
     directory: WorkDirectory,
@@ -70,17 +70,17 @@ impl ScratchServer {
         Connection::connect(&connector, schema.is_some(), Patience::Endless)
     }
 
-    /// How to reach it, with the rights of its owner.
+    /// Returns the endpoint, with the rights of its owner.
     pub fn endpoint(&self) -> Endpoint {
         self.server.endpoint()
     }
 
-    /// Its directory, which goes with it.
+    /// Returns its directory, which is removed with it.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Why it no longer runs; `None` while it does.
+    /// Returns the reason that it no longer runs; `None` while it does.
     pub fn has_exited(&mut self) -> Option<String> {
         self.server.has_exited()
     }

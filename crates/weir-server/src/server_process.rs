@@ -17,32 +17,32 @@ use crate::{ServerError, Session};
 /// before it opens its data, and tells it in whole seconds.
 const SAME_START_S: f64 = 10.0;
 
-/// What a server says of where it runs.
+/// Host, data directory and process of a server, in its own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerIdentity {
-    /// Its host's name.
+    /// Name of the host.
     pub host: String,
-    /// Its data directory.
+    /// Data directory of the server.
     pub data_dir: PathBuf,
     /// The file with its process's number.
     pub pid_file: PathBuf,
     /// For how long it has been up, seconds.
     pub uptime_s: u64,
-    /// Whether it is to write pages past the page cache.
+    /// True if it is to write pages past the page cache.
     pub writes_directly: bool,
 }
 
 /// A server's process on this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundServer {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// Its data directory as it can be looked at from here.
+    /// Data directory as it can be looked at from here.
     pub data_dir: Option<PathBuf>,
 }
 
 impl ServerIdentity {
-    /// What the server says.
+    /// Asks the server.
     ///
     /// # Errors
     ///
@@ -164,13 +164,13 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Whether a process of this host is a server.
+/// Returns true if a process of this host is a server.
 pub(crate) fn is_server(pid: u32) -> bool {
     let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     is_of_server(&String::from_utf8_lossy(&command))
 }
 
-/// Whether a command line is a server's, which may be started through a dynamic linker.
+/// Returns true if a command line is a server's, which may be started through a dynamic linker.
 fn is_of_server(command: &str) -> bool {
     let mut words = command
         .split('\0')
@@ -183,7 +183,7 @@ fn is_of_server(command: &str) -> bool {
 
 /// Time since a process began, seconds (`proc_uptime(5)`).
 fn age_s(pid: u32) -> Option<f64> {
-    let start = ProcessIdentity::of(pid)?.started_ticks as f64;
+    let start = ProcessIdentity::for_pid(pid)?.started_ticks as f64;
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let up_s: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
     Some(up_s - start / rustix::param::clock_ticks_per_second() as f64)

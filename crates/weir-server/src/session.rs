@@ -8,7 +8,7 @@ use weir_mysql::{ClientError, Connection, FromRow, FromValue, Gate, Row, Value};
 
 use crate::ServerError;
 
-/// How long a server may take to greet and to answer: a stalled one never would.
+/// Time limit for a server to greet and to answer: a stalled one never would.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection for statements that set up, look and change settings.

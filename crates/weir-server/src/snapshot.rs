@@ -42,19 +42,19 @@ pub struct Snapshots {
 /// A snapshot that there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotInfo {
-    /// Its name: what [`SnapshotKey::name`] gives, and [`Snapshots::remove`] takes.
+    /// Name, as [`SnapshotKey::name`] returns it and [`Snapshots::remove`] takes it.
     pub name: String,
-    /// What made it.
+    /// Key of the snapshot.
     pub key: SnapshotKey,
     /// Bytes that it occupies.
     pub size: Bytes,
-    /// When it was last stored or restored.
+    /// Time at which it was last stored or restored.
     pub used: SystemTime,
     /// A process reads it now.
     pub in_use: bool,
 }
 
-/// Where snapshots are kept by default: `$XDG_CACHE_HOME/weir/snapshots`, else
+/// Returns the default directory of snapshots: `$XDG_CACHE_HOME/weir/snapshots`, else
 /// `~/.cache/weir/snapshots` (XDG Base Directory Specification), else below the directory for
 /// temporary files.
 pub fn cache_directory() -> PathBuf {
@@ -77,7 +77,7 @@ impl Snapshots {
         create_private_directory(directory)?;
         let cache = Self {
             directory: directory.to_owned(),
-            limit: limit::of(directory)?,
+            limit: limit::limit(directory)?,
         };
         let lock = cache.lock_file()?;
         if lock.try_lock().is_ok() {

@@ -1,4 +1,4 @@
-//! Where what Weir knows about servers is kept between its commands.
+//! Directory in which Weir keeps its knowledge of servers between its commands.
 
 use std::path::PathBuf;
 

@@ -12,7 +12,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The user wants the answer no more.
 #[derive(Debug, Error)]
 #[error("stopped before the end")]
-pub struct Stopped;
+pub struct StopRequested;
 
 /// A flag that asks to stop: the user wants the answer no more.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +24,7 @@ impl Stop {
         Self(Some(flag))
     }
 
-    /// Whether to stop.
+    /// Returns true if a stop was asked for.
     pub fn is_asked(self) -> bool {
         self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
@@ -34,9 +34,9 @@ impl Stop {
     /// # Errors
     ///
     /// Stopping is asked for.
-    pub fn check(self) -> Result<(), Stopped> {
+    pub fn check(self) -> Result<(), StopRequested> {
         if self.is_asked() {
-            return Err(Stopped);
+            return Err(StopRequested);
         }
         Ok(())
     }
@@ -68,7 +68,7 @@ impl Stop {
                     thread::park_timeout(LOOK);
                 }
             });
-            let done = Done(&is_done);
+            let done = EndSignal(&is_done);
             let result = work();
             drop(done);
             watch.thread().unpark();
@@ -78,9 +78,9 @@ impl Stop {
 }
 
 /// Tells the watching thread that the work has ended, also by a panic.
-struct Done<'a>(&'a AtomicBool);
+struct EndSignal<'a>(&'a AtomicBool);
 
-impl Drop for Done<'_> {
+impl Drop for EndSignal<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
@@ -101,6 +101,6 @@ mod tests {
         let (sender, ends) = channel();
         STOP.store(true, Ordering::Relaxed);
         stop.during(move || sender.send(()).unwrap(), || ends.recv().unwrap());
-        assert!(matches!(stop.check(), Err(Stopped)));
+        assert!(matches!(stop.check(), Err(StopRequested)));
     }
 }

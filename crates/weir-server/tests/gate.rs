@@ -84,7 +84,7 @@ const ODD_IN_MODES: [(&str, &str); 6] = [
     ),
 ];
 
-/// What applications send, with tables of their own.
+/// Statements of applications, with tables of their own.
 const ORDINARY: [&str; 45] = [
     "BEGIN",
     "COMMIT",

@@ -17,7 +17,7 @@ use weir_server::PrivateServer;
 use weir_testing::on_both_flavors;
 
 const FILES: u32 = 50;
-/// What lines are made of; words are in the form in which Weir keeps names.
+/// Pieces of lines; words are in the form in which Weir keeps names.
 const PIECES: [&str; 22] = [
     "user", "a-b", "x", "=", "=", " ", " ", "\t", "\"", "\"", "'", "'", "#", "\\", "\\\\", "\\s",
     "\\n", "\\\"", ";", "]", "é", "\r",
@@ -57,7 +57,7 @@ fn linker(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether there is one; without it, a message names what is left out.
+/// Returns true if there is one; without it, a message names the tests that are left out.
 fn has_printer(flavor: Flavor) -> bool {
     let found = printer(flavor).arg("--version").output();
     let is_there = found.is_ok_and(|output| output.status.success());
@@ -67,7 +67,7 @@ fn has_printer(flavor: Flavor) -> bool {
     is_there
 }
 
-/// What it says of the group `client` of a file.
+/// Returns its output for the group `client` of a file.
 fn printed(flavor: Flavor, file: &Path) -> String {
     let mut command = printer(flavor);
     command.arg(format!("--defaults-file={}", file.display()));
@@ -83,7 +83,7 @@ fn printed(flavor: Flavor, file: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What Weir says of it, in the same form.
+/// Returns Weir's reading of it, in the same form.
 fn ours(file: &Path) -> String {
     let read = OptionFile::read(file).unwrap();
     let settings = read.settings.iter().filter(|s| s.group == "client");
@@ -312,7 +312,7 @@ const LOGINS: [Login; 20] = [
     ("user=c\n[client]\nsocket=SOCKET\n", &[], ""),
 ];
 
-/// What MariaDB's own client makes of a file and the environment; MySQL's is not in the distribution.
+/// MariaDB's own client reads a file and the environment; MySQL's is not in the distribution.
 #[test]
 fn a_login_goes_where_the_servers_own_client_goes() {
     if Command::new("mariadb").arg("--version").output().is_err() {

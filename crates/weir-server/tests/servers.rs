@@ -56,7 +56,7 @@ fn a_server_is_initialised_started_asked_and_stopped(flavor: Flavor) {
     assert!(server.status().unwrap()["Uptime"].parse::<u64>().is_ok());
     assert_private(&options.run_dir);
     server.stop(PATIENCE).unwrap();
-    assert_eq!(ProcessIdentity::of(pid), None);
+    assert_eq!(ProcessIdentity::for_pid(pid), None);
     assert!(!options.run_dir.join("mysql.sock").exists());
 
     // The data survive a clean stop.
@@ -114,7 +114,7 @@ fn a_socket_in_use_is_not_taken_over(flavor: Flavor) {
 fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
     let (mut server, directory) = weir_testing::start(flavor);
     assert_eq!(server.has_exited(), None);
-    let identity = ProcessIdentity::of(server.pid()).unwrap();
+    let identity = ProcessIdentity::for_pid(server.pid()).unwrap();
     identity.signal(weir_process::Signal::KILL).unwrap();
     let deadline = Instant::now() + PATIENCE;
     let words = loop {
@@ -132,7 +132,7 @@ fn a_killed_server_is_noticed_and_leaves_nothing(flavor: Flavor) {
     // Crash recovery, then an abrupt end of our own.
     let binary = weir_testing::binary(flavor);
     let server = PrivateServer::start(&binary, &weir_testing::options(directory.path())).unwrap();
-    let identity = ProcessIdentity::of(server.pid()).unwrap();
+    let identity = ProcessIdentity::for_pid(server.pid()).unwrap();
     server.kill();
     assert!(!identity.is_alive());
 }

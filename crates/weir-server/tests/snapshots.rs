@@ -30,13 +30,13 @@ fn key(binary: &ServerBinary) -> SnapshotKey {
 }
 
 /// A cache that has a data directory of these files under [`key`], in a folder of its own.
-struct Kept {
+struct FilledCache {
     directory: TempDir,
     cache: Snapshots,
     key: SnapshotKey,
 }
 
-impl Kept {
+impl FilledCache {
     fn files(number: u64, bytes: usize) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
@@ -130,7 +130,7 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
         weir_testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
-    let kept = Kept::files(1, 3 << 20);
+    let kept = FilledCache::files(1, 3 << 20);
     let error = kept.cache.restore(&kept.key, disk.0.path()).unwrap_err();
     assert!(error.to_string().contains("3M needed, 1M free"), "{error}");
     assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
@@ -144,7 +144,7 @@ fn a_disk_that_fills_during_a_restore_is_named_and_nothing_stays() {
         weir_testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
-    let kept = Kept::files(8, 64 << 10);
+    let kept = FilledCache::files(8, 64 << 10);
     let error = kept.cache.restore(&kept.key, disk.0.path()).unwrap_err();
     let words = error.to_string();
     assert!(
@@ -167,7 +167,7 @@ fn a_disk_that_somebody_fills_during_a_restore_is_named_and_nothing_of_it_stays(
         weir_testing::skipped("a full disk", "only root may mount a small file system");
         return;
     };
-    let kept = Kept::files(16, FILE as usize);
+    let kept = FilledCache::files(16, FILE as usize);
     let target = disk.0.path().join("data");
     let error = thread::scope(|scope| {
         scope.spawn(|| {

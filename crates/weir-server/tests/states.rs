@@ -1,4 +1,4 @@
-//! What a server may use, what its buffer pool holds, and who follows it, on both flavours.
+//! Limits of a server, content of its buffer pool, and its followers, on both flavours.
 
 // The lint's exception for tests does not reach their helper functions.
 #![allow(clippy::unwrap_used)]
@@ -296,7 +296,7 @@ fn replicas_follow_and_catch_up(flavor: Flavor) {
             let rows: Option<u64> = replica.session().unwrap().value("count", query).unwrap();
             assert_eq!(rows, Some(3));
         }
-        let weir_testing::Replicated {
+        let weir_testing::ReplicatedServers {
             replicas, primary, ..
         } = servers;
         for server in replicas.into_iter().chain([primary]) {

@@ -1,4 +1,4 @@
-//! When a series is as fast as before a disturbance that stopped it.
+//! Time at which a series is as fast as before a disturbance that stopped it.
 
 use crate::{SeriesInterval, median};
 
@@ -9,7 +9,7 @@ const RATE_SHARE: f64 = 0.95;
 /// Times the 99th percentile before that is no later than before.
 const LATENCY_TIMES: f64 = 1.25;
 
-/// Whether and when a series was as fast as before.
+/// Time at which a series was as fast as before, if it was.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BackToSpeed {
     /// So long after the disturbance began, seconds.
@@ -18,9 +18,10 @@ pub enum BackToSpeed {
     Never,
 }
 
-/// When `series` is as fast as before `began_s`: the first of five intervals in sequence that are fast. They complete at
-/// least 95 % of the rate before, and so does the first of them alone: it may still be cold where a mean is not. The median of their 99th percentiles is at most 1.25 times that before. `None` with
-/// fewer than five intervals before.
+/// Returns the time at which `series` is as fast as before `began_s`: the first of five intervals in sequence that are
+/// fast. They complete at least 95 % of the rate before, and so does the first of them alone: it may still be cold
+/// where a mean is not. The median of their 99th percentiles is at most 1.25 times that before. `None` with fewer than
+/// five intervals before.
 pub fn back_to_speed(series: &[SeriesInterval], began_s: f64) -> Option<BackToSpeed> {
     let before: Vec<_> = series.iter().filter(|one| one.end_s <= began_s).collect();
     if before.len() < IN_SEQUENCE {

@@ -83,7 +83,7 @@ fn significant_stretch(values: &[f64], random: &mut Xoshiro256PlusPlus) -> Optio
     beats_random_orders(values, strength, by_chance, random).then_some((from, to))
 }
 
-/// Whether at most 1 % of random orders reach `strength`.
+/// Returns true if at most 1 % of random orders reach `strength`.
 fn beats_random_orders(
     values: &[f64],
     strength: f64,

@@ -1,4 +1,4 @@
-//! What a result is worth in another currency: "this drive is worth 60 % more memory here".
+//! Worth of a result in another currency: "this drive is worth 60 % more memory here".
 //!
 //! Given the curve of a baseline (result against memory) and the result of another drive, the
 //! memory-equivalent is the size at which the baseline would do as well: inverse interpolation,

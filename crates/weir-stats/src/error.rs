@@ -25,11 +25,11 @@ pub enum StatsError {
     /// A method that would not hold its confidence with so little.
     #[error("too few {what}: {count} (the method holds from {needed}); measure more")]
     TooFew {
-        /// What there is too little of.
+        /// Kind of values of which there are too few.
         what: &'static str,
-        /// How many there are.
+        /// Number of values.
         count: usize,
-        /// How many the method needs.
+        /// Number of values that the method needs.
         needed: usize,
     },
     /// A slope needs two different sizes, a curve sizes that rise.
@@ -53,7 +53,7 @@ pub enum StatsError {
         rounded(*high)
     )]
     OutsideMeasured {
-        /// What was asked for.
+        /// Value that was asked for.
         value: f64,
         /// Lowest value measured.
         low: f64,

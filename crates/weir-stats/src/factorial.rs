@@ -33,7 +33,7 @@ pub struct FactorialEffects {
     pub second: RatioEstimate,
     /// Both / neither, as measured.
     pub both: RatioEstimate,
-    /// What both would be if the factors did not touch each other: first x second.
+    /// Ratio of both together if the factors did not touch each other: first x second.
     pub product: RatioEstimate,
     /// Both / product: above 1 they help each other, below 1 they overlap.
     pub interaction: RatioEstimate,

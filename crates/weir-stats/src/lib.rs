@@ -1,5 +1,5 @@
 //! Estimators, intervals and comparisons: pure functions.
-//! Change here: pairs: `paired.rs`; when to stop repeating: `settle.rs` (by width), `decide.rs` (by verdict); when a warm-up is steady: `steady.rs`; every method is a file.
+//! Change here: pairs: `paired.rs`; when to stop repeating: `stop_by_width.rs` (by width), `stop_by_verdict.rs` (by verdict); when a warm-up is steady: `steady.rs`; every method is a file.
 //!
 //! Statistics are taken across runs, never across the seconds of one run: seconds are
 //! autocorrelated, and within-run error is far below run-to-run error (Percona's 2018 sweep:
@@ -13,7 +13,6 @@
 mod back_to_speed;
 mod bootstrap;
 mod changes;
-mod decide;
 mod elasticity;
 mod equivalent;
 mod error;
@@ -29,11 +28,12 @@ mod proportion;
 mod rising;
 mod search;
 mod series_mean;
-mod settle;
 #[cfg(test)]
 mod simulate;
 mod stalls;
 mod steady;
+mod stop_by_verdict;
+mod stop_by_width;
 mod student;
 mod summary;
 mod usl;
@@ -43,7 +43,6 @@ mod windows;
 pub use back_to_speed::{BackToSpeed, back_to_speed};
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
 pub use changes::{Change, change_points};
-pub use decide::{DECIDED_PAIRS_MAX, DECIDED_PAIRS_MIN, decided_log_ratio, is_decided};
 pub use elasticity::{Elasticity, elasticity, elasticity_between};
 pub use equivalent::{CurvePoint, EquivalentSize, equivalent_size};
 pub use error::StatsError;
@@ -57,9 +56,10 @@ pub use power::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
 pub use proportion::proportion_at_most;
 pub use search::{Knee, KneeSearch, Peak, PeakSearch, RateFound, RateSearch, SearchRange, Step};
 pub use series_mean::MeanEstimate;
-pub use settle::{SETTLED_PAIRS_MIN, is_settled, reach};
 pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state, steady_tail};
+pub use stop_by_verdict::{DECIDED_PAIRS_MAX, DECIDED_PAIRS_MIN, decided_log_ratio, is_decided};
+pub use stop_by_width::{SETTLED_PAIRS_MIN, is_settled, reach};
 pub use summary::{geometric_mean, median};
 pub use usl::{ScalabilityLaw, scalability_law};
 pub use welch::{WELCH_RUNS_MIN, WelchRatio, welch_log_ratio, welch_mean_ratio};

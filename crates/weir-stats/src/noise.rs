@@ -10,12 +10,12 @@ use crate::moments::{at_least, logs, squares};
 use crate::student::half_width_factor;
 use crate::{RatioEstimate, StatsError};
 
-/// What runs of identical cells differ by.
+/// Spread of runs of identical cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseFloor {
     /// Standard deviation of the logarithm of one run; 0.05 is about 5 %.
     pub log_deviation: f64,
-    /// Its degrees of freedom: runs less cells.
+    /// Degrees of freedom: runs less cells.
     pub degrees_of_freedom: f64,
 }
 
@@ -53,7 +53,7 @@ impl NoiseFloor {
     }
 }
 
-/// What may be said about an effect.
+/// Verdict on an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The level is above the baseline.
@@ -69,7 +69,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether nothing is established.
+    /// Returns true if nothing is established.
     pub fn is_inconclusive(self) -> bool {
         !matches!(self, Self::Higher | Self::Lower)
     }

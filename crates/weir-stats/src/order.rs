@@ -1,4 +1,5 @@
-//! Whether the order of the runs moved the results: ageing drives, warming hosts, growing data.
+//! Test of whether the order of the runs moved the results: ageing drives, warming hosts, growing
+//! data.
 //!
 //! The logarithm of every run less its cell's mean, fitted against the run's position less its
 //! cell's mean position, is the slope of a regression with one intercept per cell (Frisch and
@@ -14,9 +15,9 @@ use crate::student::{half_width_factor, p_value};
 /// One run, in the order of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OrderedRun {
-    /// Which cell it repeats.
+    /// Cell that it repeats.
     pub cell: usize,
-    /// What was measured, above zero.
+    /// Measured value, above zero.
     pub value: f64,
 }
 

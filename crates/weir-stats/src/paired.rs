@@ -21,7 +21,7 @@ pub struct RatioEstimate {
 }
 
 impl RatioEstimate {
-    /// Whether the interval excludes 1. Never for a single pair.
+    /// Returns true if the interval excludes 1. Never for a single pair.
     pub fn differs_from_one(&self) -> bool {
         self.interval
             .is_some_and(|(low, high)| low > 1.0 || high < 1.0)

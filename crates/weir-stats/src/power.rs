@@ -1,4 +1,4 @@
-//! How many pairs it takes to show an effect, before anything is measured.
+//! Number of pairs that it takes to show an effect, before anything is measured.
 //!
 //! A paired t-test shows an effect in four of five studies when it is as large as the half-width of
 //! the interval and 0.8 quantiles of its estimate together (Cohen, "Statistical Power Analysis",

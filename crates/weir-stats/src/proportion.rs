@@ -1,6 +1,6 @@
-//! How large a proportion can be, given what was counted: the exact one-sided bound of Clopper and
-//! Pearson ("The use of confidence or fiducial limits illustrated in the case of the binomial",
-//! Biometrika 26, 1934). With none counted it is near 3 / n at 95 %: the rule of three.
+//! Upper bound of a proportion, from counts: the exact one-sided bound of Clopper and Pearson.
+//! Source: "The use of confidence or fiducial limits illustrated in the case of the binomial",
+//! Biometrika 26, 1934. With none counted it is near 3 / n at 95 %: the rule of three.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 

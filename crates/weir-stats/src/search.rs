@@ -18,7 +18,7 @@ pub use rate::{RateFound, RateSearch};
 use crate::StatsError;
 use crate::moments::{logs, mean};
 
-/// What a search wants.
+/// Next step of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step<T> {
     /// One more run here; record its result.
@@ -27,7 +27,7 @@ pub enum Step<T> {
     Done(T),
 }
 
-/// Where to search and how closely.
+/// Range and precision of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchRange {
     /// Smallest value allowed, above 0.
@@ -57,7 +57,7 @@ impl SearchRange {
         Ok(())
     }
 
-    /// Whether two values are as close as the search gets.
+    /// Returns true if two values are as close as the search gets.
     fn is_narrow(&self, low: u64, high: u64) -> bool {
         high - low <= 1 || high as f64 <= low as f64 * (1.0 + self.tolerance)
     }

@@ -28,7 +28,7 @@ const BATCH_TIMES_MIN: f64 = 8.0;
 pub struct MeanEstimate {
     /// The mean.
     pub mean: f64,
-    /// Its standard error, in the unit of the mean.
+    /// Standard error, in the unit of the mean.
     pub standard_error: f64,
     /// Degrees of freedom of the standard error.
     pub degrees_of_freedom: f64,
@@ -78,7 +78,7 @@ impl MeanEstimate {
     }
 }
 
-/// How many independent values would tell as much about the mean as `series` does.
+/// Returns the number of independent values that would say as much about the mean as `series` does.
 ///
 /// Between 1 and the length of the series: alternating series, which would tell more, get no
 /// credit. A constant series counts fully.

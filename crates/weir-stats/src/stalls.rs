@@ -13,7 +13,7 @@ const STALL_SHARE: f64 = 0.5;
 pub struct Stall {
     /// Index of the first one.
     pub start: usize,
-    /// How many there are.
+    /// Length of the stall, seconds.
     pub seconds: usize,
 }
 

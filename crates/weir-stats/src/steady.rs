@@ -10,7 +10,7 @@ const RANGE_MAX: f64 = 0.20;
 /// Largest change of the fitted line across the windows / mean.
 const SLOPE_MAX: f64 = 0.10;
 
-/// What the rule found.
+/// Result of the rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SteadyState {
     /// (Maximum - minimum) / mean of the window means.
@@ -20,7 +20,7 @@ pub struct SteadyState {
 }
 
 impl SteadyState {
-    /// Whether both are within bounds.
+    /// Returns true if both are within bounds.
     pub fn is_steady(&self) -> bool {
         self.range <= RANGE_MAX && self.slope.abs() <= SLOPE_MAX
     }

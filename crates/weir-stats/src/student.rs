@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Confidence of every interval of this crate.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// How many standard errors the half-width of the interval spans.
+/// Returns the number of standard errors that the half-width of the interval spans.
 pub(crate) fn half_width_factor(degrees_of_freedom: f64) -> f64 {
     width_factor(degrees_of_freedom, CONFIDENCE)
 }
@@ -16,7 +16,8 @@ pub(crate) fn width_factor(degrees_of_freedom: f64, confidence: f64) -> f64 {
     distribution(degrees_of_freedom).inverse_cdf(f64::midpoint(1.0, confidence))
 }
 
-/// How many standard errors more an effect needs to leave the interval in four of five studies.
+/// Returns the number of standard errors more that an effect needs to leave the interval in four of
+/// five studies.
 pub(crate) fn power_factor(degrees_of_freedom: f64) -> f64 {
     distribution(degrees_of_freedom).inverse_cdf(0.8)
 }

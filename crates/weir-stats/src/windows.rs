@@ -10,11 +10,11 @@ const SETTLED_INTERVALS: usize = 5;
 /// An interval of a series: what was completed in it, and how late.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeriesInterval {
-    /// Its end, seconds.
+    /// End of the interval, seconds.
     pub end_s: f64,
-    /// Its length, seconds.
+    /// Length of the interval, seconds.
     pub length_s: f64,
-    /// What was completed.
+    /// Number of completions.
     pub count: u64,
     /// The 99th percentile of its latencies, microseconds; of no meaning if nothing was completed.
     pub latency_us_p99: f64,
@@ -29,9 +29,9 @@ pub struct Windows {
     pub during: Window,
     /// Until rate and p99 are as before.
     pub settle: Window,
-    /// What is left.
+    /// Part of the series that is left.
     pub after: Window,
-    /// Whether the series was as before again; `None`: there was too little before to tell.
+    /// True if the series was as before again; `None`: there was too little before to tell.
     pub settled: Option<bool>,
     /// The 95 % interval of the rate before, by its seconds; `None` with fewer than two.
     rate_before: Option<(f64, f64)>,
@@ -40,16 +40,16 @@ pub struct Windows {
 /// A part of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Window {
-    /// Its length, seconds.
+    /// Length of the window, seconds.
     pub length_s: f64,
-    /// What was completed in it.
+    /// Number of completions in it.
     pub count: u64,
     /// Median of its seconds' 99th percentiles, microseconds; `None` if nothing was completed.
     pub latency_us_p99: Option<f64>,
 }
 
 impl Window {
-    fn of(intervals: &[&SeriesInterval]) -> Self {
+    fn new(intervals: &[&SeriesInterval]) -> Self {
         let p99s: Vec<_> = intervals.iter().filter_map(|one| p99(one)).collect();
         Self {
             // The sum of nothing is -0.
@@ -80,10 +80,10 @@ impl Windows {
         let (settle, settled) = settling(before, rest);
         let rates: Vec<_> = before.iter().map(|one| rate(one)).collect();
         Self {
-            before: Window::of(before),
-            during: Window::of(during),
-            settle: Window::of(&rest[..settle]),
-            after: Window::of(&rest[settle..]),
+            before: Window::new(before),
+            during: Window::new(during),
+            settle: Window::new(&rest[..settle]),
+            after: Window::new(&rest[settle..]),
             settled,
             rate_before: mean_interval(&rates),
         }
@@ -101,7 +101,8 @@ impl Windows {
         Some(self.during.latency_us_p99? / before)
     }
 
-    /// What the rate before would have given until the series had settled, without what was completed: the value and, by the seconds before, its 95 % interval.
+    /// Returns the completions that the rate before would have added until the series had settled. Beside the value
+    /// is, by the seconds before, its 95 % interval.
     pub fn lost(&self) -> Option<(f64, Option<(f64, f64)>)> {
         let length_s = self.during.length_s + self.settle.length_s;
         let done = (self.during.count + self.settle.count) as f64;
@@ -120,8 +121,8 @@ fn p99(interval: &SeriesInterval) -> Option<f64> {
     (interval.count > 0).then_some(interval.latency_us_p99)
 }
 
-/// How many intervals of `rest` pass until [`SETTLED_INTERVALS`] in sequence are no slower than the slowest one before
-/// the disturbance, and whether they do.
+/// Returns the number of intervals of `rest` until [`SETTLED_INTERVALS`] in sequence are no slower than the slowest
+/// one before the disturbance. True if they come.
 fn settling(before: &[&SeriesInterval], rest: &[&SeriesInterval]) -> (usize, Option<bool>) {
     if before.len() < SETTLED_INTERVALS {
         return (0, None);

@@ -14,11 +14,11 @@ use weir_model::{
 
 /// A plan as it was stored.
 #[derive(Deserialize)]
-#[serde(try_from = "Stored")]
+#[serde(try_from = "StoredPlan")]
 pub(crate) struct EarlierPlan(pub(crate) Plan);
 
 #[derive(Deserialize)]
-struct Stored {
+struct StoredPlan {
     title: String,
     question: String,
     seed: u64,
@@ -119,10 +119,10 @@ struct StoredCell {
     probe: Option<Probe>,
 }
 
-impl TryFrom<Stored> for EarlierPlan {
+impl TryFrom<StoredPlan> for EarlierPlan {
     type Error = String;
 
-    fn try_from(stored: Stored) -> Result<Self, String> {
+    fn try_from(stored: StoredPlan) -> Result<Self, String> {
         let cells = stored.cells.iter().map(|cell| stored.cell(cell));
         let cells = cells.collect::<Result<_, _>>()?;
         Ok(Self(Plan {
@@ -142,7 +142,7 @@ impl TryFrom<Stored> for EarlierPlan {
     }
 }
 
-impl Stored {
+impl StoredPlan {
     fn cell(&self, cell: &StoredCell) -> Result<Cell, String> {
         let data = cell.data.as_ref().unwrap_or(&self.data);
         let load = cell.load.as_ref().unwrap_or(&self.load);
@@ -210,7 +210,7 @@ impl Load {
         Ok(WorkloadSpec::Sysbench(SysbenchWorkload {
             shares: name.into(),
             mix: options.mix,
-            distribution: options.distribution.of(self.distribution),
+            distribution: options.distribution.distribution(self.distribution),
             text_file: None,
         }))
     }

@@ -14,7 +14,7 @@ pub enum StoreError {
     /// There is no such file.
     #[error("no result at `{path}`; give the folder that `weir run` named, or its result.sqlite")]
     Missing {
-        /// Where it was looked for.
+        /// Path at which it was looked for.
         path: PathBuf,
     },
     /// There is one already.
@@ -40,7 +40,7 @@ pub enum StoreError {
     Version {
         /// The file.
         path: PathBuf,
-        /// Its schema.
+        /// Schema of the file.
         version: i64,
     },
     /// A run for a result of an earlier schema.
@@ -52,7 +52,7 @@ pub enum StoreError {
     /// SQLite says no: not a database, locked, disk full.
     #[error("cannot {action} result `{path}` ({source}); {}", remedy(source))]
     Sqlite {
-        /// What was tried.
+        /// Action that was tried.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -66,12 +66,12 @@ pub enum StoreError {
         path: PathBuf,
         /// The column.
         column: &'static str,
-        /// Why it cannot be read.
+        /// Reason that it cannot be read.
         reason: String,
     },
 }
 
-/// What to do about what SQLite says.
+/// Returns the remedy for an error of SQLite.
 fn remedy(error: &rusqlite::Error) -> &'static str {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {

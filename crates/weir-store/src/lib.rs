@@ -34,7 +34,7 @@ const EARLIER: [(i64, &str); 5] = [
 /// The first schema whose plans are of today's form; `earlier_plan.rs` reads those before.
 const PLANS_SINCE: i64 = 5;
 
-/// How long to wait for another program that uses the file.
+/// Time to wait for another program that uses the file.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// An open result.
@@ -42,9 +42,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    /// Whether it has this version's schema, and may be written to.
+    /// True if it has this version's schema, and may be written to.
     is_current: bool,
-    /// Whether its plan is of another form than today's.
+    /// True if its plan is of another form than today's.
     has_earlier_plan: bool,
 }
 
@@ -88,7 +88,7 @@ impl Store {
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! What a running study tells: its events, where it is, and the file in which others read that.
+//! Progress of a running study: its events, its state, and the file in which others read that.
 //!
 //! The runner sends [`Event`]s; [`Progress`] is what they add up to: the terminal draws it, and a
 //! [`ProgressFile`] beside the result tells it to other processes (`weir serve`) while the study runs;

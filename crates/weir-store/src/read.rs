@@ -15,10 +15,10 @@ use crate::earlier_plan::EarlierPlan;
 use crate::rows::decode;
 use crate::{Store, StoreError};
 
-/// What [`RecordRow::of`] reads: the columns that stand before the long ones.
+/// Columns that [`RecordRow::from_row`] reads: those before the long ones.
 const RECORD: &str = "cell, repetition, started_at, measured_s, queries_per_s, transactions_per_s, \
     errors, unfinished, limiter, latency, utilization, approach";
-/// What [`RunRow::of`] reads after that.
+/// Columns that [`RunRow::from_row`] reads after that.
 const REST: &str = "id, variable_set, commands, drive";
 
 impl Store {
@@ -114,7 +114,7 @@ impl Store {
     /// If the file cannot be read, or is damaged.
     pub fn records(&self) -> Result<Vec<RunRecord>, StoreError> {
         let sql = format!("SELECT {RECORD} FROM run ORDER BY id");
-        let rows = self.collect(&sql, [], RecordRow::of)?;
+        let rows = self.collect(&sql, [], RecordRow::from_row)?;
         rows.into_iter().map(|row| self.read_record(row)).collect()
     }
 
@@ -124,7 +124,7 @@ impl Store {
     /// If the file cannot be read, or is damaged.
     pub fn run(&self, cell: usize, repetition: u32) -> Result<Option<RunResult>, StoreError> {
         let sql = format!("SELECT {RECORD}, {REST} FROM run WHERE cell = ? AND repetition = ?");
-        let rows = self.collect(&sql, (cell, repetition), RunRow::of)?;
+        let rows = self.collect(&sql, (cell, repetition), RunRow::from_row)?;
         let Some(row) = rows.into_iter().next() else {
             return Ok(None);
         };
@@ -146,7 +146,7 @@ impl Store {
              WHERE cell IN (SELECT value FROM json_each(?)) ORDER BY id"
         );
         let wanted = serde_json::json!(cells).to_string();
-        let rows = self.collect(&sql, [wanted], RunRow::of)?;
+        let rows = self.collect(&sql, [wanted], RunRow::from_row)?;
         let mut sets = BTreeMap::new();
         rows.into_iter()
             .map(|row| {
@@ -405,7 +405,7 @@ impl Store {
         Ok(losses.transpose()?.unwrap_or_default())
     }
 
-    /// What came of a replay; `None` where none was made.
+    /// Returns the record of a replay; `None` where none was made.
     fn read_replay(&self, run: i64) -> Result<Option<ReplayRecord>, StoreError> {
         let sql = "SELECT record FROM replay WHERE run = ?";
         let texts: Vec<String> = self.collect(sql, [run], |row| row.get(0))?;
@@ -420,7 +420,7 @@ impl Store {
         found.map_err(self.error("read"))
     }
 
-    /// What the server wrote; nothing where nothing was kept.
+    /// Returns the server's log; nothing where nothing was kept.
     fn read_server_log(&self, run: i64) -> Result<String, StoreError> {
         let sql = "SELECT text FROM server_log WHERE run = ?";
         let texts = self.collect(sql, [run], |row| row.get(0))?;
@@ -458,7 +458,7 @@ impl Store {
 /// Name, kind, ending, session; times; tries and detail.
 type EventRow = ([String; 4], [f64; 3], (u32, Option<String>));
 
-/// What is read of a run.
+/// Parts of a run that are read.
 #[derive(Debug, Clone, Copy)]
 enum Parts {
     All,
@@ -475,9 +475,9 @@ struct RunRow {
 }
 
 impl RunRow {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
-            record: RecordRow::of(row)?,
+            record: RecordRow::from_row(row)?,
             id: row.get("id")?,
             variable_set: row.get("variable_set")?,
             commands: row.get("commands")?,
@@ -486,7 +486,7 @@ impl RunRow {
     }
 }
 
-/// What a run's record is made of.
+/// Columns of a run's record.
 struct RecordRow {
     /// Without what `coded` holds.
     record: RunRecord,
@@ -495,7 +495,7 @@ struct RecordRow {
 }
 
 impl RecordRow {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             record: RunRecord {
                 cell: row.get(0)?,

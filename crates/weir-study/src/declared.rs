@@ -1,4 +1,4 @@
-//! What a study declares to be judged by: published claims, negative controls and prices, as the
+//! Declarations that a study is judged by: published claims, negative controls and prices, as the
 //! user writes them.
 
 use std::collections::BTreeMap;

@@ -37,11 +37,11 @@ pub(crate) struct Draft {
     pub(crate) missing: BTreeSet<&'static str>,
     /// The snapshot in place of a workload's tables.
     pub(crate) snapshot: Option<String>,
-    /// What a transaction does.
+    /// Content of a transaction.
     pub(crate) transactions: Option<Transactions>,
     /// Options of sysbench's workloads, and the parameters of all distributions.
     pub(crate) options: SysbenchOptions,
-    /// Which of them counts.
+    /// Distribution that counts.
     pub(crate) distribution: DistributionName,
     /// A book for the text workloads.
     pub(crate) text_file: Option<PathBuf>,
@@ -154,7 +154,7 @@ pub(crate) enum DraftError {
 
 impl Draft {
     /// The draft of a cell that is finished, for a search to change a setting of it.
-    pub(crate) fn of(cell: &Cell) -> Self {
+    pub(crate) fn from_cell(cell: &Cell) -> Self {
         let spec = RunSpec::clone(&cell.spec);
         let drive = spec.primary().drive.clone();
         let mut replicas = spec.topology.replicas().iter();
@@ -298,7 +298,7 @@ impl Draft {
             section: "data",
             key: "workload",
         })?;
-        let distribution = self.options.distribution.of(self.distribution);
+        let distribution = self.options.distribution.distribution(self.distribution);
         let (workload, source) = match transactions {
             Transactions::Sysbench(shares) => self.sysbench(shares)?,
             Transactions::File { path, text, sizes } => {
@@ -350,7 +350,7 @@ impl Draft {
         let workload = WorkloadSpec::Sysbench(SysbenchWorkload {
             shares,
             mix: self.options.mix,
-            distribution: self.options.distribution.of(self.distribution),
+            distribution: self.options.distribution.distribution(self.distribution),
             text_file: self.text_file.take().filter(|_| has_text),
         });
         let tables = self.tables;
@@ -368,7 +368,7 @@ impl Draft {
     }
 }
 
-/// Whether a level of `drive` names a profile.
+/// Returns true if a level of `drive` names a profile.
 #[allow(clippy::ptr_arg)] // The filter of an owned option passes this.
 fn is_emulated(level: &String) -> bool {
     !HOST_STORAGE.contains(&level.as_str())
@@ -466,12 +466,12 @@ mod tests {
             spec: Arc::new(spec),
             probe: None,
         };
-        assert_eq!(Draft::of(&cell).finish().unwrap(), cell);
+        assert_eq!(Draft::from_cell(&cell).finish().unwrap(), cell);
     }
 
     #[test]
     fn a_setting_of_a_drive_needs_a_drive() {
-        let mut draft = Draft::of(&Cell::default());
+        let mut draft = Draft::from_cell(&Cell::default());
         let setting = ("flash.fill".to_owned(), "0.5".to_owned());
         draft.drive_settings.extend([setting]);
         let error = draft.finish().unwrap_err().to_string();

@@ -7,7 +7,7 @@ use weir_process::{FlushCalls, FlushObstacle};
 
 use crate::StudyError;
 
-/// Whether each drive of `plan` has a profile and the settings that the plan gives it.
+/// Checks that each drive of `plan` has a profile and the settings that the plan gives it.
 ///
 /// # Errors
 /// If a drive has no profile, or its profile no such setting or value.
@@ -32,8 +32,8 @@ fn drives(plan: &Plan) -> BTreeSet<&DriveSpec> {
     nodes.filter_map(|node| node.drive.as_ref()).collect()
 }
 
-/// Why flushes of drives of `plan` on this host hold up writes to the same file; `None`: they do not, or no drive
-/// flushes slowly.
+/// Returns the reason that flushes of drives of `plan` on this host hold up writes to the same file. `None`: they do
+/// not, or no drive flushes slowly.
 pub fn flush_obstacle(plan: &Plan) -> Option<FlushObstacle> {
     let here = plan.cells.iter().map(|cell| &cell.spec.topology);
     let here = here.filter(|topology| topology.primary().hosting_agents().is_none());

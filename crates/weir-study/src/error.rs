@@ -20,9 +20,9 @@ pub enum StudyError {
         file: String,
         /// The key, dotted: `data.rows`.
         key: String,
-        /// What it holds.
+        /// Present value.
         value: String,
-        /// Why not, and what to write.
+        /// Reason and remedy.
         why: String,
     },
     /// A server program does not take a setting.
@@ -40,7 +40,7 @@ pub enum StudyError {
         file: String,
         /// The cell's levels.
         levels: String,
-        /// Why not, and what to write.
+        /// Reason and remedy.
         why: String,
     },
     /// A profile does not accept a setting of the study.

@@ -22,9 +22,9 @@ pub(crate) use load_section::LoadSection;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyFile {
-    /// What the study asks.
+    /// Question of the study.
     pub(crate) study: StudySection,
-    /// Which server, and what all cells share.
+    /// Server of the study, and the settings that all cells share.
     #[serde(default)]
     pub(crate) server: ServerSection,
     /// The data.
@@ -33,7 +33,7 @@ pub struct StudyFile {
     /// The load. Keys that a factor or the search gives may be left out here and above.
     #[serde(default)]
     pub(crate) load: LoadSection,
-    /// What happens to the server during the measurement.
+    /// Events of the server during the measurement.
     #[serde(default)]
     pub(crate) events: Vec<EventSection>,
     /// Factor -> levels; `crate::target` knows what names mean.
@@ -42,7 +42,7 @@ pub struct StudyFile {
     /// Combinations that are left out: factor -> level.
     #[serde(default)]
     pub(crate) exclude: Vec<BTreeMap<String, Setting>>,
-    /// What is searched for instead of measured at given places.
+    /// Search, instead of measurements at given places.
     #[serde(default)]
     pub(crate) search: Option<SearchSection>,
     /// Repetitions.
@@ -60,7 +60,7 @@ pub struct StudyFile {
     /// Power-cut tests that the study relies on.
     #[serde(default)]
     pub(crate) crash_tests: Vec<CrashTest>,
-    /// What a shorter version has instead; read by `crate::reduced`.
+    /// Values of a shorter version; read by `crate::reduced`.
     #[serde(default, rename = "reduced")]
     pub(crate) _reduced: Option<toml::Table>,
 }

@@ -1,11 +1,12 @@
-//! What a run cannot have whose server is on the host of an agent.
+//! Features that a run lacks whose server is on the host of an agent.
 
 use std::path::Path;
 
 use weir_model::{DataSource, EventKind, Node, RunSpec, WorkloadSpec};
 use weir_workload::Workload;
 
-/// Why the server of `spec` cannot be on another host, with what to do; `None`: it can.
+/// Returns the reason that the server of `spec` cannot be on another host, with the remedy; `None`:
+/// it can.
 pub fn refused_on_agent(spec: &RunSpec) -> Option<&'static str> {
     let node = spec.primary();
     if !spec.topology.replicas().is_empty() {
@@ -42,7 +43,7 @@ pub fn refused_on_agent(spec: &RunSpec) -> Option<&'static str> {
     None
 }
 
-/// Whether an event needs no more than the load's account may do.
+/// Returns true if an event needs no more than the rights of the load's account.
 fn is_of_load(event: &EventKind) -> bool {
     match event {
         EventKind::Mark | EventKind::Rate { .. } | EventKind::Hold { .. } => true,
@@ -63,7 +64,7 @@ fn reads_lines(workload: &WorkloadSpec) -> bool {
     workload.has_text() || takes_book()
 }
 
-/// Whether its drive is given by the path of a profile.
+/// Returns true if its drive is given by the path of a profile.
 fn is_file(node: &Node) -> bool {
     let drive = node.drive.as_ref();
     drive.is_some_and(|drive| {

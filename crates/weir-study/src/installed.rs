@@ -1,4 +1,4 @@
-//! Which of the installed programs a study's choice of a server means.
+//! Installed programs that a study's choice of a server means.
 
 use weir_model::ServerChoice;
 use weir_server::ServerBinary;

@@ -28,7 +28,7 @@ use crate::{StudyError, server_defaults};
 
 pub use search::probe_cell;
 
-/// What the command line changes in a study.
+/// Changes of a study by the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// Flavour or path of a server program, instead of `server.flavor`.
@@ -182,7 +182,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Why the repetitions cannot be on the hosts of several `agents`.
+    /// Returns the reason that the repetitions cannot be on the hosts of several `agents`.
     fn refused_of_several(
         &self,
         node: &Node,
@@ -220,7 +220,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What all cells have before factors change it.
+    /// Returns the settings of all cells before factors change them.
     fn shared(
         &self,
         overrides: &Overrides,
@@ -263,14 +263,14 @@ impl Resolver<'_> {
             capture: None,
         };
         for (section, name, value) in self.written() {
-            let target = Target::of(name);
+            let target = Target::parse(name);
             let applied = target.apply(&mut draft, &value, self.context());
             applied.map_err(|why| self.error(&format!("{section}.{name}"), value, why))?;
         }
         Ok(draft)
     }
 
-    /// What factors have to give, since neither `[load]` nor the search does.
+    /// Returns the keys that factors have to give, since neither `[load]` nor the search does.
     fn missing(&self) -> BTreeSet<&'static str> {
         let load = &self.file.load;
         let given = [
@@ -372,7 +372,7 @@ impl Resolver<'_> {
         options
     }
 
-    /// What is no option would mean nothing.
+    /// Checks options: a variable that is none would mean nothing.
     fn check_options(&self, plan: &Plan) -> Result<(), StudyError> {
         let is_script = |cell: &Cell| matches!(cell.spec.workload, WorkloadSpec::Lua(_));
         if plan.cells.iter().any(is_script) {

@@ -64,14 +64,14 @@ fn add_shared(variables: &mut BTreeMap<String, String>, threads: u32, tables: u3
     );
 }
 
-/// Whether an option of any spelling sets the variable `name`.
+/// Returns true if an option of any spelling sets the variable `name`.
 fn is_set(variables: &BTreeMap<String, String>, name: &str) -> bool {
     variables
         .keys()
         .any(|option| option_variable(option) == name)
 }
 
-/// What the flavours differ in.
+/// Adds the defaults in which the flavours differ.
 fn add_of_flavor(variables: &mut BTreeMap<String, String>, flavor: Flavor, scale: Scale) {
     // The binary log is on in MySQL 8 and later, off in MariaDB: off unless a study asks for it.
     if flavor == Flavor::Mysql && !is_set(variables, LOG_BIN) {

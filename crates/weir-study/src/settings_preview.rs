@@ -1,4 +1,4 @@
-//! What the installed servers would make of a plan's settings: asked before anything runs.
+//! Settings as the installed servers would take them: asked before anything runs.
 //!
 //! A rule that judges a design sees what a server would say, not the text of the study. What a server decides only
 //! when it starts, and a server that is not installed or not Weir's, cannot be asked; then it is what is written.
@@ -18,7 +18,7 @@ use weir_server::{ServerBinary, ServerError};
 use crate::installed::program_of;
 use crate::{StudyError, target};
 
-/// How long all questions together may take: one takes some 50 ms, and there may be a thousand.
+/// Time limit for all questions together: one takes some 50 ms, and there may be a thousand.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks the installed programs; the error is the first setting that one of them does not take.
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// A setting that a program refuses or does not have.
 pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
-    let mut asking = Asking {
+    let mut asking = PreviewQueries {
         installed: weir_server::find(None).unwrap_or_default(),
         began: Instant::now(),
         known: BTreeMap::new(),
@@ -42,7 +42,7 @@ pub fn preview_settings(plan: &Plan) -> Result<SettingsPreview, StudyError> {
             ));
             return Ok(None);
         }
-        let asked = asking.of(node.server.clone(), node.variables.clone());
+        let asked = asking.preview(node.server.clone(), node.variables.clone());
         asked.map_err(|error| scaled(error, cell.spec.data.data_scale))
     });
     let cells = cells.collect::<Result<_, StudyError>>()?;
@@ -63,7 +63,7 @@ fn scaled(error: StudyError, scale: Scale) -> StudyError {
 }
 
 /// Questions to the installed programs; cells with the same settings ask once.
-struct Asking {
+struct PreviewQueries {
     installed: Vec<ServerBinary>,
     began: Instant,
     /// Names of each program's variables, and of what else a factor can be, for suggestions.
@@ -72,9 +72,9 @@ struct Asking {
     notes: BTreeSet<String>,
 }
 
-impl Asking {
-    /// What the server `choice` makes of `written`; `None`, with a note, where no server can be asked.
-    fn of(
+impl PreviewQueries {
+    /// Returns the server `choice`'s answer to `written`; `None`, with a note, where no server can be asked.
+    fn preview(
         &mut self,
         choice: ServerChoice,
         written: BTreeMap<String, String>,
@@ -109,7 +109,7 @@ impl Asking {
         }
     }
 
-    /// What `program` makes of `written`, or a note if it does not answer.
+    /// Returns `program`'s answer to `written`, or a note if it does not answer.
     fn ask(
         &mut self,
         program: &ServerBinary,
@@ -181,7 +181,7 @@ fn changed<'a>(
     })
 }
 
-/// What the help says, as a running server would say it.
+/// Returns the values of the help, as a running server would show them.
 fn at_work(
     told: &ServerVariables<'_>,
     mut values: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What a name in `[factors]` means: every name belongs to exactly one place of a run.
+//! Meanings of names in `[factors]`: every name belongs to exactly one place of a run.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -45,7 +45,7 @@ pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
 
 /// The level of factor `event` at which nothing happens.
 pub(crate) const NO_EVENT: &str = "none";
-/// What stands between the names of events that happen in the same run.
+/// Separator of the names of events in the same run.
 pub(crate) const EVENT_SEPARATOR: &str = " + ";
 
 const MEBIBYTE: u64 = 1 << 20;
@@ -53,7 +53,7 @@ const MEBIBYTE: u64 = 1 << 20;
 /// Tells the flavour of a server program.
 pub(crate) type FlavorOf<'a> = &'a dyn Fn(&Path) -> Result<Flavor, StudyError>;
 
-/// What levels are understood with.
+/// Context in which levels are understood.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) flavor_of: FlavorOf<'a>,
@@ -66,7 +66,7 @@ pub(crate) struct Context<'a> {
 /// The place of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Which events happen.
+    /// Choice of the events that happen.
     Event,
     /// A setting of the events that happen.
     EventKey(String),
@@ -100,8 +100,8 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What `name` means.
-    pub(crate) fn of(name: &str) -> Self {
+    /// Returns the meaning of `name`.
+    pub(crate) fn parse(name: &str) -> Self {
         match name {
             "event" => Self::Event,
             "drive" => Self::Drive,
@@ -119,8 +119,8 @@ impl Target {
             "rows" => Self::Rows,
             "warmup" => Self::Warmup,
             "measure" => Self::Measure,
-            _ if let Some(option) = LoadOption::of(name) => Self::Load(option),
-            _ if let Some(option) = ReplayOption::of(name) => Self::ReplayOption(option),
+            _ if let Some(option) = LoadOption::by_name(name) => Self::Load(option),
+            _ if let Some(option) = ReplayOption::by_name(name) => Self::ReplayOption(option),
             _ if OrderEntryWorkload::NAMES.contains(&name) => {
                 Self::OrderEntryOption(name.to_owned())
             }
@@ -143,13 +143,13 @@ impl Target {
 
     /// The name of a setting: a server variable in one spelling, all else as it is written.
     pub(crate) fn name_of(name: &str) -> String {
-        match Self::of(name) {
+        match Self::parse(name) {
             Self::Variable(variable) => variable,
             _ => name.to_owned(),
         }
     }
 
-    /// Whether another level needs no other server: only the load differs.
+    /// Returns true if another level needs no other server: only the load differs.
     pub(crate) fn is_of_the_load(&self) -> bool {
         if let Self::OrderEntryOption(name) = self {
             return OrderEntryWorkload::is_of_the_load(name);
@@ -401,7 +401,7 @@ pub(crate) fn workload(value: &str, context: Context<'_>) -> Result<Transactions
     Ok(Transactions::Sysbench(shares))
 }
 
-/// Whether a workload is meant to be a Lua script.
+/// Returns true if a workload is meant to be a Lua script.
 pub(crate) fn is_script(value: &str) -> bool {
     let extension = Path::new(value).extension();
     extension.is_some_and(|extension| extension == "lua")

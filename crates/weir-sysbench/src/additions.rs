@@ -1,5 +1,5 @@
-//! What Weir reports beyond sysbench, after the compatible report and only where there is
-//! something to say, so that whatever reads sysbench's report finds nothing new in it.
+//! Additions of Weir to sysbench's report: after the compatible report and only where there is
+//! something to add. Readers of sysbench's report find nothing new in it.
 
 use std::fmt::{Arguments, Write as _};
 
@@ -9,7 +9,7 @@ use weir_model::{KindLatency, LatencySummary};
 use super::Invocation;
 use super::report::per_second;
 
-/// What the new orders of order entry are called among the kinds of transactions.
+/// Name of the new orders of order entry among the kinds of transactions.
 const NEW_ORDER: &str = "new_order";
 
 /// The text that follows the final report; may be empty.

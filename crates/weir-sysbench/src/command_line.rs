@@ -18,7 +18,7 @@ use super::value::{UsageError, Value};
 
 /// sysbench's tests of something else than a database.
 const BUILT_IN: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
-/// Where sysbench's own scripts are installed.
+/// Directory in which sysbench's own scripts are installed.
 const SCRIPTS: &str = "share/sysbench";
 
 /// In sysbench's words.
@@ -99,7 +99,8 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// What holds before `--config-file` and the command line: defaults, option files, the password of the environment.
+    /// Returns the settings before `--config-file` and the command line: defaults, option files, the password of the
+    /// environment.
     pub(super) fn settings(&self, config: &ClientConfig) -> Result<Settings, UsageError> {
         // The flavour is not known before the server greets, so what either flavour's clients read counts.
         let ClientSettings { login, own } = config.read(self.files(), None)?;
@@ -117,7 +118,7 @@ impl<'a> Line<'a> {
         Ok(settings)
     }
 
-    /// Which option files count.
+    /// Returns the choice of option files.
     fn files(&self) -> FileChoice<'a> {
         match self.defaults_file {
             Some(path) => FileChoice::Only(path),
@@ -129,7 +130,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Whose defaults hold; those of files must be known before the files are applied.
+    /// Returns the sysbench whose defaults hold; those of files must be known before the files are
+    /// applied.
     fn compat(&self, own: &[OptionFileSetting]) -> Result<Compat, UsageError> {
         let is_compat = |setting: &&OptionFileSetting| setting.name == "compat";
         let in_file = own.iter().rev().find(is_compat).map(|setting| Value {

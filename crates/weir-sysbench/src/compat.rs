@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// Whose defaults and words are used.
+/// Version whose defaults and words are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compat {
     /// 1.0.20, the last release, which distributions ship.
@@ -13,7 +13,7 @@ pub enum Compat {
 }
 
 impl Compat {
-    /// Its version, as `--version` and the report's first line have it.
+    /// Returns the version, as `--version` and the report's first line have it.
     pub(super) const fn version(self) -> &'static str {
         match self {
             Self::Release => "1.0.20",

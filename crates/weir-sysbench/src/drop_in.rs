@@ -1,8 +1,8 @@
-//! What is refused under the name `sysbench`, in sysbench's form.
+//! Refusals under the name `sysbench`, in sysbench's form.
 
 use super::value::UsageError;
 
-/// What a refused command line is answered with.
+/// Answer to a refused command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refusal {
     /// On standard output.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weir_model::{LoadOption, LoadOptionKind, OrderEntryWorkload, WorkloadName};
 
 use super::compat::Compat;
-use super::options::{SUPPORTED, Supported};
+use super::options::{SUPPORTED, SupportedOption};
 use super::own_options::load_options;
 
 /// Width of an option with its default.
@@ -21,7 +21,7 @@ pub fn help(compat: Compat, all: bool) -> String {
         line(&mut text, format_args!("  {name}"));
     }
     text.push_str("\noptions:\n");
-    let is_own = |option: &&Supported| option.origin.is_in(compat);
+    let is_own = |option: &&SupportedOption| option.origin.is_in(compat);
     for option in SUPPORTED.iter().filter(is_own) {
         describe(&mut text, option);
     }
@@ -48,8 +48,8 @@ pub fn help(compat: Compat, all: bool) -> String {
         &mut text,
         format_args!("\noptions that sysbench {version} does not have:"),
     );
-    let is_new = |option: &&Supported| {
-        let has = |own: &Supported| own.name == option.name && own.origin.is_in(compat);
+    let is_new = |option: &&SupportedOption| {
+        let has = |own: &SupportedOption| own.name == option.name && own.origin.is_in(compat);
         !SUPPORTED.iter().any(has)
     };
     for option in SUPPORTED.iter().filter(is_new) {
@@ -67,23 +67,23 @@ pub fn help(compat: Compat, all: bool) -> String {
     text
 }
 
-/// What an option of the program does; nothing for one that is not known here.
+/// Returns the help of an option of the program; nothing for one that is not known here.
 pub fn option_help(name: &str) -> &'static str {
-    let is_it = |option: &&Supported| option.name.replace('_', "-") == name;
+    let is_it = |option: &&SupportedOption| option.name.replace('_', "-") == name;
     let found = SUPPORTED.iter().find(is_it);
     found.map_or("", |option| option.help)
 }
-/// What the help says of order entry.
+/// Help of order entry.
 const ORDER_ENTRY: &str = "orders, payments and deliveries of a supplier, derived from the \
                            specification of TPC-C and not comparable with audited results";
 
-/// What the help says of a script's profile.
+/// Help of a script's profile.
 const PROFILE: (&str, &str) = (
     "SCRIPT.lua profile",
     "run, and print the lines of the script that took the time",
 );
 
-/// What the help says of order entry's own command.
+/// Help of order entry's own command.
 const CHECK: (&str, &str) = (
     "order_entry check",
     "test the twelve conditions of its tables; exit code 1 if one does not hold",
@@ -124,7 +124,7 @@ fn general(text: &mut String, (option, help): (&str, &str)) {
     line(text, format_args!("  {option:<OPTION_CHARACTERS$} {help}"));
 }
 
-fn describe(text: &mut String, option: &Supported) {
+fn describe(text: &mut String, option: &SupportedOption) {
     let name = format!("--{}={}", option.name, option.default);
     line(
         text,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use weir_load::{LoadPlan, PreparePlan, ReactorKind, Tolerated, reactors_for};
+use weir_load::{LoadPlan, PreparePlan, ReactorKind, ToleratedErrors, reactors_for};
 use weir_model::{
     Distribution, DistributionName, DistributionOptions, FileWorkload, LuaWorkload, Mix, Pace,
     ProtocolCompression, Secret, SysbenchWorkload, WorkloadSpec,
@@ -15,7 +15,7 @@ use super::own_options::OwnOptions;
 use super::server::ServerSettings;
 use super::value::UsageError;
 
-/// What is to be done.
+/// Command of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// Make the tables.
@@ -34,7 +34,7 @@ pub enum Command {
     Version,
 }
 
-/// How a result is printed.
+/// Form of the printed result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// In sysbench's words.
@@ -47,11 +47,11 @@ pub enum Form {
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools)] // each is a switch of the command line
 pub struct Invocation {
-    /// What is to be done.
+    /// Command of the line.
     pub command: Command,
-    /// Whose defaults and words are used.
+    /// Version whose defaults and words are used.
     pub compat: Compat,
-    /// What should be written otherwise.
+    /// Warnings on words that should be written otherwise.
     pub warnings: Vec<String>,
     /// The password is to be asked for.
     pub asks_password: bool,
@@ -69,23 +69,23 @@ pub struct Invocation {
     pub percentile: u32,
     /// Percentiles to report after sysbench's report.
     pub percentiles: Vec<f64>,
-    /// Where the latencies of each interval go.
+    /// Destination of the latencies of each interval.
     pub hdr_log: Option<PathBuf>,
-    /// Whether latencies by statement follow the report.
+    /// True if latencies by statement follow the report.
     pub statement_latency: bool,
-    /// How the result is printed.
+    /// Form of the printed result.
     pub form: Form,
     /// Print a histogram.
     pub histogram: bool,
-    /// Whether reports have statistics of statements: not those of a script that asked for no database.
+    /// True if reports have statistics of statements: not those of a script that asked for no database.
     pub uses_sql: bool,
     /// 0 to 5, see sysbench.
     pub verbosity: u32,
-    /// Whether to write also to a server that is a replica or read-only.
+    /// True if also a server that is a replica or read-only is written to.
     pub allow_replica: bool,
     /// The agent that samples the server's host: its name, its host's, or `auto`.
     pub server_agent: Option<String>,
-    /// Whether to tell what would be changed, and change nothing.
+    /// True to list the changes, and change nothing.
     pub dry_run: bool,
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Settings {
     pub(super) rand_type: DistributionName,
     pub(super) rand_seed: u64,
     pub(super) keys: DistributionOptions,
-    pub(super) tolerated: Tolerated,
+    pub(super) tolerated: ToleratedErrors,
     pub(super) tables: u32,
     pub(super) table_size: u64,
     pub(super) mix: Mix,
@@ -180,7 +180,7 @@ impl Settings {
             rand_type,
             rand_seed: 0,
             keys: DistributionOptions::default(),
-            tolerated: Tolerated::default(),
+            tolerated: ToleratedErrors::default(),
             tables: 1,
             table_size: 10_000,
             mix: Mix::default(),
@@ -194,13 +194,13 @@ impl Settings {
 }
 
 impl Settings {
-    /// What these settings ask for.
+    /// Returns the invocation of these settings.
     pub(super) fn resolve(
         self,
         workload: WorkloadSpec,
         command: Command,
     ) -> Result<Invocation, UsageError> {
-        let distribution = self.keys.of(self.rand_type);
+        let distribution = self.keys.distribution(self.rand_type);
         if !matches!(command, Command::Help | Command::Version) {
             self.own.fits(&workload)?;
         }
@@ -265,7 +265,7 @@ impl Settings {
         Ok(plan)
     }
 
-    /// How connections are made, what they send and what they put up with.
+    /// Sets the options of connections, of their statements and of tolerated errors.
     fn set_connections(&self, plan: &mut LoadPlan) {
         plan.init_timeout = Duration::from_secs(u64::from(self.init_timeout_s));
         plan.prepared_statements = self.prepared_statements;
@@ -276,7 +276,7 @@ impl Settings {
         plan.tolerated = self.tolerated.clone();
     }
 
-    /// When the run reports.
+    /// Sets the times of reports.
     fn set_reports(&self, plan: &mut LoadPlan) {
         plan.interval = Duration::from_secs(u64::from(self.report_interval_s.max(1)));
         let checkpoints = self.checkpoints_s.iter();

@@ -1,7 +1,7 @@
 //! Options, declared once: which there are, whose they are, what they say, what they set. Those of the load that
 //! sysbench does not have stand in the table that studies read, too ([`weir_model::LOAD_OPTIONS`]).
 
-use weir_load::{ReactorKind, Tolerated};
+use weir_load::{ReactorKind, ToleratedErrors};
 use weir_model::{DistributionName, LoadOption, TlsMode, nearest};
 use weir_mysql::Compression;
 
@@ -12,8 +12,8 @@ use super::value::{UsageError, Value};
 
 type Setter = fn(&mut Settings, Value<'_>) -> Result<(), UsageError>;
 
-/// Who has an option. Whatever either sysbench has is accepted; the help and the defaults are those
-/// of one of them.
+/// Origin of an option. Whatever either sysbench has is accepted; the help and the defaults are
+/// those of one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// Both sysbenches.
@@ -27,7 +27,7 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    /// Whether the sysbench of this version has it.
+    /// Returns true if the sysbench of this version has it.
     pub(super) fn is_in(self, compat: Compat) -> bool {
         match self {
             Self::Both => true,
@@ -39,7 +39,7 @@ impl Origin {
 }
 
 /// An option that is supported.
-pub(super) struct Supported {
+pub(super) struct SupportedOption {
     pub(super) name: &'static str,
     pub(super) origin: Origin,
     pub(super) default: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct Supported {
 macro_rules! options {
     ($($name:literal, $origin:ident, $default:literal, $help:literal, |$settings:ident, $value:ident| $set:expr;)*) => {
         /// In the order of the help text.
-        pub(super) const SUPPORTED: &[Supported] = &[$(Supported {
+        pub(super) const SUPPORTED: &[SupportedOption] = &[$(SupportedOption {
             name: $name,
             origin: Origin::$origin,
             default: $default,
@@ -340,16 +340,16 @@ fn percentiles(value: Value<'_>) -> Result<Vec<f64>, UsageError> {
         .ok_or_else(|| value.wrong("must be numbers above 0 up to 100, separated by commas"))
 }
 
-fn tolerated(value: Value<'_>) -> Result<Tolerated, UsageError> {
+fn tolerated(value: Value<'_>) -> Result<ToleratedErrors, UsageError> {
     let text = value.text()?;
     if text == "all" {
-        return Ok(Tolerated::All);
+        return Ok(ToleratedErrors::All);
     }
     text.split(',')
         .filter(|code| !code.is_empty())
         .map(|code| code.trim().parse())
         .collect::<Result<_, _>>()
-        .map(Tolerated::Codes)
+        .map(ToleratedErrors::Codes)
         .map_err(|_| value.wrong("must be error codes separated by commas, or all"))
 }
 
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn defaults_in_the_help_are_the_defaults_in_force() {
         for compat in [Compat::Release, Compat::Development] {
-            let given = |option: &&Supported| !option.default.is_empty();
+            let given = |option: &&SupportedOption| !option.default.is_empty();
             for option in SUPPORTED.iter().filter(given) {
                 if option.origin != Origin::Weir && !option.origin.is_in(compat) {
                     continue;

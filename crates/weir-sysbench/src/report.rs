@@ -14,10 +14,10 @@ pub fn version(compat: Compat, version: &str) -> String {
     format!("sysbench {} (weir {version})\n", compat.version())
 }
 
-/// What is printed when all connections are ready.
+/// Text that is printed when all connections are ready.
 pub const THREADS_STARTED: &str = "Threads started!\n\n";
 
-/// What is printed before the connections are made. `version` is Weir's.
+/// Returns the text that is printed before the connections are made. `version` is Weir's.
 pub fn header(invocation: &Invocation, version: &str) -> String {
     let sysbench = invocation.compat.version();
     let options = options_header(invocation);
@@ -224,7 +224,7 @@ fn general(text: &mut String, totals: &Totals) {
     );
 }
 
-/// What 1.1 has in its place.
+/// Adds the lines that 1.1 has in its place.
 fn throughput(text: &mut String, totals: &Totals) {
     let events = totals.counts.transactions;
     line(

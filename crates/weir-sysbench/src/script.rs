@@ -44,10 +44,10 @@ const OF_PROGRAM: [&str; 29] = [
     "verbosity",
     "warmup-time",
 ];
-/// What names of further options of the program begin with, and the one that is a workload's all the same.
+/// Prefixes of the names of further options of the program, and the one that is a workload's all the same.
 const OF_PROGRAM_STARTS: [&str; 3] = ["db-", "mysql-", "rand-"];
 const OF_WORKLOADS: &str = "mysql-storage-engine";
-/// What only scripts have.
+/// Option that only scripts have.
 const LUA_THREADS: &str = "lua-threads";
 const LUAJIT: &str = "luajit-cmd";
 const DRY_RUN: &str = "dry-run";
@@ -55,7 +55,7 @@ const DRY_RUN: &str = "dry-run";
 /// Options: names as typed, and values if they have one.
 pub type Options = Vec<(String, Option<String>)>;
 
-/// How connections of a script are driven.
+/// Driver of a script's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LuaThreads {
     /// As is best for the script.
@@ -72,13 +72,13 @@ pub enum LuaThreads {
 pub struct ScriptLine {
     /// The script as it was named.
     pub script: String,
-    /// What it is to do.
+    /// Command of the script.
     pub command: Option<String>,
     /// All options, those of `--config-file` first.
     pub given: Options,
     /// Those among them that the program does not know.
     pub unknown: Options,
-    /// How it is driven.
+    /// Driver of its connections.
     pub lua_threads: LuaThreads,
     /// The setting of `LuaJIT`.
     pub luajit_command: Option<String>,
@@ -163,7 +163,8 @@ pub fn script_line(arguments: &[&str], config: &ClientConfig) -> Result<ScriptLi
     })
 }
 
-/// Whether a name is that of a script: sysbench's own tests run natively unless Lua is asked for.
+/// Returns true if a name is that of a script: sysbench's own tests run natively unless Lua is
+/// asked for.
 fn is_of_lua(name: &str, asks_lua: bool, is_there: bool) -> bool {
     let is_file_of_lua = Path::new(name).extension().is_some_and(|end| end == "lua");
     let is_native = match native(name) {
@@ -180,7 +181,7 @@ fn is_named(value: &Value<'_>, name: &str) -> bool {
     value.name.replace('_', "-") == name
 }
 
-/// Whether an option, written with `-`, is the program's also with a script.
+/// Returns true if an option, written with `-`, is the program's also with a script.
 fn is_of_program(name: &str) -> bool {
     let begins = OF_PROGRAM_STARTS
         .iter()
@@ -246,13 +247,13 @@ pub fn module_of(workload: &str) -> Option<&str> {
     Some(name).filter(is_own)
 }
 
-/// What stands before all that a script's command prints. `luajit`: its version.
+/// Returns the lines before all output of a script's command. `luajit`: its version.
 pub fn script_version(compat: Compat, luajit: &str) -> String {
     let version = compat.version();
     format!("sysbench {version} (using bundled LuaJIT {luajit})\n\n")
 }
 
-/// Whose version a script sees.
+/// Returns the version that a script sees.
 pub fn script_sees(compat: Compat) -> &'static str {
     compat.version()
 }

@@ -22,7 +22,7 @@ pub(super) struct ServerSettings {
     pub(super) hosts: Vec<String>,
     pub(super) ports: Vec<u16>,
     pub(super) sockets: Vec<PathBuf>,
-    /// What [`LOCAL`] means, if option files say it.
+    /// Meaning of [`LOCAL`], if option files set it.
     local: Option<Address>,
     pub(super) user: String,
     password: Secret,
@@ -34,7 +34,7 @@ pub(super) struct ServerSettings {
     pub(super) uses_fixed_files: bool,
     /// Compression was switched on.
     pub(super) compresses: bool,
-    /// What it is when it is on.
+    /// Compression when it is on.
     pub(super) compression: Option<Compression>,
 }
 
@@ -120,7 +120,7 @@ impl ServerSettings {
         (endpoint, addresses.collect())
     }
 
-    /// How connections are compressed, if they are.
+    /// Returns the compression of connections, if any.
     pub(super) fn compression(&self) -> Option<Compression> {
         self.compression.filter(|_| self.compresses)
     }

@@ -14,7 +14,7 @@ pub enum UsageError {
     UnknownOption {
         /// As written.
         name: String,
-        /// What may have been meant.
+        /// Name that may have been meant.
         nearest: Option<String>,
     },
     /// sysbench has it, this engine does not.
@@ -22,7 +22,7 @@ pub enum UsageError {
     UnsupportedOption {
         /// The option.
         name: String,
-        /// Why not.
+        /// Reason.
         why: &'static str,
     },
     /// The value does not fit the option.
@@ -32,7 +32,7 @@ pub enum UsageError {
         name: String,
         /// As written.
         value: String,
-        /// What it must be.
+        /// Permitted values.
         expected: String,
     },
     /// The value does not fit an option of order entry.
@@ -40,7 +40,7 @@ pub enum UsageError {
     OrderEntry {
         /// The option.
         name: String,
-        /// What it must be.
+        /// Permitted values.
         why: String,
     },
     /// An option of order entry with another workload.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use weir_load::{LoadPlan, ReactorKind, Tolerated, reactors_for};
+use weir_load::{LoadPlan, ReactorKind, ToleratedErrors, reactors_for};
 use weir_model::{
     Distribution, LoadSpec, Mix, Pace, Rate, SysbenchWorkload, TlsMode, WorkloadSpec,
 };
@@ -186,7 +186,7 @@ impl Options {
             ReactorKind::Epoll => self.put("reactor", "epoll"),
             ReactorKind::IoUring => self.put("reactor", "io_uring"),
         }
-        if let Some(compression) = Compression::of(plan.load.compression) {
+        if let Some(compression) = Compression::from_protocol(plan.load.compression) {
             self.put("mysql-compression", "on");
             if compression == Compression::Zstd {
                 self.put("mysql-compression-algorithms", "zstd");
@@ -207,9 +207,9 @@ impl Options {
 
     fn errors(&mut self, plan: &LoadPlan) {
         match &plan.tolerated {
-            usual if *usual == Tolerated::default() => {}
-            Tolerated::All => self.put("mysql-ignore-errors", "all"),
-            Tolerated::Codes(codes) => {
+            usual if *usual == ToleratedErrors::default() => {}
+            ToleratedErrors::All => self.put("mysql-ignore-errors", "all"),
+            ToleratedErrors::Codes(codes) => {
                 let codes: Vec<_> = codes.iter().map(u16::to_string).collect();
                 self.put("mysql-ignore-errors", codes.join(","));
             }
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
     use crate::parse;
 
-    /// Where no server is.
+    /// Returns an endpoint where no server is.
     fn nowhere() -> Endpoint {
         Endpoint {
             address: Address::Socket("/nowhere".into()),
@@ -361,8 +361,8 @@ mod tests {
             (seed, max_events, reconnect_every) in (
                 1_u64.., prop::option::of(1_u64..), prop::option::of(1_u64..)),
             tolerated in prop_oneof![
-                Just(Tolerated::All), Just(Tolerated::default()),
-                prop::collection::vec(any::<u16>(), 0..4).prop_map(Tolerated::Codes)],
+                Just(ToleratedErrors::All), Just(ToleratedErrors::default()),
+                prop::collection::vec(any::<u16>(), 0..4).prop_map(ToleratedErrors::Codes)],
             [auto_increment, prepared_statements, reconnect, has_text] in any::<[bool; 4]>(),
             (interval_s, checkpoint_s, init_timeout_s) in (1_u64..9, 0_u64..9, 1_u64..99),
         ) -> LoadPlan {

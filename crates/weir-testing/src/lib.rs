@@ -1,7 +1,7 @@
 //! Tools for tests of several crates: real servers, what stands between client and server, and tests left out.
 //! Change here: how a test gets a server: `servers.rs`; faults of a network: `relay.rs`; what a machine makes a test leave out: `skipped.rs`.
 
-mod followed;
+mod followed_primary;
 mod ram_fs;
 mod refused_calls;
 mod relay;
@@ -9,13 +9,13 @@ mod schema_change_tool;
 mod servers;
 mod skipped;
 
-pub use followed::{Followed, Following, start_followed};
+pub use followed_primary::{FollowedPrimary, ReplicaMode, start_followed};
 pub use ram_fs::RamFs;
 pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;
 pub use servers::{
-    LAZY_COMMITS, Replicated, binary, connect, data_directory, make_account, options, start,
+    LAZY_COMMITS, ReplicatedServers, binary, connect, data_directory, make_account, options, start,
     start_on_tcp, start_replicated, start_with, wait_until_loaded,
 };
 pub use skipped::skipped;

@@ -1,5 +1,5 @@
-//! What stands between a client and its server in a test: a relay over TCP that delays, swallows, stalls,
-//! half-closes, resets, prepares nothing or ends what is idle.
+//! Relay between a client and its server in a test: over TCP, it delays, swallows, stalls, half-closes, resets,
+//! prepares nothing or ends what is idle.
 
 mod requests;
 
@@ -15,11 +15,11 @@ use rustix::net::sockopt::set_socket_linger;
 
 use self::requests::Requests;
 
-/// How soon a fault takes effect where nothing travels.
+/// Time after which a fault takes effect where nothing travels.
 const LOOK: Duration = Duration::from_millis(10);
 const NO_PANIC: &str = "invariant: no thread panics while it holds the fault";
 
-/// What a relay does with the bytes of all its connections.
+/// Treatment of the bytes of all its connections by a relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Passes them on.
@@ -44,11 +44,11 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Relay {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<RelayState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct RelayState {
     target: u16,
     delay: Duration,
     fault: Mutex<Fault>,
@@ -68,7 +68,7 @@ impl Relay {
             .local_addr()
             .expect("invariant: it is bound")
             .port();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(RelayState {
             target,
             delay,
             fault: Mutex::new(Fault::None),
@@ -109,7 +109,7 @@ impl Drop for Relay {
     }
 }
 
-impl Shared {
+impl RelayState {
     fn accept(self: &Arc<Self>, listener: &TcpListener) {
         for client in listener.incoming() {
             if self.is_over.load(Ordering::SeqCst) {

@@ -81,7 +81,7 @@ pub fn make_account(root: &Endpoint, user: &str, password: &str) {
 
 /// A primary and its replicas, which follow; drop them before their directory.
 #[derive(Debug)]
-pub struct Replicated {
+pub struct ReplicatedServers {
     /// The replicas.
     pub replicas: Vec<PrivateServer>,
     /// Their primary.
@@ -93,7 +93,7 @@ pub struct Replicated {
 ///
 /// # Panics
 /// As [`start`], or when a replica does not follow.
-pub fn start_replicated(flavor: Flavor, replication: Replication, count: u32) -> Replicated {
+pub fn start_replicated(flavor: Flavor, replication: Replication, count: u32) -> ReplicatedServers {
     let directory = tempfile::tempdir().expect("invariant: tests may write temporary files");
     let binary = binary(flavor);
     let start = |name: &str, role: Role, port: Option<u16>| {
@@ -117,7 +117,7 @@ pub fn start_replicated(flavor: Flavor, replication: Replication, count: u32) ->
             .unwrap_or_else(|error| panic!("{error}"));
         replica
     };
-    Replicated {
+    ReplicatedServers {
         replicas: (1..=count).map(follow).collect(),
         primary,
         _directory: directory,

@@ -1,4 +1,4 @@
-//! What this machine makes a test leave out.
+//! Reasons of this machine to leave a test out.
 
 /// Names on the standard error, and in the file that the environment calls `WEIR_SKIPS`, what a test leaves
 /// out on this machine and why: `make test` counts and lists them.

@@ -111,7 +111,8 @@ pub(super) fn option(name: String, value: &str) -> Result<(String, String), Sett
     Ok((name, value.to_owned()))
 }
 
-/// What switches the binary log as `name = value` asks for; `None`: it is not asked for, or is given a name.
+/// Returns the option that switches the binary log as `name = value` asks for; `None`: it is not asked for, or is
+/// given a name.
 fn binary_log(name: &str, value: &str) -> Option<(String, String)> {
     if option_variable(name) != LOG_BIN {
         return None;

@@ -1,4 +1,4 @@
-//! Which versions have a variable, and what takes its place in the others.
+//! Versions that have a variable, and its substitute in the others.
 //!
 //! From MySQL's "Server Version Reference" (Option and Variable Changes for 8.0 to 8.4) and MariaDB's
 //! "Server System Variables" and "InnoDB System Variables" with their change histories. What is not
@@ -9,7 +9,7 @@ use weir_model::{Flavor, ServerVersion};
 use super::Version;
 use super::synonyms::old_word;
 
-/// What a version that does not have a variable has instead.
+/// Substitute in a version that does not have a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instead {
     /// The same under another name.
@@ -382,8 +382,8 @@ const SPANS: &[Span] = &[
     ),
 ];
 
-/// What takes the place of `name` in a version that does not have it, and when it came or went;
-/// `None` if the version has it, as far as is known.
+/// Returns the substitute of `name` in a version that does not have it, and the time at which it
+/// came or went. `None` if the version has it, as far as is known.
 pub(super) fn instead_of(
     flavor: Flavor,
     version: ServerVersion,

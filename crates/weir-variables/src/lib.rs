@@ -32,9 +32,9 @@ type Version = (u32, u32, u32);
 pub struct SettingError {
     /// The option, as it was written.
     pub name: String,
-    /// Its value.
+    /// Value of the variable.
     pub value: String,
-    /// Why not, and what would do.
+    /// Reason and remedy.
     pub why: String,
 }
 
@@ -71,7 +71,7 @@ pub fn native_options(
     Ok(translated)
 }
 
-/// What a server would say of `options` if it took them all as they are.
+/// Returns the variables that a server would show of `options` if it took them all as they are.
 ///
 /// # Errors
 ///
@@ -104,8 +104,8 @@ pub fn shown_names(flavor: Flavor, version: ServerVersion, name: &str) -> BTreeS
     names
 }
 
-/// What `variables`, said by a server of `version`, have for the setting `name`: in one spelling for all that mean
-/// the same. Options of any version may name it.
+/// Returns the value that `variables`, of a server of `version`, have for the setting `name`: in one spelling for all
+/// that mean the same. Options of any version may name it.
 pub fn meaning(
     variables: &ServerVariables<'_>,
     version: ServerVersion,

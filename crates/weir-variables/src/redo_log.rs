@@ -13,7 +13,7 @@ pub(super) use weir_model::variables::{
     LOG_FILE_SIZE as FILE_SIZE, LOG_FILES_IN_GROUP as FILES, REDO_LOG_CAPACITY as CAPACITY,
 };
 
-/// What a version says of its redo log.
+/// Form of a version's redo log variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// One capacity.
@@ -25,7 +25,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(flavor: Flavor, version: ServerVersion) -> Self {
+    fn for_server(flavor: Flavor, version: ServerVersion) -> Self {
         let number = (version.major, version.minor, version.patch);
         match flavor {
             Flavor::Mysql if number >= (8, 0, 30) => Self::Capacity,
@@ -43,7 +43,7 @@ pub(super) fn translate(
     wanted: &mut BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, SettingError> {
     let [capacity, file_size, files] = [CAPACITY, FILE_SIZE, FILES].map(|name| wanted.remove(name));
-    let form = Form::of(flavor, version);
+    let form = Form::for_server(flavor, version);
     let mut native = BTreeMap::new();
     if let (Some(files), Form::Files(_)) = (&files, form) {
         native.insert(FILES.to_owned(), files.clone());
@@ -67,7 +67,7 @@ pub(super) fn names_of(
     version: ServerVersion,
     name: &str,
 ) -> impl Iterator<Item = String> {
-    let shown = match (Form::of(flavor, version), name) {
+    let shown = match (Form::for_server(flavor, version), name) {
         (Form::Capacity, CAPACITY | FILE_SIZE | FILES) => Some(CAPACITY),
         (Form::OneFile, CAPACITY | FILE_SIZE | FILES) | (Form::Files(_), CAPACITY) => {
             Some(FILE_SIZE)

@@ -1,4 +1,5 @@
-//! Which workload: one of sysbench's, several of them in proportion, order entry, or a user's own file or script.
+//! Choice of a workload: one of sysbench's, several of them in proportion, order entry, or a user's own file or
+//! script.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use weir_model::{
 use crate::file::WorkloadFile;
 use crate::{Script, ScriptInputs, Table, TableOptions, WorkloadError, oltp, order_entry, sbtest};
 
-/// Which transactions a load has, and on which tables: a description that holds together.
+/// Transactions of a load, and their tables: a description that holds together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload(Kind);
 
@@ -104,13 +105,13 @@ impl Workload {
         Self::try_from(&read_spec(name)?)
     }
 
-    /// Whether `name` is meant to be the path of a workload's file.
+    /// Returns true if `name` is meant to be the path of a workload's file.
     pub fn is_file(name: &str) -> bool {
         let extension = Path::new(name).extension();
         extension.is_some_and(|extension| extension == "toml")
     }
 
-    /// Its description.
+    /// Returns the description.
     pub fn spec(&self) -> WorkloadSpec {
         match &self.0 {
             Kind::Sysbench(sysbench) => WorkloadSpec::Sysbench(sysbench.clone()),
@@ -146,7 +147,7 @@ impl Workload {
         }
     }
 
-    /// Whether its transactions change nothing.
+    /// Returns true if its transactions change nothing.
     pub fn only_reads(&self) -> bool {
         match &self.0 {
             Kind::Sysbench(sysbench) => sysbench.shares.all(WorkloadName::only_reads),
@@ -155,12 +156,13 @@ impl Workload {
         }
     }
 
-    /// Whether it is a Lua script.
+    /// Returns true if it is a Lua script.
     pub fn is_lua(&self) -> bool {
         matches!(self.0, Kind::Lua(_))
     }
 
-    /// Whether each connection fills an empty table of its own instead of loading filled ones.
+    /// Returns true if each connection fills an empty table of its own instead of loading filled
+    /// ones.
     pub fn is_bulk(&self) -> bool {
         match &self.0 {
             Kind::Sysbench(sysbench) => {
@@ -170,12 +172,12 @@ impl Workload {
         }
     }
 
-    /// Whether it works on sysbench's tables, filled.
+    /// Returns true if it works on sysbench's tables, filled.
     pub fn is_on_sbtest(&self) -> bool {
         matches!(self.0, Kind::Sysbench(_)) && !self.is_bulk()
     }
 
-    /// What its connections do.
+    /// Returns the script of its connections.
     ///
     /// # Errors
     ///
@@ -204,7 +206,7 @@ impl Workload {
     }
 }
 
-/// What a script does, its interpreter knows.
+/// Returns the error for a question that only a script's interpreter could answer.
 fn unknown(lua: &LuaWorkload) -> WorkloadError {
     WorkloadError::Setting {
         setting: "workload",

@@ -1,4 +1,4 @@
-//! Which column each question mark of a statement is compared with, or put into.
+//! Column that each question mark of a statement is compared with, or put into.
 //!
 //! Read from the words alone, without a parser: a value whose column is not found has none.
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use weir_mysql::{SqlWord, StatementText, sql_words};
 
-/// What a value does with its column.
+/// Purpose of a value for its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Rows that have it are looked for.
@@ -28,7 +28,7 @@ pub struct MarkUse {
     pub table: Option<String>,
     /// The column, if the mark has one.
     pub column: Option<(String, Purpose)>,
-    /// Its text is part of the statement's form, such as a JSON path.
+    /// True if its text is part of the statement's form, such as a JSON path.
     pub is_structure: bool,
     /// It stands where no parameter may: after a type or a character set.
     pub is_bound: bool,
@@ -163,10 +163,10 @@ fn table_at(words: &[SqlWord<'_>], mut at: usize) -> Option<(String, Option<Stri
     }
 }
 
-type Found = (Option<String>, String, Purpose);
+type ColumnMatch = (Option<String>, String, Purpose);
 
 /// The column that stands before the mark at `at`.
-fn column_before(words: &[SqlWord<'_>], at: usize) -> Option<Found> {
+fn column_before(words: &[SqlWord<'_>], at: usize) -> Option<ColumnMatch> {
     let before = words.get(at.checked_sub(1)?)?;
     let is_comparison =
         |word: &SqlWord<'_>| ['=', '<', '>', '!'].iter().any(|sign| word.is_sign(*sign));
@@ -221,7 +221,7 @@ fn name_ending_at(words: &[SqlWord<'_>], end: usize) -> Option<(Option<String>, 
     Some((qualifier, column))
 }
 
-/// Whether a mark stands in the list after `SET`.
+/// Returns true if a mark stands in the list after `SET`.
 fn is_assignment(words: &[SqlWord<'_>], at: usize) -> bool {
     let clause = words[..at]
         .iter()

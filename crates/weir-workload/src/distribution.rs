@@ -1,4 +1,4 @@
-//! Which rows are asked for.
+//! Distribution of the rows that are asked for.
 //!
 //! Each distribution maps random numbers to keys `1..=rows`. `gaussian` and `pareto` follow
 //! sysbench's documentation (for the latter: Gray et al. 1994, "Quickly generating billion-record
@@ -61,10 +61,10 @@ pub struct Keys {
     distribution: Option<Distribution>,
 }
 
-/// Where the keys that are asked for most stand.
+/// Order of the keys that are asked for most.
 #[derive(Debug, Clone, Default)]
 pub enum KeyOrder {
-    /// Where the distribution has them.
+    /// Order of the distribution.
     #[default]
     Ascending,
     /// The other way round: the first key is the last row.
@@ -232,12 +232,12 @@ impl Keys {
         }
     }
 
-    /// Whether keys stand anywhere.
+    /// Returns true if keys stand anywhere.
     pub fn is_scattered(&self) -> bool {
         matches!(self.order, KeyOrder::Scattered(_))
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }

@@ -7,7 +7,7 @@ use super::{Drawer, Generator, Parameter, Rng, Script, Step, Value};
 /// A statement of a transaction that was drawn.
 #[derive(Debug, Clone)]
 pub struct DrawnStatement<'a> {
-    /// Its position in the script.
+    /// Position in the script.
     pub statement: usize,
     /// The values of its question marks, in order.
     pub values: Vec<DrawnValue<'a>>,
@@ -16,13 +16,13 @@ pub struct DrawnStatement<'a> {
 /// A value that was drawn.
 #[derive(Debug, Clone)]
 pub struct DrawnValue<'a> {
-    /// Where it comes from.
+    /// Generator of the value.
     pub source: &'a Generator,
-    drawn: Drawn,
+    drawn: ScalarValue,
 }
 
 #[derive(Debug, Clone)]
-enum Drawn {
+enum ScalarValue {
     Integer(i64),
     Text(Vec<u8>),
 }
@@ -30,8 +30,8 @@ enum Drawn {
 impl<'a> DrawnValue<'a> {
     fn draw(source: &'a Generator, rng: &mut Rng) -> Self {
         let drawn = match source.draw(Drawer::default(), rng, &mut Vec::new()) {
-            Value::Integer(number) => Drawn::Integer(number),
-            Value::Text(text) => Drawn::Text(text.to_vec()),
+            Value::Integer(number) => ScalarValue::Integer(number),
+            Value::Text(text) => ScalarValue::Text(text.to_vec()),
         };
         Self { source, drawn }
     }
@@ -39,13 +39,13 @@ impl<'a> DrawnValue<'a> {
     /// The value.
     pub fn get(&self) -> Value<'_> {
         match &self.drawn {
-            Drawn::Integer(number) => Value::Integer(*number),
-            Drawn::Text(text) => Value::Text(text),
+            ScalarValue::Integer(number) => Value::Integer(*number),
+            ScalarValue::Text(text) => Value::Text(text),
         }
     }
 
     fn plus(mut self, more: u32) -> Self {
-        if let Drawn::Integer(number) = &mut self.drawn {
+        if let ScalarValue::Integer(number) = &mut self.drawn {
             *number = (*number + i64::from(more)).min(i64::from(i32::MAX));
         }
         self

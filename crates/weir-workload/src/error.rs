@@ -1,8 +1,8 @@
-//! What is wrong with a workload, in the user's words.
+//! Problems of a workload, in the user's words.
 
 use thiserror::Error;
 
-/// Why a workload has no script or no tables.
+/// Reason that a workload has no script or no tables.
 #[derive(Debug, Error)]
 pub enum WorkloadError {
     /// A setting that no workload can have.
@@ -10,19 +10,19 @@ pub enum WorkloadError {
     Setting {
         /// The setting.
         setting: &'static str,
-        /// What it holds.
+        /// Present value.
         value: String,
-        /// What it must be.
+        /// Permitted values.
         why: &'static str,
     },
     /// A file that a workload reads is not what it must be.
     #[error("{path}: {why}; {remedy}")]
     File {
-        /// Its path.
+        /// Path of the file.
         path: String,
-        /// What is wrong.
+        /// Problem.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
 }

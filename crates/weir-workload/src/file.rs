@@ -42,7 +42,7 @@ impl WorkloadFile {
         }
     }
 
-    /// Its description.
+    /// Returns the description.
     pub(crate) fn spec(&self) -> &FileWorkload {
         &self.spec
     }
@@ -54,7 +54,7 @@ impl WorkloadFile {
         Some(directory.map_or_else(|| named.clone(), |directory| directory.join(named)))
     }
 
-    /// Its tables with their rows.
+    /// Returns its tables with their rows.
     pub(crate) fn table_sizes(&self) -> Vec<TableSize> {
         let tables = self.file.tables.iter();
         let sizes = tables.map(|(name, table)| TableSize {
@@ -64,7 +64,7 @@ impl WorkloadFile {
         sizes.collect()
     }
 
-    /// Whether no statement changes anything, by the word that it begins with.
+    /// Returns true if no statement changes anything, by the word that it begins with.
     pub(crate) fn only_reads(&self) -> bool {
         let transactions = self.file.transactions.iter();
         let mut statements = transactions.flat_map(|entry| &entry.get_ref().statements);
@@ -77,7 +77,7 @@ impl WorkloadFile {
         })
     }
 
-    /// Its transactions. `seed` is the run's.
+    /// Returns its transactions. `seed` is the run's.
     pub(crate) fn script(&self, seed: u64) -> Result<Script, WorkloadError> {
         let resolved = self.resolve(seed);
         resolved
@@ -85,7 +85,7 @@ impl WorkloadFile {
             .map_err(|why| self.failed(why))
     }
 
-    /// Its tables.
+    /// Returns its tables.
     pub(crate) fn tables(&self) -> Result<Vec<Table>, WorkloadError> {
         let resolved = self.resolve(0);
         resolved

@@ -1,4 +1,4 @@
-//! Where the values of parameters and columns come from.
+//! Sources of the values of parameters and columns.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub enum Generator {
     Integer {
         /// The least.
         first: i64,
-        /// How far above it, counted from 1.
+        /// Distance above it, counted from 1.
         keys: Keys,
     },
     /// The number of the row that is being made. Only tables have one.
@@ -53,7 +53,7 @@ pub struct Drawer {
     pub row: u64,
 }
 
-/// What a value is.
+/// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// An `INTEGER`.

@@ -47,7 +47,7 @@ pub use sbtest::{TableOptions, create_bulk_table};
 pub use script::{Execution, Script, Step, Transaction};
 pub use script_inputs::ScriptInputs;
 pub use sequence::Sequence;
-pub use statement::{Parameter, Sending, Statement};
+pub use statement::{Parameter, Statement, StatementProtocol};
 pub use table::{Slice, Table, table_name};
 pub use text::{C_BYTES, PAD_BYTES};
 pub use unique::Unique;
@@ -57,7 +57,7 @@ use part::Parts;
 use pattern::Pattern;
 use text::write_groups;
 
-/// What tests of other modules need.
+/// Helpers of tests of other modules.
 #[cfg(test)]
 mod testing {
     use weir_model::WorkloadName;

@@ -13,7 +13,7 @@ const CHARACTERS_MAX: usize = 255;
 #[derive(Debug)]
 pub struct Lines {
     text: String,
-    /// Where each line ends; it begins where the one before ends.
+    /// End of each line; it begins where the one before ends.
     ends: Vec<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Lines {
     pub fn open(file: Option<&Path>) -> Result<Arc<Self>, WorkloadError> {
         let Some(path) = file else {
             let lines = english::lines();
-            return Ok(Arc::new(Self::of(lines.iter().map(String::as_str))));
+            return Ok(Arc::new(Self::new(lines.iter().map(String::as_str))));
         };
         let failed = |why: String| WorkloadError::File {
             path: path.display().to_string(),
@@ -35,7 +35,7 @@ impl Lines {
         };
         let text = std::fs::read(path).map_err(|error| failed(error.to_string().to_lowercase()))?;
         let text = String::from_utf8(text).map_err(|_| failed("is not UTF-8".to_owned()))?;
-        let lines = Self::of(text.lines());
+        let lines = Self::new(text.lines());
         if lines.ends.is_empty() {
             return Err(failed("has no line".to_owned()));
         }
@@ -43,7 +43,7 @@ impl Lines {
     }
 
     /// These lines without the spaces around them; empty ones are left out, long ones are cut.
-    pub fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let mut text = String::new();
         let mut ends = Vec::new();
         for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn lines_are_trimmed_cut_and_never_empty() {
         let long = "é".repeat(300);
-        let lines = Lines::of(["  one ", "", " \t", &long].into_iter());
+        let lines = Lines::new(["  one ", "", " \t", &long].into_iter());
         let shown: Vec<_> = lines.iter().collect();
         assert_eq!(shown, ["one", &"é".repeat(255)]);
         let mut rng = seeded(1, 1);

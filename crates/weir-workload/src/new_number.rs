@@ -13,13 +13,13 @@ use crate::{Generator, Parameter, Script, Sequence, Step, Unique};
 /// A source of numbers that a script puts into new rows.
 #[derive(Debug)]
 pub struct NewNumber {
-    /// Where they come from.
+    /// Source of the numbers.
     pub source: NumberSource,
     /// Tables and columns that they go to.
     pub columns: BTreeSet<(String, String)>,
 }
 
-/// Where numbers of new rows come from; shared by all connections.
+/// Source of numbers for new rows; shared by all connections.
 #[derive(Debug, Clone)]
 pub enum NumberSource {
     /// Ascending.
@@ -29,7 +29,7 @@ pub enum NumberSource {
 }
 
 impl NumberSource {
-    fn of(generator: &Generator) -> Option<Self> {
+    fn new(generator: &Generator) -> Option<Self> {
         match generator {
             Generator::Sequence(next) => Some(Self::Sequence(Arc::clone(next))),
             Generator::Unique(unique) => Some(Self::Unique(Arc::clone(unique))),
@@ -74,7 +74,7 @@ impl Script {
     /// The source of a statement's parameter, which may be a value of the transaction.
     fn number_source(&self, statement: usize, parameter: &Parameter) -> Option<NumberSource> {
         let slot = match parameter {
-            Parameter::Draw(generator) => return NumberSource::of(generator),
+            Parameter::Draw(generator) => return NumberSource::new(generator),
             Parameter::Slot(slot, _) => slot,
             Parameter::SlotPlus(..) => return None,
         };
@@ -87,7 +87,7 @@ impl Script {
             Step::Bulk => &[],
         });
         let (_, generator) = draws.find(|(drawn, _)| drawn == slot)?;
-        NumberSource::of(generator)
+        NumberSource::new(generator)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use weir_model::{Mix, SysbenchWorkload, WorkloadName, WorkloadShare};
 
 use crate::script::{Execution, Script, Step, Transaction};
-use crate::statement::{Parameter, Sending};
+use crate::statement::{Parameter, StatementProtocol};
 use crate::{
     C_BYTES, Generator, Keys, Lines, PAD_BYTES, Parts, ScriptInputs, Statement, Unique, ValueKind,
     WorkloadError,
@@ -327,7 +327,7 @@ impl<'a> Builder<'a> {
             let values = std::iter::once(id).chain(values).collect();
             self.on_tables("append", sql, values)
         };
-        statement.sending = Sending::Text;
+        statement.sending = StatementProtocol::Text;
         self.add(steps, statement, Row::NewTable, 1);
     }
 

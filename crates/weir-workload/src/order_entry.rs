@@ -45,7 +45,8 @@ pub(crate) fn table_sizes(workload: &OrderEntryWorkload) -> Vec<TableSize> {
     tables.map(size).collect()
 }
 
-/// Its statements, as a script without transactions: what these ask depends on what was answered.
+/// Returns its statements, as a script without transactions: their requests depend on earlier
+/// answers.
 pub(crate) fn script() -> Script {
     Script::of_statements(queries::statements())
 }

@@ -1,7 +1,7 @@
 //! Rows as the server takes them: multi-row inserts, as text or prepared, or lines of `LOAD DATA`.
 
 use crate::order_entry::Cursor;
-use crate::table::Filling;
+use crate::table::RowSource;
 use crate::{Rng, Table, Value, ValueKind, put_integer};
 
 /// Writes a table's rows, one after the other.
@@ -100,14 +100,14 @@ impl<'a> RowWriter<'a> {
     pub fn values(&mut self, row: u64, mut take: impl FnMut(usize, Option<Value<'_>>)) {
         let mut rng: Rng = self.table.rng_of_row(self.seed, row);
         match &self.table.filling {
-            Filling::Drawn(generators) => {
+            RowSource::Drawn(generators) => {
                 for (position, generator) in generators.iter().enumerate() {
                     let drawer = Table::drawer(row);
                     let value = generator.draw(drawer, &mut rng, &mut self.scratch);
                     take(position, Some(value));
                 }
             }
-            Filling::OrderEntry(maker) => {
+            RowSource::OrderEntry(maker) => {
                 let scratch = &mut self.scratch;
                 maker.row(row, &mut self.cursor, rng, scratch, &mut take);
             }

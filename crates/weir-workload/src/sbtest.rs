@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use weir_model::{Distribution, SysbenchWorkload, WorkloadName};
 
-use crate::table::{Filling, Table, table_name};
+use crate::table::{RowSource, Table, table_name};
 use crate::{C_BYTES, Generator, Keys, Lines, PAD_BYTES, WorkloadError};
 
-/// How sysbench's tables are made.
+/// Options of sysbench's tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableOptions {
     /// Number of tables.
@@ -25,7 +25,7 @@ pub struct TableOptions {
     pub auto_increment: bool,
     /// An ordinary index on `id` in place of the primary key.
     pub secondary_key: bool,
-    /// What stands at the end of the statement that makes a table.
+    /// Text at the end of the statement that makes a table.
     pub table_options: String,
 }
 
@@ -83,7 +83,7 @@ fn table(options: &TableOptions, number: u32, keys: &Keys, lines: Option<&Arc<Li
         number,
         create: create(options, number, lines.is_some()),
         columns,
-        filling: Filling::Drawn(generators),
+        filling: RowSource::Drawn(generators),
         rows: options.rows,
         indexes,
         slices: Vec::new(),

@@ -1,6 +1,6 @@
 //! A workload as what a driver does: kinds of transactions, each a list of steps.
 
-use super::{Generator, Rng, Sending, Statement};
+use super::{Generator, Rng, Statement, StatementProtocol};
 use crate::WorkloadError;
 
 /// A workload, ready to be driven.
@@ -19,11 +19,11 @@ pub struct Script {
 /// A kind of transaction.
 #[derive(Debug, Clone)]
 pub struct Transaction {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
-    /// How often it comes, in proportion to the others.
+    /// Weight: its frequency in proportion to the others.
     pub weight: u32,
-    /// Its steps, in order; never empty.
+    /// Steps of the transaction, in order; never empty.
     pub steps: Vec<Step>,
     /// It opens a transaction of the server, to be rolled back when a statement fails.
     pub is_explicit: bool,
@@ -111,7 +111,7 @@ impl Script {
     /// Sends every statement as text, with its values as literals.
     pub fn send_as_text(&mut self) {
         for statement in &mut self.statements {
-            statement.sending = Sending::Text;
+            statement.sending = StatementProtocol::Text;
         }
     }
 
@@ -123,7 +123,7 @@ impl Script {
 
     /// Statements that a connection prepares for it, each on each of its tables.
     pub fn prepared_statements(&self) -> u64 {
-        let is_prepared = |statement: &&Statement| statement.sending == Sending::Prepared;
+        let is_prepared = |statement: &&Statement| statement.sending == StatementProtocol::Prepared;
         let statements = self.statements.iter().filter(is_prepared);
         statements
             .map(|statement| u64::from(statement.tables))
@@ -138,7 +138,7 @@ impl Script {
         rng.choose_by_weight(&self.weight_up_to)
     }
 
-    /// Whether its connections fill tables of their own.
+    /// Returns true if its connections fill tables of their own.
     pub fn is_bulk(&self) -> bool {
         let first = self.transactions.first();
         first.is_some_and(|first| matches!(first.steps[..], [Step::Bulk]))

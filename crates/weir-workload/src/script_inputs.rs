@@ -1,6 +1,6 @@
-//! What a script depends on beside its workload.
+//! Inputs of a script beside its workload.
 
-/// What a script depends on beside its workload.
+/// Inputs of a script beside its workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptInputs {
     /// Number of tables, if the workload does not say itself.

@@ -7,9 +7,9 @@ use super::{Generator, ValueKind, table_name};
 /// Stands for the table's name in a statement that each table has.
 const TABLE: &str = "{table}";
 
-/// How a statement is sent.
+/// Protocol by which a statement is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sending {
+pub enum StatementProtocol {
     /// Prepared on each connection; as text if the server can't prepare it and it has no
     /// parameters.
     Prepared,
@@ -20,19 +20,19 @@ pub enum Sending {
 /// A statement of a workload.
 #[derive(Debug, Clone)]
 pub struct Statement {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
-    /// Its text, with `{table}` for the table if there are several.
+    /// Text, with `{table}` for the table if there are several.
     sql: String,
     /// Tables that it exists for; 1 if it names its table itself.
     pub tables: u32,
     /// The values of its question marks, in order.
     pub parameters: Vec<Parameter>,
-    /// How it goes to the server.
-    pub sending: Sending,
+    /// Protocol by which it is sent.
+    pub sending: StatementProtocol,
 }
 
-/// Where a parameter's value comes from.
+/// Source of a parameter's value.
 #[derive(Debug, Clone)]
 pub enum Parameter {
     /// The transaction's value of this number, which is of this kind.
@@ -44,7 +44,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// What its values are.
+    /// Returns the type of its values.
     pub fn kind(&self) -> ValueKind {
         match self {
             Self::Slot(_, kind) => *kind,
@@ -67,7 +67,7 @@ impl Statement {
             sql: sql.into(),
             tables,
             parameters,
-            sending: Sending::Prepared,
+            sending: StatementProtocol::Prepared,
         }
     }
 
@@ -76,7 +76,7 @@ impl Statement {
         Self::on_tables(name, sql, 1, Vec::new())
     }
 
-    /// Its text for a table, counted from 0.
+    /// Returns its text for a table, counted from 0.
     pub fn sql(&self, table: u32) -> String {
         self.sql.replace(TABLE, &table_name(table + 1))
     }
@@ -91,7 +91,7 @@ impl Statement {
         self.parameters.iter().map(Parameter::kind).collect()
     }
 
-    /// Whether it opens a transaction.
+    /// Returns true if it opens a transaction.
     pub fn opens_transaction(&self) -> bool {
         StatementText::read(&self.sql).opens_transaction()
     }

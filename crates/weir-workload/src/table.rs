@@ -14,17 +14,17 @@ pub fn table_name(number: u32) -> String {
 /// A table that is made and filled.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
-    /// Its number in its workload, from 1: tables of one workload differ in their rows.
+    /// Number in its workload, from 1: tables of one workload differ in their rows.
     pub number: u32,
     /// Makes it, without what is built after the rows.
     pub create: String,
     /// Names of the columns that are filled, in order.
     pub columns: Vec<String>,
-    /// Where their values come from.
-    pub filling: Filling,
-    /// How many it is filled with.
+    /// Source of the values.
+    pub filling: RowSource,
+    /// Number of rows that it is filled with.
     pub rows: u64,
     /// Secondary indexes, which are built after the rows: what stands after `ADD` in
     /// `ALTER TABLE t ADD INDEX name (columns)`.
@@ -33,9 +33,9 @@ pub struct Table {
     pub slices: Vec<Slice>,
 }
 
-/// Where the values of a table's rows come from.
+/// Source of the values of a table's rows.
 #[derive(Debug, Clone)]
-pub enum Filling {
+pub enum RowSource {
     /// Each column draws its own.
     Drawn(Vec<Generator>),
     /// Rows of order entry, whose values belong together.
@@ -47,14 +47,14 @@ pub enum Filling {
 pub struct Slice {
     /// The number of its first row.
     pub first: u64,
-    /// How many it has.
+    /// Number of rows.
     pub rows: u64,
-    /// What stands after `WHERE` to find them.
+    /// Condition after `WHERE` to find them.
     pub condition: String,
 }
 
 impl Table {
-    /// Its name in a statement.
+    /// Returns its name in a statement.
     pub fn identifier(&self) -> String {
         identifier(&self.name)
     }
@@ -71,7 +71,7 @@ impl Table {
         seeded(seed, (u64::from(self.number) << 32) + row)
     }
 
-    /// Who draws the values of a row.
+    /// Returns the drawer of a row's values.
     pub fn drawer(row: u64) -> Drawer {
         Drawer { connection: 0, row }
     }

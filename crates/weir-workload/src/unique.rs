@@ -52,7 +52,7 @@ impl Unique {
         Self { least, ..self }
     }
 
-    /// How many places there are to begin at.
+    /// Returns the number of places to begin at.
     pub fn arcs(&self) -> u64 {
         if self.span >= Self::ARCS * Self::ARC_MIN {
             Self::ARCS

@@ -54,7 +54,7 @@ fn words(line: &str) -> Option<Vec<String>> {
     is_weir.then_some(words)
 }
 
-/// Whether a whole command is understood.
+/// Checks that a whole command is understood.
 fn check(words: &[String]) -> Result<(), String> {
     let parsed = match Cli::try_parse_from(words) {
         Ok(parsed) => parsed,
@@ -102,7 +102,7 @@ fn check_load(arguments: &[String]) -> Result<(), String> {
     understood.map_err(|error| error.to_string())
 }
 
-/// Whether a mention in running text is understood as far as it goes: its options and commands exist.
+/// Checks that a mention in running text is understood as far as it goes: its options and commands exist.
 fn check_mention(text: &str) -> Result<(), String> {
     let Some(words) = words(text) else {
         return Ok(());
@@ -127,7 +127,7 @@ fn check_mention(text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether only something is missing, or stands as `N`.
+/// Returns true if only something is missing, or stands as `N`.
 fn is_incomplete(kind: ErrorKind) -> bool {
     matches!(
         kind,

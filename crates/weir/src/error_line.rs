@@ -2,7 +2,7 @@
 
 /// The error with its causes, without the system's numbers of errors, whose words stand beside them. A cause that the
 /// error names already is left out, also if it only adds a number.
-pub(crate) fn of(error: &anyhow::Error) -> String {
+pub(crate) fn error_line(error: &anyhow::Error) -> String {
     let mut line = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         let words = cause.rsplit_once(": ").map_or(&*cause, |(_, words)| words);
@@ -45,7 +45,7 @@ mod tests {
         let missing = io::Error::from_raw_os_error(2);
         let error = anyhow::Error::from(missing).context("cannot read study `a.toml`");
         assert_eq!(
-            of(&error),
+            error_line(&error),
             "cannot read study `a.toml`: No such file or directory"
         );
         assert_eq!(
@@ -66,7 +66,7 @@ mod tests {
             .context("cannot read result `a` (file is not a database); give a folder")
             .unwrap_err();
         assert_eq!(
-            of(&error),
+            error_line(&error),
             "cannot read result `a` (file is not a database); give a folder"
         );
     }

@@ -27,7 +27,7 @@ use weir_load::LoadError;
 
 use crate::cli::{Cli, Command, DriveCommand, LoadArguments};
 
-/// How a command ended; the numbers are the contract of `weir --help`.
+/// Outcome of a command; the numbers are the contract of `weir --help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// Done.
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Code(code)) => ExitCode::from(code),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {
-            eprintln!("weir: {}", error_line::of(&error));
+            eprintln!("weir: {}", error_line::error_line(&error));
             exit_code(&error)
         }
     }
@@ -123,7 +123,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether a user sees what it prints, and it does not tell of changed settings by itself.
+/// Returns true if a user sees its output, and it does not report changed settings by itself.
 fn is_of_a_user(command: &Command) -> bool {
     match command {
         Command::Clean(_)

@@ -9,10 +9,11 @@ use anstream::{AutoStream, ColorChoice};
 use anyhow::{Context, bail};
 
 const CANNOT_WRITE: &str = "cannot write to standard output";
-/// Why the first text that could not be written was lost.
+/// Reason that the first text that could not be written was lost.
 static LOST: OnceLock<String> = OnceLock::new();
 
-/// Whether text on standard output has colours: by `--color`, else by `NO_COLOR`, `CLICOLOR_FORCE` and the terminal.
+/// Returns true if text on standard output has colours: by `--color`, else by `NO_COLOR`, `CLICOLOR_FORCE` and the
+/// terminal.
 pub(crate) fn is_colored() -> bool {
     AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }

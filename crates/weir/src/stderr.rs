@@ -1,5 +1,5 @@
-//! What goes to standard error, in one place: the macros of this module stand in the way of the standard library's,
-//! which panic where the reader is gone. A proxy must not end because its terminal was closed.
+//! Output to standard error, in one place. The macros of this module stand in the way of the standard library's, which
+//! panic where the reader is gone. A proxy must not end because its terminal was closed.
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! What predictions cost: `make bench-predict`. Prints a line per figure and writes JSON.
+//! Cost of predictions: `make bench-predict`. Prints a line per figure and writes JSON.
 
 #![allow(clippy::print_stdout)] // a program
 

@@ -1,4 +1,4 @@
-//! What the probes cost: all of them once a second against none, interleaved, on a real server.
+//! Cost of the probes: all of them once a second against none, interleaved, on a real server.
 //!
 //! `cargo run --release -p weir-lab --bin bench_probes -- mysql 20`: CPU of this process and of the server
 //! with idle connections, then the throughput of `SELECT ?`, in as many pairs of phases. The order changes

@@ -1,4 +1,4 @@
-//! How long data take to be made, and to be restored from a snapshot: `bench_restore FOLDER [TABLES ROWS]`.
+//! Time to make data, and to restore them from a snapshot: `bench_restore FOLDER [TABLES ROWS]`.
 //!
 //! Both flavours, everything in FOLDER, which says on which file system. Prints JSON; `scripts/bench-restore.sh`
 //! runs it on a file system with reflinks and on one without.

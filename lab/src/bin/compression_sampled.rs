@@ -1,4 +1,4 @@
-//! How right the sampled estimate of compression is, and what it costs, on real data.
+//! Accuracy of the sampled estimate of compression, and its cost, on real data.
 //!
 //! `cargo run --release -p weir-lab --bin compression_sampled -- TABLE.ibd ...` writes the pages of
 //! each file in random order, 10,000 a second as a busy server does, for 5 seconds: once through the

@@ -31,13 +31,13 @@ impl Cell {
     }
 
     fn row(&self, name: &str) -> String {
-        let tally = Tally::of(&self.states);
+        let tally = Tally::count(&self.states);
         let recovery: Vec<String> = tally
             .recovery
             .iter()
             .map(|(outcome, states)| format!("{outcome} {states}"))
             .collect();
-        let control = Tally::of(&self.controls).damaged;
+        let control = Tally::count(&self.controls).damaged;
         let control = if self.is_own_control {
             "itself".to_owned()
         } else {
@@ -63,7 +63,7 @@ impl Cell {
         )
     }
 
-    /// What the damaged states were damaged by, in the server's words, with how many there were.
+    /// Returns the damage of the damaged states, in the server's words, with the number of states.
     fn words(&self) -> BTreeMap<String, u32> {
         let mut counted = BTreeMap::new();
         for state in &self.states {

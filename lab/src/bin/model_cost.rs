@@ -1,4 +1,4 @@
-//! What the model itself costs: nanoseconds of processor time for each operation, by profile.
+//! Cost of the model itself: nanoseconds of processor time for each operation, by profile.
 //!
 //! `cargo run --release -p weir-lab --bin model_cost [-- PROFILE ...]`: random 16 KiB
 //! operations at queue depth 32 in virtual time, 70 % of them reads, over 8 GB of data on a drive of

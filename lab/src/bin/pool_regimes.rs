@@ -1,4 +1,4 @@
-//! What a live server's pool misses beside what the models say, for each distribution of keys, pool
+//! Misses of a live server's pool beside those of the models, for each distribution of keys, pool
 //! size and `innodb_old_blocks_time`.
 //!
 //! One table, point selects, data in the temporary directory: `TMPDIR=/dev/shm` makes reads as fast
@@ -61,7 +61,7 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     for flavor in &options.flavor {
         let flavor: Flavor = serde_json::from_value(json!(flavor))?;
-        let table = Prepared::new(flavor, options.rows)?;
+        let table = PreparedTable::new(flavor, options.rows)?;
         eprintln!("{flavor:?}: {}", table.leaves);
         for distribution in &options.distribution {
             let distribution: DistributionName = serde_json::from_value(json!(distribution))?;
@@ -83,14 +83,14 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// A data directory with the filled table.
-struct Prepared {
+struct PreparedTable {
     binary: ServerBinary,
     directory: TempDir,
     rows: u64,
     leaves: serde_json::Value,
 }
 
-impl Prepared {
+impl PreparedTable {
     fn new(flavor: Flavor, rows: u64) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir()?;
         let binary = weir_testing::binary(flavor);
@@ -151,7 +151,7 @@ fn leaves(server: &PrivateServer) -> anyhow::Result<serde_json::Value> {
 /// One measurement.
 struct Cell<'a> {
     options: &'a Options,
-    table: &'a Prepared,
+    table: &'a PreparedTable,
     distribution: DistributionName,
     pool: Bytes,
     old_blocks_time_ms: u32,
@@ -166,9 +166,9 @@ impl Cell<'_> {
             ("innodb_old_blocks_time", &time),
         ])?;
         self.load(&server, self.options.warmup)?;
-        let before = Counters::of(&server)?;
+        let before = Counters::read(&server)?;
         let (transactions, per_s) = self.load(&server, self.options.measure)?;
-        let after = Counters::of(&server)?;
+        let after = Counters::read(&server)?;
         server.kill();
         let per_transaction =
             |name| (after.value(name) - before.value(name)) / transactions.max(1.0);
@@ -252,7 +252,7 @@ fn popularity(distribution: Distribution, rows: u64, flavor: Flavor) -> anyhow::
 struct Counters(BTreeMap<String, String>);
 
 impl Counters {
-    fn of(server: &PrivateServer) -> anyhow::Result<Self> {
+    fn read(server: &PrivateServer) -> anyhow::Result<Self> {
         let mut counters = server.status()?;
         let mut connection = weir_testing::connect(&server.endpoint());
         let young: Option<(u64, u64)> = connection

@@ -4,7 +4,7 @@ import { fold, h, prose, s } from "../dom";
 import { figure } from "../figure";
 import { forest } from "../forest";
 import { count, sentence } from "../format";
-import type { Answer, Page, Ranked } from "../page";
+import type { Answer, Page, RankedFindings } from "../page";
 import { runsOf } from "../series";
 import { show, type Column } from "../table";
 import { throughput } from "../throughput";
@@ -33,8 +33,8 @@ export function answerList(answers: readonly Answer[]): HTMLElement[] {
 }
 
 /** What refused an answer and what could change one, a line for each rule. */
-export function rankedList(ranked: Ranked): HTMLElement[] {
-  const group = (title: string, kind: string, lines: Ranked["refused"]): HTMLElement[] =>
+export function rankedList(ranked: RankedFindings): HTMLElement[] {
+  const group = (title: string, kind: string, lines: RankedFindings["refused"]): HTMLElement[] =>
     lines.length === 0
       ? []
       : [

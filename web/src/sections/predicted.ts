@@ -4,7 +4,7 @@ import { h } from "../dom";
 import { figure } from "../figure";
 import { gibibytes, number, sentence, tick } from "../format";
 import { lineFigure, type Line } from "../lines";
-import type { Page, Predicted } from "../page";
+import type { Page, PredictedThroughput } from "../page";
 import { show, type Column } from "../table";
 import { section } from "./section";
 
@@ -15,7 +15,7 @@ export function predicted(page: Page): HTMLElement | null {
   return section("predicted", "What would others do?", ...page.predicted.map((pools) => predictedFigure(page, pools)));
 }
 
-function predictedFigure(page: Page, pools: Predicted): HTMLElement {
+function predictedFigure(page: Page, pools: PredictedThroughput): HTMLElement {
   const title = `Predicted throughput against buffer pool, ${pools.title}`;
   return h(
     "div",
@@ -37,7 +37,7 @@ function predictedFigure(page: Page, pools: Predicted): HTMLElement {
   );
 }
 
-function lines(pools: Predicted): Line[] {
+function lines(pools: PredictedThroughput): Line[] {
   const curves = pools.drives.map(({ drive, points }) => ({
     label: drive,
     small: true,
@@ -63,7 +63,7 @@ function lines(pools: Predicted): Line[] {
   return [...curves, ...measured.filter(({ points }) => points.length > 0)];
 }
 
-function columns(pools: Predicted): Column[] {
+function columns(pools: PredictedThroughput): Column[] {
   const rows = pools.drives.flatMap(({ drive, points }) => points.map((point) => ({ drive, ...point })));
   return [
     { title: "Drive", values: rows.map(({ drive }) => drive) },

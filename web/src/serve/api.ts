@@ -1,11 +1,11 @@
 // How the server is asked (crates/weir-serve/src/api.rs). The types of its answers are made of Weir's, and server and page
 // are one program, so that answers are taken as they are.
 
-import type { Compared, RunPage, Runs } from "../types";
-import type { Live, Refused as Refusal, Results, Session, Studies } from "./types";
+import type { ComparisonAnswer, RunPage, Runs } from "../types";
+import type { Live, ErrorBody, Results, Session, Studies } from "./types";
 
-export type { Compared, RunLine, RunPage } from "../types";
-export type { Live, Running, Study, Summary } from "./types";
+export type { ComparisonAnswer, RunLine, RunPage } from "../types";
+export type { Live, LiveStudy, Study, Summary } from "./types";
 
 /** A request that the server refused, with its words. */
 export class Refused extends Error {
@@ -20,7 +20,7 @@ export class Refused extends Error {
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(path, init);
   if (!response.ok) {
-    const body = (await response.json().catch(() => null)) as Refusal | null;
+    const body = (await response.json().catch(() => null)) as ErrorBody | null;
     throw new Refused(response.status, body?.error ?? `the server answered ${response.status}`);
   }
   return response;
@@ -45,7 +45,7 @@ export const api = {
   studies: () => read<Studies>("/api/studies"),
   runs: (result: string) => read<Runs>(`/api/runs?${query({ result })}`),
   run: (parameters: Record<string, string | number>) => read<RunPage>(`/api/run?${query(parameters)}`),
-  compare: (a: string, b: string) => read<Compared>(`/api/compare?${query({ a, b })}`),
+  compare: (a: string, b: string) => read<ComparisonAnswer>(`/api/compare?${query({ a, b })}`),
   start: (name: string) => post("/api/studies/start", { study: name }),
   stop: () => post("/api/studies/stop", {}),
   login: async (token: string): Promise<void> => {

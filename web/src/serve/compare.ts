@@ -3,7 +3,7 @@
 import { h, prose } from "../dom";
 import { forest } from "../forest";
 import { answerList, rankedList } from "../sections/answers";
-import { api, type Compared } from "./api";
+import { api, type ComparisonAnswer } from "./api";
 
 export async function compareView(parameters: URLSearchParams): Promise<HTMLElement> {
   const a = parameters.get("a") ?? "";
@@ -11,7 +11,7 @@ export async function compareView(parameters: URLSearchParams): Promise<HTMLElem
   return draw(a, b, await api.compare(a, b));
 }
 
-function draw(a: string, b: string, compared: Compared): HTMLElement {
+function draw(a: string, b: string, compared: ComparisonAnswer): HTMLElement {
   return h(
     "section",
     { id: "compare", "aria-labelledby": "compare-title" },

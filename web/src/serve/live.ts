@@ -5,7 +5,7 @@ import { curvePanel, type Panel, type PanelData } from "../curves";
 import { h } from "../dom";
 import { count, integer, moment, NOTHING, number } from "../format";
 import { show, table } from "../table";
-import { api, Refused, type Live, type Running, type Study } from "./api";
+import { api, Refused, type Live, type LiveStudy, type Study } from "./api";
 
 /** The section, and what takes in the next message of the server. */
 export function liveView(studies: readonly Study[]): { element: HTMLElement; update: (live: Live) => void } {
@@ -121,7 +121,7 @@ class Card {
     this.element.append(this.head, this.now, this.limits, h("div", { class: "panels" }, ...this.panels.map(({ element }) => element)), this.finished);
   }
 
-  update(running: Running): void {
+  update(running: LiveStudy): void {
     const { run } = running;
     const share = running.runs_total === 0 ? 0 : running.runs_done / running.runs_total;
     const loading = running.step_share === null ? "" : ` (${integer(running.step_share * 100)} %)`;
@@ -163,7 +163,7 @@ class Card {
   }
 }
 
-function finishedTable({ finished }: Running): HTMLElement[] {
+function finishedTable({ finished }: LiveStudy): HTMLElement[] {
   if (finished.length === 0) {
     return [];
   }

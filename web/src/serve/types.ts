@@ -1,6 +1,6 @@
 // Made of Weir's types by `make types`.
 
-export type Finished = { position: number, label: string, repetition: number, queries_per_s: number, latency_ms_p99: number, bottleneck: string, };
+export type ErrorBody = { error: string, };
 
 export type LimitsNow = { bottleneck: string, explanation: string, evidence: string, };
 
@@ -8,7 +8,7 @@ export type Live = {
 /**
  * Studies that run in the library's folder, wherever they were started.
  */
-running: Array<Running>, 
+running: Array<LiveStudy>, 
 /**
  * The study that was started here last.
  */
@@ -18,35 +18,35 @@ own: OwnStudy | null,
  */
 results_version: number, };
 
+export type LiveRun = { position: number, label: string, repetition: number, queries_per_s: number, latency_ms_p99: number, bottleneck: string, };
+
+export type LiveStudy = { name: string, 
+/**
+ * True if it was started here and can be stopped here.
+ */
+is_own: boolean, title: string, question: string, started_at: string, step: string, step_share: number | null, runs_done: number, runs_total: number, time_left_s: number, run: Run | null, finished: Array<LiveRun>, };
+
 export type OwnStudy = { study: string, pid: number, is_running: boolean, is_stopping: boolean, 
 /**
- * How it ended, in words.
+ * Ending of the study, in words.
  */
 ended: string | null, 
 /**
- * What it said last.
+ * Last lines of its output.
  */
 lines: Array<string>, };
 
-export type Refused = { error: string, };
-
 export type Results = { 
 /**
- * What tells it from others.
+ * Version that tells it from others.
  */
 version: number, results: Array<Summary>, };
 
 export type Run = { position: number, label: string, repetition: number, seconds: Array<Second>, limits: LimitsNow | null, };
 
-export type Running = { name: string, 
-/**
- * Whether it was started here and can be stopped here.
- */
-is_own: boolean, title: string, question: string, started_at: string, step: string, step_share: number | null, runs_done: number, runs_total: number, time_left_s: number, run: Run | null, finished: Array<Finished>, };
-
 export type Second = { 
 /**
- * Its end, seconds since the measurement began; 0 or less in the warm-up.
+ * End of the second, seconds since the measurement began; 0 or less in the warm-up.
  */
 time_s: number, 
 /**
@@ -78,7 +78,7 @@ name: string, title: string, question: string, };
 
 export type Summary = { 
 /**
- * Its folder, below the library's.
+ * Folder, below the library's.
  */
 name: string, title: string, question: string, server: string, drives: Array<string>, started_at: string, runs: number, runs_planned: number, 
 /**
@@ -86,15 +86,15 @@ name: string, title: string, question: string, server: string, drives: Array<str
  */
 headline: string, verdict: Verdict | null, 
 /**
- * What the first comparison compares; the same in all results of one study.
+ * Name of the first comparison; the same in all results of one study.
  */
 comparison: string, 
 /**
- * Its ratio, and the ends of the 95 % interval.
+ * Ratio, and the ends of the 95 % interval.
  */
 ratio: number | null, ratio_low: number | null, ratio_high: number | null, 
 /**
- * Why it cannot be read.
+ * Reason that it cannot be read.
  */
 problem: string | null, };
 

@@ -1,4 +1,4 @@
-//! What an agent tells of its host.
+//! Facts about its host that an agent reports.
 
 use rustix::process::{Resource, getrlimit};
 use rustix::system::{sysinfo, uname};

@@ -21,16 +21,16 @@ const REVOCABLE: Duration = Duration::from_millis(20);
 /// Longest pause between two looks at whether the run was given up.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What becomes of a run that waits.
+/// Order to a run that waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StartOrder {
     Arm(PartStart),
     Disarm,
 }
 
-/// What a job, a watch or the server of a study tells the agent.
+/// Event of a job, a watch or the server of a study, for the agent.
 pub(super) enum Event {
-    /// Its connections are there, or why not.
+    /// The connections are there, or the reason that they are not.
     Ready {
         reply: Option<Subject>,
         ready: Result<PartReady, String>,
@@ -101,7 +101,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Whether it still waits for its start.
+    /// Sends an order; returns true if it still waits for its start.
     pub(super) fn order(&self, order: StartOrder) -> bool {
         self.orders.send(order).is_ok()
     }

@@ -1,4 +1,4 @@
-//! Whose the agent is: one conductor at a time has it, for loads and tables.
+//! Lease of the agent: one conductor at a time has it, for loads and tables.
 //!
 //! A conductor takes it before its first order and gives it back at its end. One that is not heard any more loses it.
 

@@ -1,4 +1,4 @@
-//! What a conductor orders, as far as the agent's owner allows it.
+//! Orders of a conductor, as far as the agent's owner allows them.
 
 use nkeys::XKey;
 use weir_load::PlanMessage;
@@ -6,11 +6,11 @@ use weir_model::Secret;
 use weir_process::{instant_at, monotonic_ns};
 
 use super::job::{Job, StartOrder};
-use super::preparing::Preparing;
+use super::prepare_job::PrepareJob;
 use super::watch::Watch;
 use super::{Agent, delivery, refused};
 use crate::allowance::Permission;
-use crate::messages::{Answer, Assignment, Sealed, WatchOrder};
+use crate::messages::{Answer, Assignment, SealedPassword, WatchOrder};
 use crate::prepare_message::PrepareMessage;
 
 /// An order to begin must come so long before.
@@ -67,7 +67,7 @@ impl Agent<'_> {
         let authority = assignment.authority.arrive(&mut plan.endpoint.tls);
         let authority = authority.map_err(refused)?;
         on_event(&format!("run {}: making tables", assignment.run));
-        let preparing = Preparing::start(assignment.run, (plan, authority), writes_replicas);
+        let preparing = PrepareJob::start(assignment.run, (plan, authority), writes_replicas);
         self.preparing = Some(preparing.map_err(refused)?);
         Ok(())
     }
@@ -145,7 +145,7 @@ impl Agent<'_> {
         ))
     }
 
-    pub(super) fn open(&self, password: &Sealed) -> Result<Secret, String> {
+    pub(super) fn open(&self, password: &SealedPassword) -> Result<Secret, String> {
         let failed =
             |error: nkeys::error::Error| format!("the password cannot be opened ({error})");
         let sender = XKey::from_public_key(&password.sealed_by).map_err(failed)?;

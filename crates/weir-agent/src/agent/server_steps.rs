@@ -1,8 +1,8 @@
-//! What a conductor orders of this host's servers, as far as the agent's owner allows it.
+//! Orders of a conductor to this host's servers, as far as the agent's owner allows them.
 
 use async_nats::Subject;
 
-use super::serving::{Serving, Told};
+use super::hosted_session::{HostedSession, StepReply};
 use super::watch::Watch;
 use super::{Agent, refused};
 use crate::allowance::Permission;
@@ -18,8 +18,8 @@ impl Agent<'_> {
         on_event: &mut dyn FnMut(&str),
     ) -> Option<Vec<u8>> {
         match self.take_step(order, reply, on_event) {
-            Ok(Told::Now(answer)) => Some(answer),
-            Ok(Told::Later) => None,
+            Ok(StepReply::Now(answer)) => Some(answer),
+            Ok(StepReply::Later) => None,
             Err(answer) => Some(json(&answer)),
         }
     }
@@ -30,7 +30,7 @@ impl Agent<'_> {
         order: ServeOrder,
         reply: Option<Subject>,
         on_event: &mut dyn FnMut(&str),
-    ) -> Result<Told, Answer> {
+    ) -> Result<StepReply, Answer> {
         if order.version != self.options.version {
             return Err(self.other_version(&order.version));
         }
@@ -42,7 +42,7 @@ impl Agent<'_> {
         if matches!(order.step, ServerStep::Open { .. }) && self.serving.is_none() {
             let role = self.options.server_role.clone();
             let role = role.ok_or_else(|| refused("it has no folder for servers".to_owned()))?;
-            let serving = Serving::start(order.session.clone(), role, self.events.clone());
+            let serving = HostedSession::start(order.session.clone(), role, self.events.clone());
             self.serving = Some(serving.map_err(refused)?);
             on_event("a study has its server on this host");
         }
@@ -73,7 +73,7 @@ impl Agent<'_> {
         None
     }
 
-    fn of_session(&mut self, session: &str) -> Option<&mut Serving> {
+    fn of_session(&mut self, session: &str) -> Option<&mut HostedSession> {
         self.serving
             .as_mut()
             .filter(|serving| serving.session == session)

@@ -11,7 +11,7 @@ use weir_process::monotonic_ns;
 use weir_server::FoundServer;
 
 use super::job::Event;
-use crate::messages::{Answer, ProcessId, Sample, WatchOrder, Watched};
+use crate::messages::{ActiveWatch, Answer, ProcessId, Sample, WatchOrder};
 
 /// A watch without a question for so long is over: its conductor is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Watch {
     id: String,
     questions: Sender<Option<Subject>>,
-    /// Whether it was asked: one that only found the server is not worth a word.
+    /// True if it was asked: one that only found the server is not worth a message.
     is_read: bool,
 }
 
@@ -30,7 +30,7 @@ impl Watch {
         order: &WatchOrder,
         own: &ProcessId,
         events: UnboundedSender<Event>,
-    ) -> Result<(Self, Watched), String> {
+    ) -> Result<(Self, ActiveWatch), String> {
         let FoundServer { pid, data_dir } = order.server.find()?;
         let data = data_dir.as_deref();
         let device = data.and_then(weir_probe::block_device);
@@ -42,7 +42,7 @@ impl Watch {
             readings: Readings::default(),
         };
         let watch = Self::spawn(figures, events)?;
-        let watched = Watched {
+        let watched = ActiveWatch {
             watch: watch.id.clone(),
             device,
             states,
@@ -95,7 +95,7 @@ impl Watch {
         self.is_read
     }
 
-    /// Whether the answer will come.
+    /// Asks for figures; returns true if the answer will come.
     pub(super) fn ask(&mut self, reply: Option<Subject>) -> bool {
         self.is_read = true;
         self.questions.send(reply).is_ok()
@@ -119,7 +119,7 @@ fn answer(
     }
 }
 
-/// What is read.
+/// Figures that are read.
 struct Figures {
     /// Without it there is no sample.
     first: Box<dyn Probe>,

@@ -13,7 +13,7 @@ pub(crate) const SERVER_NAME: &str = "weir-bus";
 pub struct Certificates {
     /// The authority that clients trust; its key is thrown away.
     pub authority: String,
-    /// What the server shows.
+    /// Certificate of the server.
     pub certificate: String,
     /// The key of that.
     pub key: String,

@@ -18,9 +18,9 @@ pub(crate) struct Member {
 pub(crate) struct Configuration<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
-    /// Where keys are, as the server sees it.
+    /// Folder of the keys, as the server sees it.
     pub(crate) folder: &'a Path,
-    /// Where it stores.
+    /// Folder of the server's store.
     pub(crate) store: &'a Path,
     pub(crate) subjects: &'a Subjects,
     pub(crate) conductor: &'a Member,

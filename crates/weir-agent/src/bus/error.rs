@@ -1,11 +1,11 @@
-//! What can go wrong with a bus.
+//! Errors of a bus.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 use weir_process::PathError;
 
-/// Why a bus could not be started or joined.
+/// Reason that a bus could not be started or joined.
 #[derive(Debug, Error)]
 pub enum BusError {
     /// There is no `nats-server` that can be used.
@@ -13,25 +13,25 @@ pub enum BusError {
         "nats-server: {why}; run scripts/install-mysql.sh --nats, or put version 2.10 or later into PATH"
     )]
     Program {
-        /// What was found.
+        /// Problem.
         why: String,
     },
     /// The server did not begin to listen.
     #[error("nats-server at {address}: not started ({why}); see {log}")]
     NotStarted {
-        /// Where it was to listen.
+        /// Address at which it was to listen.
         address: String,
-        /// Its last words, or that there were none.
+        /// Last words of the server, or a note that there were none.
         why: String,
-        /// Its log.
+        /// Log of the server.
         log: PathBuf,
     },
     /// An address that no bus can have.
     #[error("address {address}: {why}; give another HOST:PORT, such as 10.0.0.5:4222")]
     Address {
-        /// What was given.
+        /// Address that was given.
         address: String,
-        /// What is wrong with it.
+        /// Problem of the address.
         why: String,
     },
     /// A name that no agent can have.
@@ -39,15 +39,15 @@ pub enum BusError {
         "agent {name}: the name has other characters than a-z, 0-9 and `-`; choose another one"
     )]
     Name {
-        /// What was given.
+        /// Name that was given.
         name: String,
     },
     /// A file that is no join file, or one of another version.
     #[error("join file {path}: {why}; `weir bus up` of this version writes one")]
     JoinFile {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         why: String,
     },
     /// Keys or certificates could not be made.
@@ -61,9 +61,9 @@ pub enum BusError {
         "bus at {address}: {why}; look whether `weir bus up` runs there and the join file is its own"
     )]
     Connect {
-        /// Where.
+        /// Address of the bus.
         address: String,
-        /// Why.
+        /// Reason.
         why: String,
     },
     /// A file or folder.

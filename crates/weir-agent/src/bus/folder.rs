@@ -33,11 +33,11 @@ impl Folder {
     }
 
     /// The one at `path`.
-    pub fn of(path: &Path) -> Self {
+    pub fn at_path(path: &Path) -> Self {
         Self::at(Some(path))
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -145,7 +145,7 @@ impl Folder {
             port,
             folder: &self.path,
             store: &self.path.join("store"),
-            subjects: &Subjects::of(&conductor.crew),
+            subjects: &Subjects::new(&conductor.crew),
             conductor: &member(CONDUCTOR)?,
             agents: &agents,
         };

@@ -1,4 +1,4 @@
-//! What a process needs to join a bus.
+//! Data that a process needs to join a bus.
 
 use std::fmt;
 use std::fs;
@@ -87,6 +87,6 @@ impl JoinFile {
 
     /// Names of what travels.
     pub fn subjects(&self) -> Subjects {
-        Subjects::of(&self.crew)
+        Subjects::new(&self.crew)
     }
 }

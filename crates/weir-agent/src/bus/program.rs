@@ -1,4 +1,4 @@
-//! Where `nats-server` is.
+//! Search for `nats-server`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -15,12 +15,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Pause between two looks at whether it listens.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How a bus is started.
+/// Options of a bus.
 #[derive(Debug, Clone)]
 pub struct BusOptions {
-    /// Where it listens: host and port; port 0 is a free one.
+    /// Address at which it listens: host and port; port 0 is a free one.
     pub listen: String,
-    /// Where agents reach it, if not there: host, or host and port.
+    /// Address for agents, if another one: host, or host and port.
     pub address: Option<String>,
     /// Names of the agents that get keys, beside those that have some.
     pub agents: Vec<String>,
@@ -74,12 +74,12 @@ impl Bus {
         Ok(bus)
     }
 
-    /// Where it listens, with the port that it has.
+    /// Returns the address at which it listens, with the port that it has.
     pub fn listens_at(&self) -> &str {
         &self.listens_at
     }
 
-    /// Where agents reach it.
+    /// Returns the address for agents.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -89,7 +89,7 @@ impl Bus {
         self.child.id()
     }
 
-    /// Whether it has ended by itself.
+    /// Returns true if it has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }

@@ -12,7 +12,7 @@ pub struct Subjects {
 
 impl Subjects {
     /// Those of a crew.
-    pub fn of(crew: &str) -> Self {
+    pub fn new(crew: &str) -> Self {
         Self {
             prefix: format!("weir.{PROTOCOL}.{crew}"),
             stream: format!("WEIR_{}_RESULT", crew.to_uppercase()),
@@ -34,17 +34,17 @@ impl Subjects {
         format!("{}.clock.{agent}", self.prefix)
     }
 
-    /// What a conductor sends to itself, to hear whether the bus passes on.
+    /// Returns the subject of a conductor's messages to itself, which show that the bus passes on.
     pub fn echo(&self) -> String {
         format!("{}.echo", self.prefix)
     }
 
-    /// What all agents hear.
+    /// Returns the broadcast subject.
     pub fn all(&self) -> String {
         format!("{}.all", self.prefix)
     }
 
-    /// What an agent has counted in a run; both may be `*`.
+    /// Returns the subject of an agent's counts in a run; both may be `*`.
     pub fn result(&self, run: &str, agent: &str) -> String {
         format!("{}.result.{run}.{agent}", self.prefix)
     }
@@ -60,7 +60,7 @@ impl Subjects {
     }
 }
 
-/// Where answers to `name` go: of each its own, so that no key reads another's.
+/// Returns the subject of answers to `name`: of each its own, so that no key reads another's.
 pub(crate) fn inbox_of(name: &str) -> String {
     format!("_INBOX_{name}")
 }

@@ -1,4 +1,4 @@
-//! Who is alive, by a clock that runs only while this host hears what the bus has.
+//! Liveness of agents, by a clock that runs only while this host hears the bus.
 //!
 //! The conductor sends itself messages through the bus. Each one that comes back (an echo) proves that the bus passes
 //! messages on and that this process reads them; the signs of life that the bus had before it have been read. Only
@@ -11,16 +11,16 @@ pub(crate) const LOST_AFTER: Duration = Duration::from_millis(2_250);
 /// After the bus was away, agents have so long to show up again.
 const AFTER_OUTAGE: Duration = Duration::from_secs(3);
 /// An echo proves no more time than this: what was before it may have been a standstill.
-const PROVED_MAX: Duration = Duration::from_millis(200);
+const OBSERVED_MAX: Duration = Duration::from_millis(200);
 
 /// Signs of life of some agents.
 #[derive(Debug)]
 pub(crate) struct Liveness {
     agents: Vec<Signs>,
-    /// When the latest echo came.
+    /// Time of the latest echo.
     echoed: Instant,
-    /// The time that echoes have proved.
-    proved: Duration,
+    /// Time that echoes have shown.
+    observed: Duration,
     /// Until then no agent is judged.
     judged_from: Instant,
     away_since: Option<Instant>,
@@ -30,8 +30,8 @@ pub(crate) struct Liveness {
 #[derive(Debug, Clone)]
 struct Signs {
     last: Instant,
-    /// The time that was proved then.
-    last_proved: Duration,
+    /// Time that was observed then.
+    last_observed: Duration,
     longest: Duration,
 }
 
@@ -40,13 +40,13 @@ impl Liveness {
     pub(crate) fn new(agents: usize, now: Instant) -> Self {
         let signs = Signs {
             last: now,
-            last_proved: Duration::ZERO,
+            last_observed: Duration::ZERO,
             longest: Duration::ZERO,
         };
         Self {
             agents: vec![signs; agents],
             echoed: now,
-            proved: Duration::ZERO,
+            observed: Duration::ZERO,
             judged_from: now,
             away_since: None,
         }
@@ -57,18 +57,18 @@ impl Liveness {
         if let Some(signs) = self.agents.get_mut(agent) {
             signs.longest = signs.longest.max(now.saturating_duration_since(signs.last));
             signs.last = now;
-            signs.last_proved = self.proved;
+            signs.last_observed = self.observed;
         }
     }
 
     /// An echo came, and all signs of life that came before it were heard.
     pub(crate) fn echoed(&mut self, now: Instant) {
         let since = now.saturating_duration_since(self.echoed);
-        self.proved += since.min(PROVED_MAX);
+        self.observed += since.min(OBSERVED_MAX);
         self.echoed = now;
     }
 
-    /// Whether this host reaches the bus.
+    /// Notes that this host reaches the bus, or does not.
     pub(crate) fn bus(&mut self, is_there: bool, now: Instant) {
         if !is_there {
             self.away_since.get_or_insert(now);
@@ -77,24 +77,24 @@ impl Liveness {
         }
     }
 
-    /// How long the bus has been away.
+    /// Returns the time for which the bus has been away.
     pub(crate) fn away(&self, now: Instant) -> Duration {
         self.away_since
             .map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
-    /// The time that echoes have proved.
-    pub(crate) fn proved(&self) -> Duration {
-        self.proved
+    /// Time that echoes have shown.
+    pub(crate) fn observed(&self) -> Duration {
+        self.observed
     }
 
-    /// How long an agent has been silent, if it is lost.
+    /// Returns the time for which an agent has been silent, if it is lost.
     pub(crate) fn lost(&self, agent: usize, now: Instant) -> Option<Duration> {
         if self.away_since.is_some() || now < self.judged_from {
             return None;
         }
         let signs = self.agents.get(agent)?;
-        let is_lost = self.proved.saturating_sub(signs.last_proved) > LOST_AFTER;
+        let is_lost = self.observed.saturating_sub(signs.last_observed) > LOST_AFTER;
         is_lost.then(|| now.saturating_duration_since(signs.last))
     }
 

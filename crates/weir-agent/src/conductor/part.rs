@@ -7,7 +7,7 @@ use crate::clock::Offset;
 
 /// A run of several agents.
 #[derive(Debug)]
-pub struct Conducted {
+pub struct AgentsOutcome {
     /// The whole, as of one process.
     pub outcome: LoadOutcome,
     /// Each agent's part.

@@ -7,7 +7,7 @@ use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 
-use crate::crew::Crew;
+use crate::agent_pool::AgentPool;
 use crate::error::AgentError;
 
 /// Results that no conductor has asked for are kept for so long.
@@ -16,7 +16,7 @@ const MAX_AGE: Duration = Duration::from_hours(24);
 const MAX_BYTES: i64 = 512 << 20;
 /// For so long the server knows a report that comes again.
 const DUPLICATES: Duration = Duration::from_mins(2);
-/// What is delivered and not acknowledged comes again after so long.
+/// Time after which a delivered message that is not acknowledged comes again.
 const REDELIVERED: Duration = Duration::from_secs(5);
 
 /// The reports of one run.
@@ -28,7 +28,7 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) async fn of(crew: &Crew, run: &str) -> Result<Self, AgentError> {
+    pub(crate) async fn subscribe(crew: &AgentPool, run: &str) -> Result<Self, AgentError> {
         let failed = |what: &'static str| {
             move |error: &dyn std::fmt::Display| AgentError::Host {
                 what,
@@ -70,7 +70,7 @@ impl Results {
         })
     }
 
-    /// What comes; the stream ends with the connection, and is asked for again.
+    /// Returns the stream of messages; it ends with the connection, and is asked for again.
     pub(crate) async fn messages(&self) -> Option<pull::Stream> {
         let builder = self.consumer.stream();
         let builder = builder

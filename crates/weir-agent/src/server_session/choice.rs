@@ -1,11 +1,11 @@
-//! Which agent starts the servers of a study.
+//! Choice of the agent that starts the servers of a study.
 
+use crate::agent_pool::AgentPool;
 use crate::allowance::Permission;
-use crate::crew::Crew;
 use crate::error::AgentError;
 use crate::messages::Facts;
 
-impl Crew {
+impl AgentPool {
     /// The agent that `wanted` means and that may start servers.
     pub(super) async fn server_agent(&self, wanted: &str) -> Result<(String, Facts), AgentError> {
         let none = |why: String| AgentError::NoServerRole {

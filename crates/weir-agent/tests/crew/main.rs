@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_agent::bus::{Bus, BusOptions, CONDUCTOR, Folder, JoinFile};
-use weir_agent::{AgentOptions, Allowance, Crew, Permission, ServerRole, serve};
+use weir_agent::{AgentOptions, AgentPool, Allowance, Permission, ServerRole, serve};
 use weir_load::{LoadPlan, NullServer, NullServerBehavior};
 use weir_model::WorkloadName;
 
@@ -38,7 +38,7 @@ impl World {
     /// A bus with join files for so many agents, and no agents yet.
     fn new(agents: u32) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let folder = Folder::of(&directory.path().join("bus"));
+        let folder = Folder::at_path(&directory.path().join("bus"));
         let options = BusOptions {
             listen: "127.0.0.1:0".to_owned(),
             address: None,
@@ -105,12 +105,12 @@ impl World {
         self.agents.clear();
     }
 
-    fn crew(&self) -> Crew {
-        Crew::join(&self.folder.join_file(CONDUCTOR), VERSION).unwrap()
+    fn crew(&self) -> AgentPool {
+        AgentPool::join(&self.folder.join_file(CONDUCTOR), VERSION).unwrap()
     }
 
     /// Waits until so many agents are there.
-    fn crew_of(&self, count: usize) -> Crew {
+    fn crew_of(&self, count: usize) -> AgentPool {
         let crew = self.crew();
         let deadline = Instant::now() + Duration::from_secs(30);
         while crew.members().unwrap().len() < count {

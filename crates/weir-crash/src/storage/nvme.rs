@@ -1,4 +1,4 @@
-//! What an `NVMe` device identifies itself with: the largest write that a power failure does not tear.
+//! Identification of an `NVMe` device: the largest write that a power failure does not tear.
 //!
 //! NVM Express Base Specification 2.0, "Identify command", and NVM Command Set Specification 1.0,
 //! "Identify Controller" (VWC, AWUPF) and "Identify Namespace" (NSFEAT, NAWUPF, NABSPF); asked through
@@ -16,7 +16,7 @@ use weir_model::Bytes;
 const ANSWER: usize = 4096;
 /// The admin command "Identify".
 const IDENTIFY: u8 = 0x06;
-/// What it can be asked for: CNS.
+/// Structure to ask for: CNS.
 const NAMESPACE: u32 = 0;
 const CONTROLLER: u32 = 1;
 const TIMEOUT_MS: u32 = 5_000;
@@ -43,17 +43,17 @@ struct AdminCommand {
 /// `NVME_IOCTL_ADMIN_CMD`.
 const ADMIN_COMMAND: Opcode = opcode::read_write::<AdminCommand>(b'N', 0x41);
 
-/// Whether the device could be asked.
+/// Answer of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nvme {
     /// It answered.
     Identified(NvmeIdentity),
-    /// Why not, in the system's words.
+    /// Reason that it was not asked, in the system's words.
     NotReadable(String),
 }
 
-/// What matters here of its answers.
+/// Relevant fields of its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NvmeIdentity {
     /// AWUPF, or the namespace's own NAWUPF: a write of so many bytes is all there or not at all after a
@@ -67,7 +67,7 @@ pub struct NvmeIdentity {
 
 impl Nvme {
     /// Asks the device with the block device node `node` and the folder `sysfs`; `None`: it is no `NVMe` device.
-    pub(super) fn of(node: &Path, sysfs: &Path) -> Option<Self> {
+    pub(super) fn for_node(node: &Path, sysfs: &Path) -> Option<Self> {
         let namespace = std::fs::read_to_string(sysfs.join("nsid")).ok()?;
         let namespace = namespace.trim().parse().ok()?;
         Some(match identify(node, namespace) {
@@ -104,7 +104,7 @@ fn identify(node: &Path, namespace: u32) -> Result<NvmeIdentity, String> {
     let device = File::open(node).map_err(|error| error.to_string())?;
     let ask = |what, namespace| ask(&device, what, namespace).map_err(|errno| errno.to_string());
     let of_namespace = ask(NAMESPACE, namespace)?;
-    Ok(NvmeIdentity::of(&*ask(CONTROLLER, 0)?, &of_namespace))
+    Ok(NvmeIdentity::parse(&*ask(CONTROLLER, 0)?, &of_namespace))
 }
 
 /// One Identify command.
@@ -128,7 +128,7 @@ fn ask(device: &File, what: u32, namespace: u32) -> Result<Box<[u8; ANSWER]>, Er
 
 impl NvmeIdentity {
     /// Reads the two answers. Sizes are in logical blocks and count from 0.
-    fn of(controller: &[u8; ANSWER], namespace: &[u8; ANSWER]) -> Self {
+    fn parse(controller: &[u8; ANSWER], namespace: &[u8; ANSWER]) -> Self {
         let le16 = |bytes: &[u8; ANSWER], at: usize| {
             u64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
         };
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn sizes_are_counted_from_nothing_in_blocks() {
         let (mut controller, mut namespace) = answers();
-        let identity = NvmeIdentity::of(&controller, &namespace);
+        let identity = NvmeIdentity::parse(&controller, &namespace);
         assert_eq!(identity.power_fail_atomic_bytes, 8 * 4096);
         assert_eq!(
             (identity.boundary_bytes, identity.volatile_cache),
@@ -177,13 +177,13 @@ mod tests {
         );
         // An ordinary drive: a block and no more, and a cache.
         (controller[528], controller[525]) = (0, 1);
-        let identity = NvmeIdentity::of(&controller, &namespace);
+        let identity = NvmeIdentity::parse(&controller, &namespace);
         assert_eq!(identity.power_fail_atomic_bytes, 4096);
         assert!(identity.volatile_cache);
         // The namespace's own values.
         namespace[24] = 2;
         (namespace[36], namespace[44]) = (3, 31);
-        let identity = NvmeIdentity::of(&controller, &namespace);
+        let identity = NvmeIdentity::parse(&controller, &namespace);
         assert_eq!(identity.power_fail_atomic_bytes, 16_384);
         assert_eq!(identity.boundary_bytes, Some(32 * 4096));
     }
@@ -193,9 +193,9 @@ mod tests {
         assert_eq!(size_of::<AdminCommand>(), 72, "as the kernel's");
         assert_eq!(ADMIN_COMMAND, 0xC048_4E41);
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Nvme::of(Path::new("/dev/null"), folder.path()), None);
+        assert_eq!(Nvme::for_node(Path::new("/dev/null"), folder.path()), None);
         std::fs::write(folder.path().join("nsid"), "1\n").unwrap();
-        let found = Nvme::of(Path::new("/dev/null"), folder.path()).unwrap();
+        let found = Nvme::for_node(Path::new("/dev/null"), folder.path()).unwrap();
         let Nvme::NotReadable(why) = &found else {
             panic!("{found:?}");
         };

@@ -1,4 +1,4 @@
-//! Whether completions come when the model says, as a client sees them.
+//! Check that completions come when the model says, as a client sees them.
 
 use std::process::{Child, Command};
 
@@ -68,7 +68,13 @@ pub(crate) fn allowed_ns(service_ns: u64) -> u64 {
     (service_ns / 20).max(10_000)
 }
 
-fn row(service_us: u64, busy: bool, pattern: &str, found: &fio::Found, perfect: Perfect) -> Value {
+fn row(
+    service_us: u64,
+    busy: bool,
+    pattern: &str,
+    found: &fio::FioResult,
+    perfect: Perfect,
+) -> Value {
     let service_ns = service_us * 1000;
     let allowed = allowed_ns(service_ns);
     let early = found.share(|latency| latency + allowed < service_ns);

@@ -11,7 +11,7 @@ use crate::support::Drive;
 pub(crate) const FILE: &str = "fio";
 pub(crate) const FILE_BYTES: usize = 256 << 20;
 
-/// What fio is to do.
+/// Job of fio.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     /// `randread` or `randwrite`.
@@ -23,9 +23,9 @@ pub(crate) struct Job {
     pub(crate) seconds: u32,
 }
 
-/// What it found.
+/// Result of fio.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct FioResult {
     pub(crate) iops: f64,
     pub(crate) mean_us: f64,
     /// Completion latencies, nanoseconds, with how many operations took them.
@@ -39,7 +39,7 @@ pub(crate) fn prepare(drive: &Drive) {
 }
 
 /// Runs `job` on the drive at `mountpoint`.
-pub(crate) fn run(mountpoint: &Path, job: Job) -> Found {
+pub(crate) fn run(mountpoint: &Path, job: Job) -> FioResult {
     let engine = if job.depth == 1 { "psync" } else { "libaio" };
     let output = Command::new("fio")
         .args(["--name=bench", "--direct=1", "--time_based"])
@@ -62,14 +62,14 @@ pub(crate) fn run(mountpoint: &Path, job: Job) -> Found {
     let bins = of_job["clat_ns"]["bins"].as_object().unwrap();
     let bin =
         |(latency, count): (&String, &Value)| (latency.parse().unwrap(), count.as_u64().unwrap());
-    Found {
+    FioResult {
         iops: of_job["iops"].as_f64().unwrap(),
         mean_us: of_job["lat_ns"]["mean"].as_f64().unwrap() / 1e3,
         latencies: bins.iter().map(bin).collect(),
     }
 }
 
-impl Found {
+impl FioResult {
     /// Share of the operations whose latency `is` true of, 0 to 1.
     pub(crate) fn share(&self, is: impl Fn(u64) -> bool) -> f64 {
         let total: u64 = self.latencies.iter().map(|(_, count)| count).sum();

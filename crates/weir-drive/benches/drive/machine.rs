@@ -1,4 +1,4 @@
-//! What this machine takes from any program, so that the drive's figures can be told from its host's.
+//! Time that this machine takes from any program, so that the drive's figures can be told from its host's.
 //!
 //! A thread at real-time priority that does nothing but look at the clock finds the times at which its
 //! processor was taken away: by the kernel's interrupts and, on a virtual machine, by its host. An operation

@@ -1,4 +1,4 @@
-//! What the emulated drive costs and how accurate it is, measured from outside by fio.
+//! Cost and accuracy of the emulated drive, measured from outside by fio.
 //!
 //! `make bench-drive` prints a table and writes JSON. What is compared alternates (A B A B), so
 //! that a change of the machine's mood falls on both. Run it while nothing else runs.

@@ -1,4 +1,4 @@
-//! What the FUSE path costs, and what the model and a trace add to it.
+//! Cost of the FUSE path, of the model and of a trace.
 
 use serde_json::{Value, json};
 use weir_drive::{start_trace, stop_trace};
@@ -47,8 +47,8 @@ pub(crate) fn round_trips() -> Value {
     println!(
         "\n                         bare FUSE: us, IOPS   with a file: us, IOPS   null drive: us, IOPS"
     );
-    let line = |((name, _), found): (&(&str, Job), &Vec<[fio::Found; 3]>)| {
-        let of = |which: usize, figure: fn(&fio::Found) -> f64| -> Vec<f64> {
+    let line = |((name, _), found): (&(&str, Job), &Vec<[fio::FioResult; 3]>)| {
+        let of = |which: usize, figure: fn(&fio::FioResult) -> f64| -> Vec<f64> {
             found.iter().map(|pair| figure(&pair[which])).collect()
         };
         let latencies = [0, 1, 2].map(|which| of(which, |found| found.mean_us));
@@ -127,8 +127,8 @@ pub(crate) fn cost_of_a_trace() -> Value {
     .collect()
 }
 
-/// What a job found: operations a second, and what each took of a processor in the drive's process, which a
-/// busy host changes less.
+/// Cost of a job: operations a second, and the processor time of each in the drive's process. A busy host changes the
+/// latter less.
 struct Cost {
     iops: f64,
     cpu_us: f64,

@@ -1,4 +1,4 @@
-//! How much longer the way to the drive and back takes now than it took at the mount.
+//! Added time of the way to the drive and back since the mount.
 //!
 //! What it takes depends on what else runs on the processors. The prober (see there) is a caller
 //! itself, on the processor on which callers are expected, and sees the whole of a round trip.
@@ -25,11 +25,11 @@ const JITTER_NS: Nanoseconds = 1_500;
 /// waits for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ticket {
-    /// When the request was read.
+    /// Time at which the request was read.
     pub(crate) accepted: Nanoseconds,
-    /// When the model completes it.
+    /// Time at which the model completes it.
     pub(crate) done: Nanoseconds,
-    /// When to send the reply: the model's completion less the way back.
+    /// Time to send the reply: the model's completion less the way back.
     pub(crate) due: Nanoseconds,
     /// Thread id, as the kernel sends it with the request.
     pub(crate) caller: u32,
@@ -57,7 +57,7 @@ impl Correction {
         self.longer.get()
     }
 
-    /// Whether `caller` is the prober, whose requests belong to no file.
+    /// Returns true if `caller` is the prober, whose requests belong to no file.
     pub(crate) fn is_prober(&self, caller: u32) -> bool {
         caller != 0 && self.prober.load(Ordering::Relaxed) == caller
     }

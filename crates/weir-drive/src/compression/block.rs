@@ -10,7 +10,7 @@ use miniz_oxide::deflate::core::{
 };
 use weir_model::{BlockCost, COMPRESSED_BLOCK_BYTES};
 
-/// What the drive compresses on its own.
+/// Unit that the drive compresses on its own, bytes.
 pub(super) const BLOCK_BYTES: usize = COMPRESSED_BLOCK_BYTES;
 
 /// A block of which nothing was written.
@@ -79,7 +79,7 @@ impl BlockCompressor {
     }
 }
 
-/// Whether there is nothing in a block; a look at its first byte nearly always says no.
+/// Returns true if there is nothing in a block; a look at its first byte nearly always says no.
 pub(super) fn is_empty(block: &[u8]) -> bool {
     // memcmp(3), which is many times as fast as a loop over bytes.
     *block == EMPTY[..block.len()]

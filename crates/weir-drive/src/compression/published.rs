@@ -24,8 +24,8 @@ const RATIOS: [(usize, f64, f64); 12] = [
     (100, 28.44, 8.0),
 ];
 
-/// What fio writes at that setting: of each 512 bytes, that share is zero and the rest is noise.
-/// `make bench-drive` has fio itself write it.
+/// Returns the data that fio writes at that setting: of each 512 bytes, that share is zero and the
+/// rest is noise. `make bench-drive` has fio itself write it.
 fn data(percent: usize) -> Vec<u8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(percent as u64);
     let mut data = vec![0; 64 * BLOCK_BYTES];

@@ -18,7 +18,7 @@ const MEMORY: u32 = 128;
 /// The estimate, shared between the thread that serves requests and the one that compresses.
 #[derive(Debug)]
 pub struct Sampler {
-    shared: Arc<Shared>,
+    shared: Arc<SamplerState>,
     next_at: AtomicU64,
     /// Changes the block within a write that is sampled.
     turn: AtomicU64,
@@ -29,7 +29,7 @@ pub struct Sampler {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SamplerState {
     /// Bits of an `f64` by kind; 0 until the first sample.
     fractions: [AtomicU64; FileKind::ALL.len()],
     /// Samples by kind, up to the memory of the average.
@@ -45,7 +45,7 @@ impl Sampler {
     ///
     /// A thread that cannot be started.
     pub fn start(cost: BlockCost) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SamplerState {
             fractions: Default::default(),
             samples: Default::default(),
             waiting: Mutex::new(None),
@@ -106,7 +106,7 @@ impl Drop for Sampler {
     }
 }
 
-impl Shared {
+impl SamplerState {
     fn work(&self, cost: BlockCost) {
         let mut compressor = BlockCompressor::new(cost);
         while !self.ended.load(Ordering::Relaxed) {

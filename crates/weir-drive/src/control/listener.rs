@@ -9,7 +9,7 @@ use super::{Answer, PATIENCE, Request, socket_path};
 use crate::DriveError;
 use crate::stop::Stop;
 
-/// How often the listener looks whether it should end.
+/// Interval at which the listener looks for its end.
 const POLL: Duration = Duration::from_millis(100);
 
 /// The socket, removed when this is dropped.

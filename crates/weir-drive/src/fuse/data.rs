@@ -6,7 +6,7 @@ use weir_model::{Nanoseconds, OpKind};
 use super::{DriveFileSystem, Result};
 use crate::engine::{Arrival, Extent};
 use crate::faults::Verdict;
-use crate::recording::Recorded;
+use crate::recording::PendingRecord;
 use crate::scheduler::Reply;
 use crate::store::OpenFile;
 
@@ -26,7 +26,12 @@ impl DriveFileSystem {
     }
 
     /// Reads into a buffer of the pool; the bytes, and by how much longer it takes.
-    pub(super) fn read_from(&self, file: &OpenFile, offset: u64, size: usize) -> Result<Found> {
+    pub(super) fn read_from(
+        &self,
+        file: &OpenFile,
+        offset: u64,
+        size: usize,
+    ) -> Result<ReadResult> {
         let verdict = self.judge(OpKind::Read, file);
         if verdict.fails {
             return Err(rustix::io::Errno::IO);
@@ -36,7 +41,7 @@ impl DriveFileSystem {
         if let Some(bit) = verdict.flipped_bit {
             file.flip_bit(offset, &mut buffer[..bytes], bit)?;
         }
-        Ok(Found {
+        Ok(ReadResult {
             buffer,
             bytes,
             longer_by: verdict.longer_by,
@@ -59,7 +64,7 @@ impl DriveFileSystem {
     }
 
     /// Records `flush` and hands it to the device, which sends `reply` when it is done.
-    pub(super) fn begin(&self, flush: Flush, reply: impl FnOnce(Option<Recorded>) -> Reply) {
+    pub(super) fn begin(&self, flush: Flush, reply: impl FnOnce(Option<PendingRecord>) -> Reply) {
         let Flush {
             extent,
             arrival,
@@ -90,8 +95,8 @@ pub(super) struct Flush {
     longer_by: Nanoseconds,
 }
 
-/// What a read found.
-pub(super) struct Found {
+/// Result of a read.
+pub(super) struct ReadResult {
     pub(super) buffer: Vec<u8>,
     pub(super) bytes: usize,
     pub(super) longer_by: Nanoseconds,

@@ -3,9 +3,9 @@
 use weir_model::Disks;
 
 use crate::measure::latencies::percentile;
+use crate::measure::provider_limits::most_reads_per_s;
+use crate::measure::random_write_limit::large_writes_per_s;
 use crate::measure::samples::{Samples, mean};
-use crate::measure::sustained::large_writes_per_s;
-use crate::measure::throttled::most_reads_per_s;
 
 /// A random access of a disk takes longer than this, microseconds.
 const ACCESS_US_MIN: f64 = 1_000.0;

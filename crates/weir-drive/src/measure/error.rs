@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// What can go wrong while a drive is measured.
+/// Errors of the measurement of a drive.
 #[derive(Debug, Error)]
 pub enum MeasureError {
     /// A file could not be used.
     #[error("cannot {action} `{path}` ({source}); {advice}")]
     Path {
-        /// What was tried.
+        /// Action that was tried.
         action: &'static str,
         /// On what.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
-        /// What to do.
+        /// Remedy.
         advice: &'static str,
     },
     /// The file of the measurement must be a new one.
@@ -52,7 +52,7 @@ pub enum MeasureError {
     /// The options leave no time to measure.
     #[error("budget {0} s is too short (5 s are the least); raise --budget")]
     Budget(f64),
-    /// What was measured is no profile.
+    /// The measured figures make no profile.
     #[error("the learned profile cannot be written ({0}); report this as a bug")]
     Text(String),
 }

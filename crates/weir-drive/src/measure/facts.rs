@@ -1,4 +1,4 @@
-//! What is known of a storage without measuring: the kernel's word.
+//! Facts about a storage without measuring, as the kernel states them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use weir_model::WriteCache;
 
-/// What the kernel says of a storage. None of it is measured.
+/// Facts that the kernel states about a storage. None of it is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// The device, or what stands for it.
@@ -17,16 +17,15 @@ pub struct Facts {
     pub logical_block_bytes: Option<u64>,
     /// Largest write that the device promises not to tear, bytes.
     pub atomic_unit_bytes: Option<u64>,
-    /// What the device says of its cache.
+    /// Cache of the device, as it declares it.
     pub write_cache: Option<WriteCache>,
-    /// How many times the file covers the device's cache or flash is unknown; this is the share of
-    /// the device that the file takes, 0 to 1.
+    /// Type of the file system.
     pub file_system: String,
 }
 
 impl Facts {
     /// Of the storage below the existing `folder`.
-    pub fn of(folder: &Path) -> Self {
+    pub fn gather(folder: &Path) -> Self {
         let mut facts = Self::default();
         if let Ok(space) = rustix::fs::statvfs(folder) {
             facts.capacity_bytes = space.f_blocks * space.f_frsize;

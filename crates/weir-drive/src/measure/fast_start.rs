@@ -3,9 +3,9 @@
 use weir_model::{Bytes, SlcCache};
 
 use crate::measure::cliff::{Cliff, cliff};
+use crate::measure::provider_limits::ProviderLimits;
 use crate::measure::samples::Samples;
 use crate::measure::session::PAGE;
-use crate::measure::throttled::Throttled;
 
 /// A rest that gave back more than this share of the cache may have given back all of it.
 const ALL: f64 = 0.95;
@@ -60,7 +60,7 @@ pub(crate) struct Credit {
 }
 
 /// The credit that the long goes of a volume with such limits have spent.
-pub(crate) fn credit(throttled: &Throttled) -> Credit {
+pub(crate) fn credit(throttled: &ProviderLimits) -> Credit {
     let mut credit = Credit::default();
     // More than the limit gives in the time until the drop.
     let spent = |drop: &Cliff| drop.after_bytes * (1.0 - drop.after / drop.before);

@@ -7,13 +7,13 @@ use crate::measure::samples::mean;
 /// One figure of a learned profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Its key in the profile.
+    /// Key in the profile.
     pub key: &'static str,
-    /// Its value, in the unit of the key.
+    /// Value, in the unit of the key.
     pub value: f64,
     /// 95 % interval over the rounds; `None` with fewer than two.
     pub interval: Option<(f64, f64)>,
-    /// How it was measured.
+    /// Method of measurement.
     pub how: String,
 }
 

@@ -11,13 +11,13 @@ use weir_model::Nanoseconds;
 
 use crate::measure::MeasureError;
 use crate::measure::facts::Facts;
-use crate::measure::job::{Done, Job, Work};
+use crate::measure::job::{Job, OperationSpan, Work};
 use crate::measure::offsets::Offsets;
 use crate::measure::queues::{Queues, SLOTS};
 use crate::measure::scratch_file::{ScratchFile, folder_of};
 use crate::measure::storage::Storage;
 
-/// What is written: noise of this length, again and again, with a number of its own in each block.
+/// Length of the written noise, which is repeated with a number of its own in each block.
 const CONTENT_BYTES: usize = 1 << 20;
 
 /// A new file below a folder, read and written by `io_uring` with `O_DIRECT`.
@@ -43,7 +43,7 @@ impl<'a> FileStorage<'a> {
         file_bytes: u64,
         stop: &'a AtomicBool,
     ) -> Result<Self, MeasureError> {
-        let facts = Facts::of(&folder_of(target));
+        let facts = Facts::gather(&folder_of(target));
         let scratch = ScratchFile::create(target, file_bytes)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(35);
         let mut content = vec![0; CONTENT_BYTES];
@@ -114,7 +114,7 @@ impl<'a> FileStorage<'a> {
     }
 }
 
-/// Why an operation failed: an error number, or fewer bytes than asked for.
+/// Returns the reason that an operation failed: an error number, or fewer bytes than asked for.
 fn reason(result: i32) -> std::io::Error {
     if result < 0 {
         std::io::Error::from_raw_os_error(-result)
@@ -158,7 +158,7 @@ impl Storage for FileStorage<'_> {
         }
     }
 
-    fn run(&mut self, job: &Job) -> Result<Vec<Done>, MeasureError> {
+    fn run(&mut self, job: &Job) -> Result<Vec<OperationSpan>, MeasureError> {
         let depth = job.depth.min(SLOTS);
         let ends_at = self.now_ns().saturating_add(job.limit.ns);
         let mut starts = vec![0; depth];
@@ -184,14 +184,14 @@ impl Storage for FileStorage<'_> {
             }
             let end_ns = self.wait(job, &mut ready)?;
             under_way -= ready.len();
-            done.extend(ready.iter().map(|&slot| Done {
+            done.extend(ready.iter().map(|&slot| OperationSpan {
                 start_ns: starts[slot],
                 end_ns,
             }));
         }
     }
 
-    fn flush(&mut self) -> Result<Done, MeasureError> {
+    fn flush(&mut self) -> Result<OperationSpan, MeasureError> {
         let start_ns = self.now_ns();
         self.queues.flush().map_err(MeasureError::Ring)?;
         let mut result = 0;
@@ -201,7 +201,7 @@ impl Storage for FileStorage<'_> {
             return Err(self.failed("flush", reason(result)));
         }
         let end_ns = self.now_ns();
-        Ok(Done { start_ns, end_ns })
+        Ok(OperationSpan { start_ns, end_ns })
     }
 
     fn is_stopped(&self) -> bool {

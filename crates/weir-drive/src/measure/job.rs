@@ -1,8 +1,8 @@
-//! What is done to a storage, and when each operation was.
+//! Operations on a storage, and their times.
 
 use weir_model::Nanoseconds;
 
-/// What the operations of a job are.
+/// Kind of a job's operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Reads.
@@ -13,7 +13,7 @@ pub enum Work {
     Mixed,
 }
 
-/// Where the operations of a job go.
+/// Order of a job's operations in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Anywhere in the file, each place as likely as any other.
@@ -22,7 +22,7 @@ pub enum Order {
     Sequential,
 }
 
-/// When a job ends: at whichever comes first.
+/// End of a job: the limit that comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// So many operations.
@@ -34,22 +34,22 @@ pub struct Limit {
 /// A closed loop: `depth` operations are under way at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// What is done.
+    /// Kind of the operations.
     pub work: Work,
     /// Bytes of one operation.
     pub bytes: u64,
     /// Operations under way.
     pub depth: usize,
-    /// Where.
+    /// Order in the file.
     pub order: Order,
-    /// How long the storage is left alone before each operation; only at depth 1.
+    /// Pause of the storage before each operation, nanoseconds; only at depth 1.
     pub gap_ns: Nanoseconds,
-    /// When it ends.
+    /// End of the job.
     pub limit: Limit,
 }
 
 impl Job {
-    /// Whether operation `number` of the job is a read.
+    /// Returns true if operation `number` of the job is a read.
     pub(crate) fn is_read(&self, number: u64) -> bool {
         match self.work {
             Work::Read => true,
@@ -61,15 +61,15 @@ impl Job {
 
 /// One operation that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
-    /// When it was handed over.
+pub struct OperationSpan {
+    /// Time at which it was handed over.
     pub start_ns: Nanoseconds,
-    /// When it came back.
+    /// Time at which it came back.
     pub end_ns: Nanoseconds,
 }
 
-impl Done {
-    /// How long it took, microseconds.
+impl OperationSpan {
+    /// Returns the duration, microseconds.
     pub fn latency_us(&self) -> f64 {
         (self.end_ns - self.start_ns) as f64 / 1e3
     }

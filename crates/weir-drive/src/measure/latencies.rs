@@ -2,10 +2,10 @@
 
 use weir_model::Nanoseconds;
 
-use crate::measure::job::Done;
+use crate::measure::job::OperationSpan;
 
 /// Operations a second in the second part of a job: the first fills queues.
-pub(crate) fn per_second(done: &[Done]) -> Option<f64> {
+pub(crate) fn per_second(done: &[OperationSpan]) -> Option<f64> {
     let start = done.len() / 5;
     let (first, last) = (done.get(start)?, done.last()?);
     let seconds = (last.end_ns - first.end_ns) as f64 / 1e9;
@@ -13,8 +13,8 @@ pub(crate) fn per_second(done: &[Done]) -> Option<f64> {
     (seconds > 0.0 && operations >= 4).then(|| operations as f64 / seconds)
 }
 
-pub(crate) fn mean_us(done: &[Done]) -> Option<f64> {
-    let sum: f64 = done.iter().map(Done::latency_us).sum();
+pub(crate) fn mean_us(done: &[OperationSpan]) -> Option<f64> {
+    let sum: f64 = done.iter().map(OperationSpan::latency_us).sum();
     (!done.is_empty()).then(|| sum / done.len() as f64)
 }
 
@@ -31,8 +31,8 @@ pub(crate) fn percentile(latencies_us: &[f64], percent: f64) -> Option<f64> {
         .copied()
 }
 
-/// When each operation was done, since the first was handed over.
-pub(crate) fn ends_ns(done: &[Done]) -> Vec<Nanoseconds> {
+/// Returns the time at which each operation was done, since the first was handed over.
+pub(crate) fn ends_ns(done: &[OperationSpan]) -> Vec<Nanoseconds> {
     let start = done.iter().map(|operation| operation.start_ns).min();
     let start = start.unwrap_or(0);
     done.iter()

@@ -9,7 +9,7 @@ use weir_model::{DeviceModel, FileKind, Nanoseconds, Op, OpKind};
 
 use crate::measure::MeasureError;
 use crate::measure::facts::Facts;
-use crate::measure::job::{Done, Job};
+use crate::measure::job::{Job, OperationSpan};
 use crate::measure::offsets::Offsets;
 use crate::measure::storage::Storage;
 
@@ -76,7 +76,7 @@ impl<M: DeviceModel> Storage for ModelStorage<M> {
         self.now_ns += ns;
     }
 
-    fn run(&mut self, job: &Job) -> Result<Vec<Done>, MeasureError> {
+    fn run(&mut self, job: &Job) -> Result<Vec<OperationSpan>, MeasureError> {
         let end_ns = self.now_ns.saturating_add(job.limit.ns);
         let mut clients: BinaryHeap<_> =
             std::iter::repeat_n(Reverse(self.now_ns), job.depth).collect();
@@ -91,7 +91,7 @@ impl<M: DeviceModel> Storage for ModelStorage<M> {
             }
             let op = self.op(job, number);
             let end_ns = self.model.submit(&op, start_ns);
-            done.push(Done { start_ns, end_ns });
+            done.push(OperationSpan { start_ns, end_ns });
             clients.push(Reverse(end_ns));
         }
         done.sort_by_key(|operation| operation.end_ns);
@@ -101,11 +101,11 @@ impl<M: DeviceModel> Storage for ModelStorage<M> {
         Ok(done)
     }
 
-    fn flush(&mut self) -> Result<Done, MeasureError> {
+    fn flush(&mut self) -> Result<OperationSpan, MeasureError> {
         let start_ns = self.now_ns;
         let end_ns = self.model.submit(&FLUSH, start_ns);
         self.now_ns = end_ns;
-        Ok(Done { start_ns, end_ns })
+        Ok(OperationSpan { start_ns, end_ns })
     }
 
     fn is_stopped(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Where the operations of a job go in the file.
+//! Offsets of a job's operations in the file.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,7 +9,7 @@ use crate::measure::job::{Job, Order};
 #[derive(Debug)]
 pub(crate) struct Offsets {
     file_bytes: u64,
-    /// Where the next sequential operation goes.
+    /// Offset of the next sequential operation.
     cursor: u64,
     random: Xoshiro256PlusPlus,
 }

@@ -1,4 +1,4 @@
-//! What a measurement does within its budget, and the most that it writes.
+//! Steps of a measurement within its budget, and the most that it writes.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ const ROUND_S: f64 = 20.0;
 /// Smallest file that says anything.
 const FILE_BYTES_MIN: u64 = 64 << 20;
 
-/// How time is shared: the first write of the file, the long go of reads, the rounds, random writes at the end.
+/// Shares of the time: the first write of the file, the long go of reads, the rounds, random writes at the end.
 const FILL_SHARE: f64 = 0.12;
 const LONG_READS_SHARE: f64 = 0.05;
 const ROUNDS_SHARE: f64 = 0.55;
 const RANDOM_SHARE: f64 = 0.25;
 
-/// How the writes are shared likewise; random writes have the rest.
+/// Shares of the writes likewise; random writes have the rest.
 const FILL_WRITES: f64 = 0.25;
 const ROUNDS_WRITES: f64 = 0.4;
 
-/// What the user allows.
+/// Limits that the user sets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasureOptions {
     /// About how long it may take.
@@ -37,10 +37,10 @@ pub struct MeasureOptions {
     pub size: Bytes,
 }
 
-/// What is done, in numbers.
+/// Steps of a measurement in numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// How often everything is measured.
+    /// Number of times that everything is measured.
     pub rounds: u32,
     /// Bytes of the file, if the drive is fast enough to write them in time.
     pub file_bytes: u64,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::measure::MeasureError;
 use crate::measure::figure::Figure;
 use crate::measure::job::Work;
-use crate::measure::learned::Learned;
+use crate::measure::measured_profile::MeasuredProfile;
 use crate::measure::samples::{Cell, Samples, mean};
 
 /// The text of the profile; `when`: the date, for the first line.
@@ -13,7 +13,7 @@ use crate::measure::samples::{Cell, Samples, mean};
 /// # Errors
 /// If a figure cannot be written as TOML.
 pub fn profile_text(
-    learned: &Learned,
+    learned: &MeasuredProfile,
     samples: &Samples,
     when: &str,
 ) -> Result<String, MeasureError> {

@@ -1,4 +1,4 @@
-//! What the rounds of a measurement have found.
+//! Values that the rounds of a measurement have found.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub struct Samples {
     pub(crate) long_reads: Curve,
     /// After the first write: how long the drive was left alone, nanoseconds, and the sequential writes then.
     pub(crate) after_rest: Option<(u64, Curve)>,
-    /// Whether the user ended it.
+    /// True if the user ended it.
     pub(crate) is_cut_short: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Cell {
 }
 
 impl Samples {
-    /// Whether the user ended the measurement before its plan was done.
+    /// Returns true if the user ended the measurement before its plan was done.
     pub fn is_cut_short(&self) -> bool {
         self.is_cut_short
     }
@@ -68,12 +68,12 @@ impl Samples {
     }
 
     /// The values of a quantity in each round.
-    pub(crate) fn of(&self, name: &str) -> &[f64] {
+    pub(crate) fn values(&self, name: &str) -> &[f64] {
         self.values.get(name).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn mean(&self, name: &str) -> Option<f64> {
-        mean(self.of(name))
+        mean(self.values(name))
     }
 
     /// The cell of a size and depth, made if it is new.

@@ -9,7 +9,7 @@ mod random_writes;
 use weir_model::Nanoseconds;
 
 use crate::measure::MeasureError;
-use crate::measure::job::{Done, Job, Limit, Order, Work};
+use crate::measure::job::{Job, Limit, OperationSpan, Order, Work};
 use crate::measure::latencies::{ends_ns, mean_us, per_second, percentile};
 use crate::measure::plan::Plan;
 use crate::measure::samples::Samples;
@@ -28,7 +28,7 @@ const DEPTHS: [usize; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
 const OPERATIONS_MAX: u64 = 200_000;
 /// The drive is left alone so long before a write that is to find it idle.
 const GAP_NS: Nanoseconds = 4_000_000;
-/// What is written before a flush that may have to empty a cache.
+/// Bytes that are written before a flush that may have to empty a cache.
 pub(crate) const CACHE_BYTES: u64 = 8 << 20;
 
 /// Runs the plan on `storage`; calls `say` at each step. A stop ends it with the figures so far.
@@ -97,7 +97,7 @@ impl<S: Storage> Session<'_, S> {
     }
 
     /// Runs a job within what may still be written; nothing where a stop cut it short.
-    fn run(&mut self, mut job: Job) -> Result<Vec<Done>, MeasureError> {
+    fn run(&mut self, mut job: Job) -> Result<Vec<OperationSpan>, MeasureError> {
         if job.work != Work::Read {
             job.limit.operations = job.limit.operations.min(self.left_bytes / job.bytes);
         }
@@ -144,7 +144,7 @@ impl<S: Storage> Session<'_, S> {
         self.keep(Work::Read, PAGE, 1, &done);
         self.samples
             .read_us
-            .extend(done.iter().map(Done::latency_us));
+            .extend(done.iter().map(OperationSpan::latency_us));
         for bytes in SIZES {
             let done = self.run(self.job(Work::Read, Order::Random, bytes, 1, 0.03))?;
             self.keep(Work::Read, bytes, 1, &done);
@@ -182,7 +182,7 @@ impl<S: Storage> Session<'_, S> {
         self.keep(Work::Write, PAGE, 1, &done);
         self.samples
             .write_us
-            .extend(done.iter().map(Done::latency_us));
+            .extend(done.iter().map(OperationSpan::latency_us));
         let mut job = self.job(Work::Write, Order::Sequential, PAGE, 256, 0.06);
         job.limit.operations = job.limit.operations.min(self.left_bytes / 8 / PAGE);
         let done = self.run(job)?;
@@ -238,8 +238,8 @@ impl<S: Storage> Session<'_, S> {
         Ok(())
     }
 
-    fn keep(&mut self, work: Work, bytes: u64, depth: usize, done: &[Done]) {
-        let latencies: Vec<f64> = done.iter().map(Done::latency_us).collect();
+    fn keep(&mut self, work: Work, bytes: u64, depth: usize, done: &[OperationSpan]) {
+        let latencies: Vec<f64> = done.iter().map(OperationSpan::latency_us).collect();
         let (rate, mean) = (per_second(done), mean_us(done));
         let p99 = percentile(&latencies, 99.0);
         let cell = self.samples.cell(work, bytes, depth);
@@ -250,7 +250,7 @@ impl<S: Storage> Session<'_, S> {
 }
 
 /// Operations a second before a buffer is full: the fastest of a few parts near the start.
-fn first_rate(done: &[Done]) -> Option<f64> {
+fn first_rate(done: &[OperationSpan]) -> Option<f64> {
     const PARTS: usize = 8;
     let ends = ends_ns(done);
     let part = (ends.len() / PARTS).min(2048);

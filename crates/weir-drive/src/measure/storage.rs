@@ -4,11 +4,11 @@ use weir_model::Nanoseconds;
 
 use crate::measure::MeasureError;
 use crate::measure::facts::Facts;
-use crate::measure::job::{Done, Job};
+use crate::measure::job::{Job, OperationSpan};
 
 /// Something that stores: a file on a disk, or a device model in virtual time.
 pub trait Storage {
-    /// What is known of it without measuring.
+    /// Returns the facts that are known without measuring.
     fn facts(&self) -> &Facts;
 
     /// The clock, nanoseconds.
@@ -30,14 +30,14 @@ pub trait Storage {
     ///
     /// # Errors
     /// If an operation fails.
-    fn run(&mut self, job: &Job) -> Result<Vec<Done>, MeasureError>;
+    fn run(&mut self, job: &Job) -> Result<Vec<OperationSpan>, MeasureError>;
 
     /// Makes all that was written durable; how long that took.
     ///
     /// # Errors
     /// If the flush fails.
-    fn flush(&mut self) -> Result<Done, MeasureError>;
+    fn flush(&mut self) -> Result<OperationSpan, MeasureError>;
 
-    /// Whether the user wants it to end.
+    /// Returns true if the user wants it to end.
     fn is_stopped(&self) -> bool;
 }

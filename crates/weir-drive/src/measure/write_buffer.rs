@@ -3,7 +3,7 @@
 //! While the buffer has room, a drive accepts writes as fast as its interface; then as fast as its
 //! media. The line of the second part, drawn back to the start, meets the bytes that are in the buffer.
 
-/// What one go of writes says.
+/// Result of one go of writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fill {
     /// Bytes a second once the buffer is full.
@@ -56,7 +56,8 @@ fn tail_rate(ends_ns: &[u64], bytes: f64) -> Option<f64> {
     (seconds > 0.0 && operations >= 4).then(|| operations as f64 * bytes / seconds)
 }
 
-/// Whether the first operations, which fit into the buffer, were accepted faster than the rest.
+/// Returns true if the first operations, which fit into the buffer, were accepted faster than the
+/// rest.
 fn is_faster(ends_ns: &[u64], in_buffer: f64, per_second: f64) -> bool {
     let count = ((in_buffer * 0.7) as usize).clamp(1, ends_ns.len());
     let seconds = ends_ns[count - 1] as f64 / 1e9;

@@ -7,7 +7,7 @@ use weir_model::{DeviceModel, DriveProfile, FileKind, Nanoseconds, Op, OpKind, S
 
 use super::Model;
 
-/// How a closed loop of clients asks.
+/// Requests of a closed loop of clients.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job {
     pub(super) kind: OpKind,
@@ -18,14 +18,14 @@ pub(super) struct Job {
     pub(super) operations: u64,
 }
 
-/// What the loop saw in its second half, after the write buffer has filled.
-pub(super) struct Seen {
+/// Rates and latencies of the loop in its second half, after the write buffer has filled.
+pub(super) struct LoopResult {
     pub(super) per_second: f64,
     pub(super) bytes_per_second: f64,
     pub(super) latency_us_mean: f64,
 }
 
-pub(super) fn run(profile: &DriveProfile, scale: Scale, job: Job) -> Seen {
+pub(super) fn run(profile: &DriveProfile, scale: Scale, job: Job) -> LoopResult {
     let operations = job.operations;
     let mut model = Model::new(profile, scale);
     let mut clients: BinaryHeap<Reverse<Nanoseconds>> =
@@ -60,7 +60,7 @@ pub(super) fn run(profile: &DriveProfile, scale: Scale, job: Job) -> Seen {
     }
     let measured = (operations / 2) as f64;
     let per_second = measured / ((last_done - half_time) as f64 / 1e9);
-    Seen {
+    LoopResult {
         per_second,
         bytes_per_second: per_second * job.bytes as f64,
         latency_us_mean: latency_ns as f64 / measured / 1e3,

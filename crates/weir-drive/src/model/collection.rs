@@ -1,4 +1,4 @@
-//! What the media adds to a write: garbage collection of flash, the arms of disks.
+//! Cost that the media adds to a write: garbage collection of flash, the arms of disks.
 
 use weir_model::{DriveProfile, Op, Scale};
 
@@ -10,7 +10,7 @@ use super::sequential::LastEnds;
 /// A write of this size or more fills flash blocks by itself, like a sequential one.
 const LARGE_BYTES: u64 = 128 * 1024;
 
-/// What a write costs the media.
+/// Cost of a write on the media.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MediaCost {
     /// Media bytes per stored byte.
@@ -23,7 +23,7 @@ pub(super) struct MediaCost {
 #[derive(Debug)]
 pub(super) struct Collection {
     media: Media,
-    /// What a random write takes at least, whatever its size.
+    /// Least time of a random write, whatever its size, nanoseconds.
     random_least_ns: f64,
     last_ends: LastEnds,
 }
@@ -38,7 +38,7 @@ enum Media {
 }
 
 impl Collection {
-    pub(super) fn of(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
+    pub(super) fn new(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
         let media = if let Some(flash) = &profile.flash {
             Media::Mapped(MappedFlash::new(flash, profile, capacity_bytes))
         } else {

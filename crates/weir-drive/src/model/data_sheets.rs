@@ -6,7 +6,7 @@ use super::Model;
 use super::closed_loop::{Job, random, run};
 use crate::profiles;
 
-/// What the maker (or who measured) says; sources are in the profiles.
+/// Figures by the maker (or by those who measured); sources are in the profiles.
 struct Sheet {
     name: &'static str,
     /// Random 4 KiB operations per second at full queue depth; writes in steady state.

@@ -7,7 +7,7 @@ use super::disks::access_ns;
 use super::interference::cost_factor;
 use super::latency::Latency;
 use super::random::Random;
-use super::reads::{Meeting, Reads};
+use super::reads::{Contention, Reads};
 use super::throttle::Buckets;
 use super::writes::Writes;
 
@@ -21,7 +21,7 @@ pub(super) struct Device {
     reads: Reads,
     writes: Writes,
     throttle: Option<Buckets>,
-    /// What reads and writes have taken of the throttle, nanoseconds.
+    /// Time that reads and writes have taken of the throttle, nanoseconds.
     throttled_ns: [f64; 2],
     disks: Option<Disks>,
     random: Random,
@@ -32,7 +32,7 @@ pub(super) struct Device {
     guaranteed_bytes: f64,
 }
 
-/// What a device has been busy with since it was made.
+/// Usage of a device since it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct DeviceUsage {
     pub(super) read_busy_s: f64,
@@ -62,7 +62,7 @@ impl Device {
         }
     }
 
-    /// What the device has been busy with up to `now`.
+    /// Returns the usage up to `now`.
     pub(super) fn usage(&self, now: Nanoseconds) -> DeviceUsage {
         // What waits in the buffer has been accepted but not yet written.
         let backlog_ns = self.drained_at().saturating_sub(now) as f64;
@@ -80,7 +80,7 @@ impl Device {
         }
     }
 
-    /// When all that was accepted is on the media.
+    /// Returns the time at which all accepted writes are on the media.
     pub(super) fn drained_at(&self) -> Nanoseconds {
         self.writes.drained_at()
     }
@@ -88,7 +88,7 @@ impl Device {
     fn read(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
         // What a provider's throttle lets through, it has the media for.
         let beside_writes = self.throttle.is_none() && self.drained_at() > now;
-        let mut meeting = Meeting {
+        let mut meeting = Contention {
             beside_writes,
             cost_factor: 1.0,
         };

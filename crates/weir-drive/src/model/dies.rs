@@ -28,7 +28,7 @@ pub(super) struct Dies {
     programs_per_block: u32,
     /// Drained bytes that do not make a program yet.
     rest_bytes: f64,
-    /// What the buffer will drain: from when on, in the drain's time, and how many bytes.
+    /// Bytes that the buffer will drain, and the time from when on, in the drain's time.
     ahead: VecDeque<(f64, f64)>,
 }
 
@@ -101,7 +101,7 @@ impl Dies {
         }
     }
 
-    /// How long a read that could start at `start` waits for its die, nanoseconds.
+    /// Returns the time that a read that could start at `start` waits for its die, nanoseconds.
     pub(super) fn wait_ns(&self, op: &Op, start: Nanoseconds) -> f64 {
         let stripe = op.file.wrapping_mul(0x9e37_79b9) ^ (op.offset / STRIPE_BYTES);
         // Fibonacci hashing (Knuth, volume 3, section 6.4): neighbours come to lie on other dies.

@@ -13,7 +13,7 @@ pub(super) fn access_ns(disks: &Disks) -> f64 {
     (disks.seek_us + disks.rotation_us / 2.0) * 1e3
 }
 
-/// What one random write takes of all disks together, nanoseconds.
+/// Returns the time that one random write takes of all disks together, nanoseconds.
 pub(super) fn random_write_ns(disks: &Disks) -> f64 {
     let copies = if disks.mirrored { 2.0 } else { 1.0 };
     access_ns(disks) * copies / f64::from(disks.count)

@@ -36,7 +36,7 @@ const BLOCKS_IN_RESERVE: f64 = 1.5;
 /// Weight of the past in the amplification after one more collected block.
 const MEMORY: f64 = 0.95;
 
-/// Where a logical page is.
+/// Position of a logical page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     block: u32,
@@ -119,7 +119,7 @@ impl Ftl {
         }
     }
 
-    /// Whether the page holds data.
+    /// Returns true if the page holds data.
     pub(super) fn is_written(&self, page: u32) -> bool {
         self.places.get(page as usize).is_some_and(Option::is_some)
     }

@@ -11,10 +11,11 @@
 const CROWDED_FILL: f64 = 0.5;
 /// Share of the time that reads get at most beside a crowded buffer.
 const READ_SHARE_MAX: f64 = 0.75;
-/// What a NAND die reads at a time.
+/// Bytes that a NAND die reads at a time.
 const FLASH_PAGE_BYTES: f64 = 16_384.0;
 
-/// How much more of the media's time a read takes while the write buffer of `fill` drains.
+/// Returns the factor by which a read takes more of the media's time while the write buffer of
+/// `fill` drains.
 pub(super) fn cost_factor(fill: f64) -> f64 {
     if fill < CROWDED_FILL {
         1.0

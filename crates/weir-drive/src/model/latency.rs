@@ -1,4 +1,4 @@
-//! How long one operation takes at queue depth 1: a figure, a distribution, or an arm that seeks.
+//! Latency of one operation at queue depth 1: a figure, a distribution, or an arm that seeks.
 
 use weir_model::Disks;
 
@@ -52,7 +52,7 @@ impl Latency {
         }
     }
 
-    /// Whether operations that go on where the last one ended save the access.
+    /// Returns true if operations that go on where the last one ended save the access.
     pub(super) fn is_of_disks(&self) -> bool {
         matches!(self.shape, Shape::Disks(_))
     }

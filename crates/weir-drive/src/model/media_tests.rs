@@ -1,4 +1,4 @@
-//! What shares the media: reads beside writes, a cache of single-bit blocks, flash that wears out.
+//! Tests of shared media: reads beside writes, a cache of single-bit blocks, flash that wears out.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,14 +20,14 @@ fn op(kind: OpKind, offset: u64, bytes: u64, compressed_fraction: f64) -> Op {
     }
 }
 
-/// What a closed loop of clients that mix reads and writes saw.
-struct Mixed {
+/// Rates and latencies of a closed loop of clients that mix reads and writes.
+struct MixedLoopResult {
     per_second: f64,
     read_us_p99: f64,
 }
 
 /// Random 4 KiB operations at queue depth 256, `read_share` of them reads.
-fn mixed(profile: &DriveProfile, scale: Scale, read_share: f64, fraction: f64) -> Mixed {
+fn mixed(profile: &DriveProfile, scale: Scale, read_share: f64, fraction: f64) -> MixedLoopResult {
     const OPERATIONS: usize = 200_000;
     let mut model = Model::new(profile, scale);
     let mut random = Random::seeded(9);
@@ -54,7 +54,7 @@ fn mixed(profile: &DriveProfile, scale: Scale, read_share: f64, fraction: f64) -
         clients.push(Reverse(done));
     }
     reads_us.sort_by(f64::total_cmp);
-    Mixed {
+    MixedLoopResult {
         per_second: (OPERATIONS / 2) as f64 / ((now - half_time) as f64 / 1e9),
         read_us_p99: reads_us[reads_us.len() * 99 / 100],
     }
@@ -105,7 +105,7 @@ fn a_mix_of_reads_and_writes_is_near_its_data_sheet() {
     assert!((found / 265e3 - 1.0).abs() < 0.2, "{found}");
 }
 
-/// What a read waits beside writes at a tenth of the write bandwidth: nothing on 3D `XPoint`.
+/// Waits of a read beside writes at a tenth of the write bandwidth: nothing on 3D `XPoint`.
 #[test]
 fn reads_beside_writes_have_a_tail_on_flash_and_none_on_3d_xpoint() {
     let beside_writes = |name: &str| {

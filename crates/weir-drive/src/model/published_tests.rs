@@ -1,4 +1,4 @@
-//! What others measured on the drives, beside what the model gives: a profile tells how far off it is.
+//! Measurements by others on the drives, beside the model's: a profile states its error.
 
 use weir_model::{
     DriveProfile, OpKind, PublishedFigure, PublishedOperation, PublishedPoint, Scale,
@@ -7,7 +7,7 @@ use weir_model::{
 use super::closed_loop::{Job, random, run};
 use crate::profiles;
 
-/// What the model gives for a point, in the point's unit.
+/// Returns the model's value for a point, in the point's unit.
 fn emulated(profile: &DriveProfile, point: &PublishedPoint) -> f64 {
     let kind = match point.operation {
         PublishedOperation::Read => OpKind::Read,

@@ -21,12 +21,12 @@ const SHEET_BYTES: u64 = 4096;
 /// The same waits for each drive.
 const SEED: u64 = 0x1a7e;
 
-/// What a read meets on the media that it shares with writes.
+/// Contention of a read on the media that it shares with writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Meeting {
+pub(super) struct Contention {
     /// Writes have the media at the moment: the arms of disks are elsewhere.
     pub(super) beside_writes: bool,
-    /// How much more of the media's time the read takes.
+    /// Factor by which the read takes more of the media's time.
     pub(super) cost_factor: f64,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Reads {
     /// Of the scaled device's whole throughput: what one more operation or byte takes.
     cost_ns_per_read: f64,
     cost_ns_per_byte: f64,
-    /// When each unit is free.
+    /// Time at which each unit is free.
     units: BinaryHeap<Reverse<Nanoseconds>>,
     operations: ThroughputCap,
     interface: ThroughputCap,
@@ -76,7 +76,7 @@ impl Reads {
         &mut self,
         op: &Op,
         now: Nanoseconds,
-        meeting: Meeting,
+        meeting: Contention,
         wait_ns: impl FnOnce(Nanoseconds) -> f64,
     ) -> Nanoseconds {
         // Writes in between move the arms away.
@@ -109,7 +109,7 @@ impl Reads {
         start + (bytes as f64 * self.extra_ns_per_byte) as Nanoseconds
     }
 
-    /// What a random read of `bytes` takes of the whole media, nanoseconds.
+    /// Returns the time that a random read of `bytes` takes of the whole media, nanoseconds.
     pub(super) fn media_cost_ns(&self, bytes: u64) -> f64 {
         if self.latency.is_of_disks() {
             self.cost_ns_per_read

@@ -1,4 +1,4 @@
-//! Whether an operation goes on where the one before it on the same file ended.
+//! Detection of operations that go on where the one before them on the same file ended.
 
 use std::collections::HashMap;
 

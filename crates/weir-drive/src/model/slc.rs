@@ -6,7 +6,7 @@
 
 use weir_model::{Scale, SlcCache};
 
-/// How much is in the cache, and how fast it goes in and out.
+/// Fill of the cache, and the rates at which it fills and empties.
 #[derive(Debug)]
 pub(super) struct Slc {
     bytes_when_empty: f64,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use weir_model::{DriveProfile, Op, Provisioning, SpaceState};
 
-/// What is compressed on its own.
+/// Unit that is compressed on its own, bytes.
 const BLOCK_BYTES: u64 = 4096;
 /// Blocks whose sizes are kept together.
 const CHUNK_BLOCKS: u64 = 256;
@@ -30,7 +30,7 @@ pub(super) struct PhysicalSpace {
 
 impl PhysicalSpace {
     /// `None` for a drive that has as much flash as it shows.
-    pub(super) fn of(profile: &DriveProfile, capacity_bytes: u64) -> Option<Self> {
+    pub(super) fn new(profile: &DriveProfile, capacity_bytes: u64) -> Option<Self> {
         profile.provisioning.map(|provisioning| Self {
             capacity_bytes,
             used_bytes: 0,
@@ -98,7 +98,7 @@ impl PhysicalSpace {
         self.used_bytes
     }
 
-    /// Whether so many more bytes, after compression, fit.
+    /// Returns true if so many more bytes, after compression, fit.
     pub(super) fn has_room(&self, bytes: u64) -> bool {
         self.used_bytes + bytes <= self.capacity_bytes
     }
@@ -132,7 +132,7 @@ mod tests {
             warning_above: 0.8,
             critical_above: 0.9,
         });
-        PhysicalSpace::of(&profile, CAPACITY).unwrap()
+        PhysicalSpace::new(&profile, CAPACITY).unwrap()
     }
 
     fn op(offset: u64, bytes: u64, fraction: f64) -> Op {

@@ -38,13 +38,14 @@ impl Buckets {
         }
     }
 
-    /// What an operation of `bytes` takes of all that the volume allows, nanoseconds.
+    /// Returns the time that an operation of `bytes` takes of all that the volume allows,
+    /// nanoseconds.
     pub(super) fn cost_ns(&self, bytes: u64) -> f64 {
         let by_bytes = bytes as f64 * self.bytes.ns_per_unit;
         self.operations.ns_per_unit.max(by_bytes)
     }
 
-    /// When an operation of `bytes` that arrives at `now` may start.
+    /// Returns the time at which an operation of `bytes` that arrives at `now` may start.
     pub(super) fn admit(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
         let by_operations = self.operations.admit(1.0, now);
         by_operations.max(self.bytes.admit(bytes as f64, now))

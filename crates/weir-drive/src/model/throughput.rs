@@ -9,9 +9,10 @@ use weir_model::Nanoseconds;
 /// One resource that serves `1 / cost` operations a second in the long run.
 #[derive(Debug)]
 pub(super) struct ThroughputCap {
-    /// When the resource would be free if it served one operation after another, nanoseconds.
+    /// Time at which the resource would be free if it served one operation after another,
+    /// nanoseconds.
     arrival_ns: f64,
-    /// How much work may start ahead of its turn, nanoseconds. With one latency's worth, as many
+    /// Work that may start ahead of its turn, nanoseconds. With one latency's worth, as many
     /// operations as the device has units may start together, and no more.
     tolerance_ns: f64,
 }

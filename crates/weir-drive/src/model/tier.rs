@@ -32,7 +32,7 @@ pub(super) struct Tier {
     writes: CachedWrites,
     dirty_max: usize,
     destage_above: usize,
-    /// When each of the background writes to the slow drive is done.
+    /// Time at which each of the background writes to the slow drive is done.
     destaging: Vec<Nanoseconds>,
     destaged_bytes: u64,
     reads: [Reads; FileKind::ALL.len()],
@@ -48,7 +48,7 @@ impl Tier {
     /// The cache of a drive whose capacity is `data_share` of what its profile says, and with it
     /// the cache's: a hit ratio is one of amounts of data. `None` if the fast drive's profile was
     /// not found yet.
-    pub(super) fn of(cache: &FrontCache, scale: Scale, data_share: f64) -> Option<Self> {
+    pub(super) fn new(cache: &FrontCache, scale: Scale, data_share: f64) -> Option<Self> {
         let profile = cache.profile()?;
         let shrunk = |bytes: u64| (bytes as f64 * data_share).max(1.0) as u64;
         let capacity = shrunk(cache.capacity.0);

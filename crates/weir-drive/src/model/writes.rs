@@ -38,9 +38,9 @@ pub(super) struct Writes {
     /// Writes in the buffer: when each is on the media, not counting `held_up_ns`, and its bytes.
     buffer: VecDeque<(f64, u64)>,
     buffer_bytes: u64,
-    /// When the write before was let into the buffer: writes enter in order.
+    /// Time at which the write before was let into the buffer: writes enter in order.
     admitted_at: Nanoseconds,
-    /// When all that was accepted is on the media, not counting `held_up_ns`.
+    /// Time at which all accepted writes are on the media, not counting `held_up_ns`.
     drained_at: f64,
     /// For how long the drain stood still so far because reads went first.
     held_up_ns: f64,
@@ -66,7 +66,7 @@ impl Writes {
             cost_ns_per_write: 1e9 / (timing.iops_max * scale.factor()),
             media_ns_per_byte: extra_ns_per_byte / scale.factor(),
             operations: ThroughputCap::new(latency_ns),
-            collection: Collection::of(profile, scale, capacity_bytes),
+            collection: Collection::new(profile, scale, capacity_bytes),
             slc: slc.map(|slc| Slc::new(slc, scale, filled)),
             dies: nand.map(|nand| Dies::new(nand, timing, scale.factor())),
             buffer_bytes_max: scale.apply(timing.buffer.0),
@@ -92,8 +92,8 @@ impl Writes {
         admitted + (self.latency.draw_ns() + extra_bytes * self.extra_ns_per_byte) as Nanoseconds
     }
 
-    /// When the buffer has room for `bytes`, from `now` on. A write larger than the whole buffer
-    /// waits until it is empty.
+    /// Returns the time at which the buffer has room for `bytes`, from `now` on. A write larger
+    /// than the whole buffer waits until it is empty.
     fn wait_for_room(&mut self, bytes: u64, now: Nanoseconds) -> Nanoseconds {
         let mut time = now;
         while let Some(&(on_media, drained)) = self.buffer.front() {
@@ -142,19 +142,21 @@ impl Writes {
         self.busy_ns += drain_ns;
     }
 
-    /// What is accepted from now on drains at this share of its speed, above 0 to 1.
+    /// Sets the share of its speed, above 0 to 1, at which bytes that are accepted from now on
+    /// drain.
     pub(super) fn set_drain_share(&mut self, share: f64) {
         self.drain_share = share;
     }
 
-    /// What a byte takes if the single-bit cache takes the write, nanoseconds.
+    /// Returns the time of a byte if the single-bit cache takes the write, nanoseconds.
     fn taken_by_slc(&mut self, stored_bytes: f64, idle_ns: f64) -> Option<f64> {
         let slc = self.slc.as_mut()?;
         slc.fold(idle_ns);
         slc.take(stored_bytes, self.collection.filled())
     }
 
-    /// How long a read that could start at `start` waits for a die that programs, nanoseconds.
+    /// Returns the time that a read that could start at `start` waits for a die that programs,
+    /// nanoseconds.
     pub(super) fn wait_for_die_ns(&mut self, op: &Op, start: Nanoseconds) -> f64 {
         let Some(dies) = &mut self.dies else {
             return 0.0;
@@ -168,7 +170,7 @@ impl Writes {
         self.collection.discard(op);
     }
 
-    /// When all that was accepted is on the media.
+    /// Returns the time at which all accepted writes are on the media.
     pub(super) fn drained_at(&self) -> Nanoseconds {
         (self.drained_at + self.held_up_ns).max(0.0) as Nanoseconds
     }

@@ -1,4 +1,4 @@
-//! What a mounted drive does when it is asked through its control socket.
+//! Answers of a mounted drive to requests through its control socket.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use crate::DriveError;
 use crate::fuse::DriveFileSystem;
 
 const DEVICE: &str = "/dev/fuse";
-/// What to do where the kernel has FUSE but this process does not see it.
+/// Remedy where the kernel has FUSE but this process does not see it.
 const GIVE_DEVICE: &str =
     "load the kernel's fuse module, or give the container `--device /dev/fuse`";
 const TYPE: &str = "fuse.weir";
@@ -62,7 +62,7 @@ fn mount_as_root(source: &str, mountpoint: &Path) -> io::Result<OwnedFd> {
     Ok(device.into())
 }
 
-/// Whether drives can be mounted here; if not, the error says in one line what is missing.
+/// Checks that drives can be mounted here; if not, the error names in one line the missing part.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What the drive holds when a recording begins.
+//! Content of the drive when a recording begins.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;

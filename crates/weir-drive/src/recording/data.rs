@@ -1,4 +1,4 @@
-//! What was written: a part of the recording's data file.
+//! Written data: a part of the recording's data file.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -18,15 +18,15 @@ pub(super) struct DataFile {
 #[derive(Debug, Clone)]
 pub struct Data {
     pub(super) source: Arc<DataFile>,
-    /// Where in the data file they begin.
+    /// Offset in the data file at which they begin.
     pub(super) at: u64,
-    /// How many bytes lie there; all after them are zeroes.
+    /// Number of bytes that lie there; all after them are zeroes.
     pub(super) stored_bytes: u64,
     pub(super) bytes: u64,
 }
 
 impl Data {
-    /// How many bytes were written.
+    /// Returns the number of written bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::data::DataFile;
-use super::{Data, Node, Opened, Operation, Place};
+use super::{Data, Node, OpenMode, Operation, Place};
 
 /// The first bytes of an events file.
 pub(super) const MAGIC: [u8; 8] = *b"weir-rec";
@@ -28,9 +28,9 @@ pub(super) const RECORD_BYTES_MAX: usize = 64 * 1024;
 pub(super) enum Record {
     /// The first: what is recorded.
     Start { profile: String, unix_ns: u64 },
-    /// What existed at the start.
+    /// File that existed at the start.
     Base { file: u64, path: PathBuf },
-    /// What happened then.
+    /// Operation after the start.
     Operation(Operation),
     /// The last, if it ended in order: because of its limit, or with the drive.
     End { at_limit: bool },
@@ -260,7 +260,7 @@ fn decode_node(kind: u32, fields: &mut Decoder) -> Option<Node> {
 const DURABLE: u64 = 1;
 const DIRECT: u64 = 2;
 
-fn opened_bits(opened: Opened) -> u64 {
+fn opened_bits(opened: OpenMode) -> u64 {
     (u64::from(opened.durable) * DURABLE) | (u64::from(opened.direct) * DIRECT)
 }
 
@@ -307,9 +307,9 @@ impl Decoder<'_> {
         Some(OsString::from_vec(text.to_owned()))
     }
 
-    fn opened(&mut self) -> Option<Opened> {
+    fn opened(&mut self) -> Option<OpenMode> {
         let bits = self.number()?;
-        let opened = Opened {
+        let opened = OpenMode {
             durable: bits & DURABLE != 0,
             direct: bits & DIRECT != 0,
         };
@@ -329,7 +329,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Whether it can be the name of something in a directory, and leads nowhere else.
+/// Returns true if it can be the name of an entry of a directory, and leads nowhere else.
 fn is_name(name: &OsStr) -> bool {
     let mut parts = Path::new(name).components();
     parts.next() == Some(Component::Normal(name))
@@ -361,7 +361,7 @@ mod tests {
                 file,
                 offset,
                 data,
-                opened: Opened {
+                opened: OpenMode {
                     durable: true,
                     direct: false,
                 },

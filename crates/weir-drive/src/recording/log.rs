@@ -14,7 +14,7 @@ use weir_process::monotonic_ns;
 
 use super::data::{DataFile, without_zeroes_at_the_end};
 use super::format::{Record, encode};
-use super::{Data, Opened, Operation};
+use super::{Data, OpenMode, Operation};
 
 /// Worth a system call.
 const WORTH_WRITING_BYTES: usize = 1 << 20;
@@ -22,13 +22,13 @@ const WORTH_WRITING_BYTES: usize = 1 << 20;
 const DATA_BYTES_MAX: usize = 16 << 20;
 /// Of each of two buffers of events.
 const EVENTS_BYTES_MAX: usize = 4 << 20;
-/// What arrived longer ago is in the file, also if the process is killed.
+/// Time after which an event is in the file, also if the process is killed.
 const WRITTEN_WITHIN: Duration = Duration::from_millis(100);
 
-/// What is recorded, in its order.
+/// Log of a recording, in its order.
 #[derive(Debug)]
 pub(super) struct Log {
-    filling: Mutex<Filling>,
+    filling: Mutex<ActiveBuffers>,
     filled: Condvar,
     room: Condvar,
     /// Begun and not ended; looked at without the lock by those who have nothing to wait for.
@@ -39,7 +39,7 @@ pub(super) struct Log {
 
 /// The pair of buffers that is being filled, and what has been counted so far.
 #[derive(Debug, Default)]
-struct Filling {
+struct ActiveBuffers {
     buffers: Buffers,
     next_sequence: u64,
     data_bytes: u64,
@@ -80,7 +80,13 @@ impl Log {
     }
 
     /// Appends a write; its sequence number, `None` if nothing is recorded (any more).
-    pub(super) fn write(&self, file: u64, offset: u64, data: &[u8], opened: Opened) -> Option<u64> {
+    pub(super) fn write(
+        &self,
+        file: u64,
+        offset: u64,
+        data: &[u8],
+        opened: OpenMode,
+    ) -> Option<u64> {
         let stored = without_zeroes_at_the_end(data);
         let mut filling = self.lock_for(stored.len() as u64)?;
         let held = Data {
@@ -152,11 +158,11 @@ impl Log {
     }
 
     /// The lock, when there is room for `data_bytes`; `None` if nothing is recorded (any more).
-    fn lock_for(&self, data_bytes: u64) -> Option<MutexGuard<'_, Filling>> {
+    fn lock_for(&self, data_bytes: u64) -> Option<MutexGuard<'_, ActiveBuffers>> {
         if !self.is_running() {
             return None;
         }
-        let is_full = |filling: &mut Filling| {
+        let is_full = |filling: &mut ActiveBuffers| {
             let full = filling.buffers.data.len() >= DATA_BYTES_MAX && data_bytes > 0
                 || filling.buffers.events.len() >= EVENTS_BYTES_MAX;
             full && self.is_running()
@@ -169,7 +175,7 @@ impl Log {
         self.is_running().then_some(filling)
     }
 
-    fn append(&self, mut filling: MutexGuard<'_, Filling>, operation: Operation) -> u64 {
+    fn append(&self, mut filling: MutexGuard<'_, ActiveBuffers>, operation: Operation) -> u64 {
         filling.append(&Record::Operation(operation));
         let sequence = filling.next_sequence;
         filling.next_sequence += 1;
@@ -181,18 +187,18 @@ impl Log {
         sequence
     }
 
-    fn end(&self, filling: &mut Filling, at_limit: bool) {
+    fn end(&self, filling: &mut ActiveBuffers, at_limit: bool) {
         if self.running.swap(false, Ordering::AcqRel) {
             filling.append(&Record::End { at_limit });
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Filling> {
+    fn lock(&self) -> MutexGuard<'_, ActiveBuffers> {
         self.filling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Filling {
+impl ActiveBuffers {
     /// The time is taken under the lock, so that times follow the order.
     fn append(&mut self, record: &Record) {
         let before = self.buffers.events.len();
@@ -229,7 +235,7 @@ mod tests {
             scope.spawn(|| {
                 for number in 0..WRITES {
                     let page = vec![1; 1 << 20];
-                    log.write(9, number << 20, &page, Opened::default())
+                    log.write(9, number << 20, &page, OpenMode::default())
                         .unwrap();
                 }
                 log.close();
@@ -253,16 +259,16 @@ mod tests {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let log = log(full);
         let page = vec![1; DATA_BYTES_MAX];
-        assert_eq!(log.write(9, 0, &page, Opened::default()), Some(0));
+        assert_eq!(log.write(9, 0, &page, OpenMode::default()), Some(0));
         std::thread::scope(|scope| {
             // Either waits for room that a failed writer never makes, or finds it has failed.
-            let waiting = scope.spawn(|| log.write(9, 0, &page, Opened::default()));
+            let waiting = scope.spawn(|| log.write(9, 0, &page, OpenMode::default()));
             let error = log.serve(tempfile::tempfile().unwrap()).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
             // Taken by the writer before it failed, or refused: it came back in any case.
             assert!(matches!(waiting.join().unwrap(), None | Some(1)));
         });
-        assert_eq!(log.write(9, 0, &page, Opened::default()), None);
+        assert_eq!(log.write(9, 0, &page, OpenMode::default()), None);
         assert_eq!(log.operation(Operation::Flush { file: 9 }), None);
     }
 }

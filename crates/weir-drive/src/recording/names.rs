@@ -1,4 +1,4 @@
-//! Which names a file has now: what a path-less file system protocol leaves to be remembered.
+//! Present names of each file: the memory that a path-less file system protocol needs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Names {
 
 impl Names {
     /// The names of what is listed as number and path, directories before what is in them.
-    pub(super) fn of(base: &[(u64, PathBuf)]) -> Self {
+    pub(super) fn from_list(base: &[(u64, PathBuf)]) -> Self {
         let mut names = Self::default();
         let mut directories = HashMap::from([(Path::new(""), ROOT)]);
         for (file, path) in base {
@@ -52,13 +52,13 @@ impl Names {
         Some(names.into_iter().rev().collect())
     }
 
-    /// What `file` is for, by its path; [`FileKind::Other`] if it has no name.
+    /// Returns the purpose of `file`, by its path; [`FileKind::Other`] if it has no name.
     pub fn kind(&self, file: u64) -> FileKind {
         self.path(file)
             .map_or(FileKind::Other, |path| kind_of(&path))
     }
 
-    /// What a file at `place` is for.
+    /// Returns the purpose of a file at `place`.
     pub fn kind_at(&self, place: &Place) -> FileKind {
         self.path_of(place)
             .map_or(FileKind::Other, |path| kind_of(&path))
@@ -121,7 +121,7 @@ impl Names {
 }
 
 fn kind_of(path: &Path) -> FileKind {
-    FileKind::of(&path.to_string_lossy())
+    FileKind::from_path(&path.to_string_lossy())
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
             (4, "link"),
             (5, "other"),
         ];
-        Names::of(&base.map(|(file, path)| (file, path.into())))
+        Names::from_list(&base.map(|(file, path)| (file, path.into())))
     }
 
     fn path(names: &Names, file: u64) -> String {

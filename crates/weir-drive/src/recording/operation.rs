@@ -1,4 +1,4 @@
-//! What a recording tells.
+//! Events of a recording.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -15,11 +15,12 @@ pub struct Event {
     pub sequence: u64,
     /// `CLOCK_MONOTONIC`, nanoseconds; never less than that of the event before.
     pub at_ns: u64,
-    /// What happened.
+    /// Operation of the event.
     pub operation: Operation,
 }
 
-/// What happened. Files and directories are named by inode number; the drive's root is 1.
+/// Operation on a file or directory. Files and directories are named by inode number; the drive's
+/// root is 1.
 ///
 /// A number is taken again only after the file that had it lost its last name and was closed.
 #[derive(Debug, Clone)]
@@ -30,10 +31,10 @@ pub enum Operation {
         file: u64,
         /// From which byte on.
         offset: u64,
-        /// What.
+        /// Written data.
         data: Data,
-        /// How its file was opened.
-        opened: Opened,
+        /// Mode in which its file was opened.
+        opened: OpenMode,
     },
     /// fsync(2) or fdatasync(2): once answered, what was answered before must survive a power cut.
     Flush {
@@ -47,18 +48,18 @@ pub enum Operation {
     },
     /// Something new has a name.
     Create {
-        /// Its number.
+        /// Number of the file.
         file: u64,
-        /// Its name.
+        /// Name of the entry.
         at: Place,
-        /// What it is.
+        /// Kind of the entry.
         node: Node,
     },
     /// Another name for a file.
     Link {
         /// The file.
         file: u64,
-        /// Its new name.
+        /// New name.
         at: Place,
     },
     /// A file or directory changed its name, or two exchanged theirs.
@@ -81,32 +82,33 @@ pub enum Operation {
     Truncate {
         /// The file.
         file: u64,
-        /// Its new size.
+        /// New size.
         bytes: u64,
     },
     /// fallocate(2).
     Allocate {
         /// The file.
         file: u64,
-        /// Its mode: 0 or `FALLOC_FL_*`.
+        /// Mode: 0 or `FALLOC_FL_*`.
         mode: i32,
         /// From which byte on.
         offset: u64,
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u64,
     },
     /// chmod(2).
     SetMode {
         /// The file or directory.
         file: u64,
-        /// Its permission bits.
+        /// Permission bits.
         mode: u32,
     },
 }
 
-/// How the file of a write was opened: what stands between an answered write and the device.
+/// Mode in which the file of a write was opened: the layers between an answered write and the
+/// device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenMode {
     /// With `O_SYNC` or `O_DSYNC`: once answered, it must survive a power cut.
     pub durable: bool,
     /// With `O_DIRECT`. All other writes would stay in the kernel's page cache until they are
@@ -114,7 +116,7 @@ pub struct Opened {
     pub direct: bool,
 }
 
-impl Opened {
+impl OpenMode {
     /// From the flags of open(2); `O_SYNC` holds the bit of `O_DSYNC`, and `RWF_DSYNC` sets it as well.
     pub(crate) fn of_flags(flags: i32) -> Self {
         Self {
@@ -123,7 +125,7 @@ impl Opened {
         }
     }
 
-    /// Its writes are answered once the kernel's page cache has them.
+    /// Returns true if its writes are answered once the kernel's page cache has them.
     pub(crate) fn is_buffered(self) -> bool {
         !self.direct && !self.durable
     }
@@ -147,7 +149,7 @@ impl Place {
     }
 }
 
-/// What was created.
+/// Kind of a created entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// An empty regular file.
@@ -162,7 +164,7 @@ pub enum Node {
     },
     /// A symbolic link.
     Symlink {
-        /// What it points to.
+        /// Target of the link.
         target: PathBuf,
     },
     /// A socket, a pipe or a device.
@@ -175,7 +177,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// What mknod(2) makes.
+    /// Returns the entry that mknod(2) makes.
     pub(crate) fn of_mknod(mode: u32, device: u64) -> Self {
         match FileType::from_raw_mode(mode) {
             FileType::RegularFile => Self::File {

@@ -20,9 +20,9 @@ use crate::request::REQUEST_BYTES_MAX;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// How a recording ended.
+/// Ending of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum RecordingEnd {
     /// The drive was unmounted: the recording has all that reached it.
     Unmounted,
     /// It had grown to its limit; what reached the drive later is not in it.
@@ -42,7 +42,7 @@ pub struct Recording {
     base: Vec<(u64, PathBuf)>,
     first_event_at: u64,
     event_count: u64,
-    ended: Ended,
+    ended: RecordingEnd,
     ended_at_ns: u64,
 }
 
@@ -86,7 +86,7 @@ impl Recording {
             base: Vec::new(),
             first_event_at: lines.at,
             event_count: 0,
-            ended: Ended::CutShort,
+            ended: RecordingEnd::CutShort,
             ended_at_ns: started_at_ns,
         };
         recording
@@ -100,28 +100,28 @@ impl Recording {
         &self.profile
     }
 
-    /// When it began: `CLOCK_MONOTONIC`, nanoseconds.
+    /// Returns the time of its begin: `CLOCK_MONOTONIC`, nanoseconds.
     pub fn started_at_ns(&self) -> u64 {
         self.started_at_ns
     }
 
-    /// When it began: nanoseconds since 1970.
+    /// Returns the time of its begin: nanoseconds since 1970.
     pub fn started_unix_ns(&self) -> u64 {
         self.started_unix_ns
     }
 
-    /// What was on the drive then, by inode number and path from the drive's root; directories
-    /// before what is in them. The root itself, number 1, is not listed.
+    /// Returns the drive's entries at that time, by inode number and path from the drive's root;
+    /// directories before what is in them. The root itself, number 1, is not listed.
     pub fn base(&self) -> &[(u64, PathBuf)] {
         &self.base
     }
 
     /// The names of what existed at the start.
     pub fn names(&self) -> Names {
-        Names::of(&self.base)
+        Names::from_list(&self.base)
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     pub fn event_count(&self) -> u64 {
         self.event_count
     }
@@ -135,12 +135,13 @@ impl Recording {
         }
     }
 
-    /// Why there are no more events.
-    pub fn ended(&self) -> Ended {
+    /// Returns the reason that there are no more events.
+    pub fn ended(&self) -> RecordingEnd {
         self.ended
     }
 
-    /// When it ended: `CLOCK_MONOTONIC`, nanoseconds; if it was cut short, the last event's time.
+    /// Returns the time of its end: `CLOCK_MONOTONIC`, nanoseconds; if it was cut short, the last
+    /// event's time.
     pub fn ended_at_ns(&self) -> u64 {
         self.ended_at_ns
     }
@@ -161,9 +162,9 @@ impl Recording {
                 }
                 Record::End { at_limit } => {
                     self.ended = if at_limit {
-                        Ended::Limit
+                        RecordingEnd::Limit
                     } else {
-                        Ended::Unmounted
+                        RecordingEnd::Unmounted
                     };
                     self.ended_at_ns = at_ns;
                     return Ok(());
@@ -178,7 +179,8 @@ impl Recording {
     }
 }
 
-/// Whether the data of the operation are there; an error if it contradicts what stands before it.
+/// Returns true if the data of the operation are there; an error if it contradicts the events
+/// before it.
 fn is_whole(operation: &Operation, sequence: u64, data_bytes: u64) -> Result<bool, String> {
     match operation {
         Operation::Write { offset, data, .. } => {
@@ -202,7 +204,7 @@ fn is_whole(operation: &Operation, sequence: u64, data_bytes: u64) -> Result<boo
     }
 }
 
-/// Whether a file of Linux can have these bytes.
+/// Returns true if a file of Linux can have these bytes.
 fn is_within_a_file(offset: u64, bytes: u64) -> bool {
     let end = offset.checked_add(bytes);
     end.is_some_and(|end| i64::try_from(end).is_ok())
@@ -279,7 +281,7 @@ impl Iterator for Events {
 struct Lines {
     reader: BufReader<ReadFrom>,
     data: Arc<DataFile>,
-    /// Where the next record begins.
+    /// Offset of the next record.
     at: u64,
     record: Vec<u8>,
 }
@@ -347,7 +349,7 @@ impl Read for ReadFrom {
 #[cfg(test)]
 mod tests {
     use super::super::format::encode;
-    use super::super::{Data, Opened};
+    use super::super::{Data, OpenMode};
     use super::*;
 
     fn opened(operation: Operation) -> Result<Recording, String> {
@@ -378,7 +380,7 @@ mod tests {
                 stored_bytes: 0,
                 bytes,
             },
-            opened: Opened {
+            opened: OpenMode {
                 durable: false,
                 direct: true,
             },

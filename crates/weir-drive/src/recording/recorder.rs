@@ -18,17 +18,17 @@ use weir_process::{create_private_file, monotonic_ns};
 use super::data::DataFile;
 use super::format::{MAGIC, Record, VERSION, encode};
 use super::log::Log;
-use super::{DATA_FILE, EVENTS_FILE, Opened, Operation, RecordingOptions, base};
+use super::{DATA_FILE, EVENTS_FILE, OpenMode, Operation, RecordingOptions, base};
 use crate::DriveError;
 
 /// Records operations, or nothing if no recording was asked for.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    running: Option<Running>,
+    running: Option<ActiveRecorder>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct ActiveRecorder {
     log: Arc<Log>,
     events_path: PathBuf,
     writer: Mutex<Option<JoinHandle<std::io::Result<()>>>>,
@@ -36,12 +36,12 @@ struct Running {
 
 /// A recorded write or flush that has not been answered.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct PendingRecord {
     log: Arc<Log>,
     sequence: u64,
 }
 
-impl Recorded {
+impl PendingRecord {
     /// The answer to what was recorded, if it was, leaves now.
     pub(crate) fn done(recorded: Option<Self>) {
         if let Some(Self { log, sequence }) = recorded {
@@ -59,7 +59,7 @@ impl Recorder {
         mountpoint: &Path,
     ) -> Result<Self, DriveError> {
         let running = options
-            .map(|options| Running::open(options, [backing, mountpoint]))
+            .map(|options| ActiveRecorder::open(options, [backing, mountpoint]))
             .transpose()?;
         Ok(Self { running })
     }
@@ -92,23 +92,23 @@ impl Recorder {
         file: u64,
         offset: u64,
         data: &[u8],
-        opened: Opened,
-    ) -> Option<Recorded> {
+        opened: OpenMode,
+    ) -> Option<PendingRecord> {
         let log = &self.running.as_ref()?.log;
         let sequence = log.write(file, offset, data, opened)?;
         let log = Arc::clone(log);
-        Some(Recorded { log, sequence })
+        Some(PendingRecord { log, sequence })
     }
 
     /// A flush of `file` has arrived.
-    pub(crate) fn flush(&self, file: u64) -> Option<Recorded> {
+    pub(crate) fn flush(&self, file: u64) -> Option<PendingRecord> {
         let log = &self.running.as_ref()?.log;
         let sequence = log.operation(Operation::Flush { file })?;
         let log = Arc::clone(log);
-        Some(Recorded { log, sequence })
+        Some(PendingRecord { log, sequence })
     }
 
-    /// What `outcome` is the outcome of has arrived; it counts if it succeeded.
+    /// Notes an operation that was issued; it counts if `outcome` is success.
     pub(crate) fn note<T, E>(
         &self,
         outcome: &Result<T, E>,
@@ -121,7 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Whether operations are being recorded: it was asked for, and has not reached its limit.
+    /// Returns true if operations are being recorded: it was asked for, and has not reached its
+    /// limit.
     pub(crate) fn is_running(&self) -> bool {
         let running = self.running.as_ref();
         running.is_some_and(|running| running.log.is_running())
@@ -129,11 +130,11 @@ impl Recorder {
 
     /// Ends the recording; an error if it could not be written.
     pub(crate) fn finish(&self) -> Result<(), DriveError> {
-        self.running.as_ref().map_or(Ok(()), Running::finish)
+        self.running.as_ref().map_or(Ok(()), ActiveRecorder::finish)
     }
 }
 
-impl Running {
+impl ActiveRecorder {
     fn open(options: &RecordingOptions, forbidden: [&Path; 2]) -> Result<Self, DriveError> {
         let directory = &options.directory;
         for path in forbidden {
@@ -178,7 +179,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ActiveRecorder {
     fn drop(&mut self) {
         // A drive that could not be mounted; its error is on its way already.
         let _ = self.finish();

@@ -34,7 +34,7 @@ pub struct Replayer {
 impl Replayer {
     /// Applies to `root`, which holds what [`crate::Recording::base`] lists.
     pub fn new(root: impl Into<PathBuf>, base: &[(u64, PathBuf)]) -> Self {
-        Self::with_names(root.into(), Names::of(base))
+        Self::with_names(root.into(), Names::from_list(base))
     }
 
     /// Goes on from the same state in `root`, a copy of this one's directory.
@@ -228,7 +228,8 @@ impl Replayer {
         self.inside(self.names.path_of(place))
     }
 
-    /// Where `relative` is below the root; an error if something on the way is no directory.
+    /// Returns the path of `relative` below the root; an error if something on the way is no
+    /// directory.
     fn inside(&self, relative: Option<PathBuf>) -> Result<Option<PathBuf>, DriveError> {
         let Some(relative) = relative else {
             return Ok(None);

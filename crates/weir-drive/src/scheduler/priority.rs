@@ -45,7 +45,8 @@ pub fn keep_processors_awake() -> Option<File> {
     Some(file)
 }
 
-/// What this process may not do for replies in time, in words; empty where nothing is missing.
+/// Returns the missing rights of this process for replies in time, in words; empty where nothing is
+/// missing.
 pub fn handicaps() -> Vec<&'static str> {
     // A thread of its own is asked, so that nothing else changes.
     let is_prompt = std::thread::spawn(|| run_promptly(READER_PRIORITY)).join();

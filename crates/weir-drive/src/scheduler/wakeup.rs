@@ -1,4 +1,5 @@
-//! How late this thread is woken, and how much of the processor it may burn to make up for it.
+//! Lateness of this thread's wake-ups, and the share of the processor that it may burn to make up
+//! for it.
 
 use weir_model::Nanoseconds;
 
@@ -37,7 +38,8 @@ impl WakeupError {
         self.mean_ns += GAIN_MEAN * (error - self.mean_ns);
     }
 
-    /// How long before a deadline a sleep should end for the wake-up to be in time.
+    /// Returns the time before a deadline at which a sleep should end for the wake-up to be in
+    /// time.
     pub(super) fn lead(&self) -> Lead {
         let in_time = self.mean_ns + DEVIATIONS * self.deviation_ns;
         Lead {
@@ -47,7 +49,7 @@ impl WakeupError {
     }
 }
 
-/// How long before a deadline the timer thread wants to be awake.
+/// Time before a deadline at which the timer thread wants to be awake.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lead {
     mean_ns: f64,
@@ -64,14 +66,14 @@ impl Lead {
     }
 
     /// For the reply to an operation that takes `latency`.
-    pub(super) fn of(self, latency: Nanoseconds) -> Nanoseconds {
+    pub(super) fn for_latency(self, latency: Nanoseconds) -> Nanoseconds {
         let tolerated = TOLERATED_SHARE * latency as f64;
         self.mean_ns.max(self.in_time_ns - tolerated) as Nanoseconds
     }
 
     /// The longest.
     pub(super) fn longest(self) -> Nanoseconds {
-        self.of(0)
+        self.for_latency(0)
     }
 }
 
@@ -98,7 +100,7 @@ impl SpinBudget {
         }
     }
 
-    /// Whether a spin of `wanted` is within the share.
+    /// Returns true if a spin of `wanted` is within the share.
     pub(super) fn allows(&mut self, now: Nanoseconds, wanted: Nanoseconds, alone: bool) -> bool {
         let share = if alone {
             SPIN_SHARE_BESIDE_ONE
@@ -136,11 +138,11 @@ mod tests {
         let lead = WakeupError::default().lead();
         assert_eq!(lead.longest(), 30_000);
         assert_eq!(
-            [0, 100_000, 500_000].map(|latency| lead.of(latency)),
+            [0, 100_000, 500_000].map(|latency| lead.for_latency(latency)),
             [30_000, 28_000, 20_000]
         );
-        assert_eq!(lead.of(10_000_000), 10_000);
-        assert_eq!(lead.on_average().of(0), 10_000);
+        assert_eq!(lead.for_latency(10_000_000), 10_000);
+        assert_eq!(lead.on_average().for_latency(0), 10_000);
     }
 
     #[test]

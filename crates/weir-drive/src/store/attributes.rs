@@ -8,7 +8,7 @@ use rustix::fs::{FileType, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use super::directory::kind_of;
 use super::space::BLOCK_BYTES;
 
-/// What setattr changes.
+/// Changes by setattr.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) mode: Option<u32>,
@@ -19,7 +19,7 @@ pub(crate) struct Changes {
 }
 
 /// The attributes of inode `number`.
-pub(super) fn of(number: u64, stat: &Stat) -> FileAttr {
+pub(super) fn from_stat(number: u64, stat: &Stat) -> FileAttr {
     FileAttr {
         ino: INodeNo(number),
         size: u64::try_from(stat.st_size).unwrap_or(0),

@@ -11,7 +11,7 @@ use rustix::fs::{FileType, Stat};
 use rustix::io::{Errno, Result};
 use weir_model::FileKind;
 
-use super::space::{FileSpace, Freed, Space};
+use super::space::{FileSpace, FreedRange, Space};
 
 /// The number of a FUSE file system's root (`FUSE_ROOT_ID`).
 pub(super) const ROOT: u64 = 1;
@@ -53,7 +53,7 @@ impl Inode {
         proc_path(&self.descriptor)
     }
 
-    /// How much the file occupies.
+    /// Returns the space that the file occupies.
     pub(super) fn file_space(&self) -> &FileSpace {
         &self.file_space
     }
@@ -66,7 +66,7 @@ impl Inode {
     /// No handle can read `range`, bytes of the file, any longer.
     pub(super) fn free(&self, range: Range<u64>) {
         if !range.is_empty() {
-            self.space.free(Freed {
+            self.space.free(FreedRange {
                 file: self.number,
                 kind: self.kind(),
                 offset: range.start,
@@ -100,11 +100,11 @@ pub(super) fn proc_path(descriptor: impl AsFd) -> PathBuf {
 /// All inodes that the kernel knows.
 #[derive(Debug)]
 pub(super) struct Inodes {
-    known: Mutex<HashMap<u64, Known>>,
+    known: Mutex<HashMap<u64, InodeEntry>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct InodeEntry {
     inode: Arc<Inode>,
     lookups: u64,
 }
@@ -112,7 +112,7 @@ struct Known {
 impl Inodes {
     pub(super) fn new(root: Arc<Inode>) -> Self {
         // The kernel never forgets the root, which it never looked up either.
-        let known = Known {
+        let known = InodeEntry {
             inode: root,
             lookups: 1,
         };
@@ -130,7 +130,7 @@ impl Inodes {
     /// Counts a lookup of inode `number`, which `make` makes if it is new.
     pub(super) fn enter(&self, number: u64, make: impl FnOnce() -> Inode) {
         let mut known = self.lock();
-        let entry = known.entry(number).or_insert_with(|| Known {
+        let entry = known.entry(number).or_insert_with(|| InodeEntry {
             inode: Arc::new(make()),
             lookups: 0,
         });
@@ -151,7 +151,7 @@ impl Inodes {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Known>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, InodeEntry>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

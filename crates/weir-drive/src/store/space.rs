@@ -25,12 +25,12 @@ pub(crate) struct Space {
     used_bytes: AtomicU64,
     /// A fault: there is no room, whatever is used.
     is_full: AtomicBool,
-    freed: Mutex<Vec<Freed>>,
+    freed: Mutex<Vec<FreedRange>>,
 }
 
 /// A part of a file that no handle can read any longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Freed {
+pub(crate) struct FreedRange {
     pub(crate) file: u64,
     pub(crate) kind: FileKind,
     pub(crate) offset: u64,
@@ -52,15 +52,15 @@ impl Space {
         self.is_full.store(is_full, Ordering::Relaxed);
     }
 
-    pub(super) fn free(&self, freed: Freed) {
+    pub(super) fn free(&self, freed: FreedRange) {
         self.lock_freed().push(freed);
     }
 
-    pub(super) fn take_freed(&self) -> Vec<Freed> {
+    pub(super) fn take_freed(&self) -> Vec<FreedRange> {
         std::mem::take(&mut *self.lock_freed())
     }
 
-    fn lock_freed(&self) -> MutexGuard<'_, Vec<Freed>> {
+    fn lock_freed(&self) -> MutexGuard<'_, Vec<FreedRange>> {
         self.freed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,7 +90,7 @@ impl Space {
     }
 }
 
-/// What one file occupies.
+/// Space that one file occupies.
 #[derive(Debug)]
 pub(super) struct FileSpace {
     size_bytes: AtomicU64,
@@ -108,7 +108,7 @@ impl FileSpace {
         }
     }
 
-    /// Whether a write of this range may allocate anything.
+    /// Returns true if a write of this range may allocate anything.
     pub(super) fn may_grow(&self, offset: u64, bytes: u64) -> bool {
         offset + bytes > self.size_bytes.load(Ordering::Relaxed)
             || self.has_holes.load(Ordering::Relaxed)

@@ -25,26 +25,26 @@ const DISCARD_BYTES: u64 = 4096;
 /// Widest values of the narrow fields.
 const U24_MAX: u64 = (1 << 24) - 1;
 const U48_MAX: u64 = (1 << 48) - 1;
-/// What a record is, in the upper half of its last byte; operations have the numbers below.
+/// Kind of a record, in the upper half of its last byte; operations have the numbers below.
 const END: u8 = 14;
 const NAME: u8 = 15;
 
 /// An operation of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceOperation {
-    /// When the drive read the request, nanoseconds since it was mounted.
+    /// Time at which the drive read the request, nanoseconds since it was mounted.
     pub at_ns: u64,
-    /// How long it takes by the model, nanoseconds; at most 4.29 s.
+    /// Latency by the model, nanoseconds; at most 4.29 s.
     pub latency_ns: u32,
-    /// What was asked for.
+    /// Kind of the operation.
     pub what: OpKind,
-    /// What the file is for.
+    /// Purpose of the file.
     pub file_kind: FileKind,
     /// Number of the file in this trace.
     pub file: u32,
-    /// Where in the file, bytes.
+    /// Offset in the file, bytes.
     pub offset: u64,
-    /// How much, bytes; of a discard, rounded up to 4 KiB.
+    /// Length, bytes; of a discard, rounded up to 4 KiB.
     pub bytes: u64,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Record {
     kind: u8,
 }
 
-/// What a record says.
+/// Meaning of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Meaning {
     Operation(TraceOperation),
@@ -140,7 +140,7 @@ impl Record {
         }
     }
 
-    /// What it says; `None` if this version knows no such record.
+    /// Returns the meaning; `None` if this version knows no such record.
     pub(super) fn meaning(&self) -> Option<Meaning> {
         match self.kind >> 4 {
             END => Some(Meaning::End {

@@ -14,10 +14,10 @@ use crate::request::REQUEST_BYTES_MAX;
 
 /// Longest name of a file, as the kernel's (`PATH_MAX`).
 const NAME_BYTES_MAX: usize = 4096;
-/// How many times as long as its file a trace may be at most: records of a drive take 3 bytes or more of their 24, so
-/// that more says that the file was made to fill memory or time.
+/// Size of a trace relative to its file at most. Records of a drive take 3 bytes or more of their 24: a file with more
+/// was made to fill memory or time.
 const EXPANSION_MAX: u64 = 200;
-/// What a trace may have beyond that, for the names of a short one.
+/// Bytes that a trace may have beyond that, for the names of a short one.
 const EXPANSION_FREE_BYTES: u64 = 1 << 20;
 
 /// The operations of a recorded trace, in the order in which the drive read them.
@@ -43,7 +43,7 @@ impl std::fmt::Debug for TraceReader {
 }
 
 impl TraceReader {
-    /// Whether the file `path` begins as a trace does, of any version.
+    /// Returns true if the file `path` begins as a trace does, of any version.
     pub fn is_trace(path: &Path) -> bool {
         let mut magic = [0; MAGIC.len()];
         let file = File::open(path);

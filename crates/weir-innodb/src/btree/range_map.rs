@@ -47,12 +47,12 @@ impl RangeMap {
         &self.nodes
     }
 
-    /// Whether the bytes of its keys compare as the server compares their values.
+    /// Returns true if the bytes of its keys compare as the server compares their values.
     pub fn is_ordered(&self) -> bool {
         self.is_ordered
     }
 
-    /// Whether `page` is one of them.
+    /// Returns true if `page` is one of them.
     pub fn has(&self, page: u32) -> bool {
         self.positions.contains_key(&page)
     }
@@ -92,8 +92,8 @@ impl RangeMap {
         first..end.min(others)
     }
 
-    /// How many pages have the same smallest key and the same number in `other`. Where keys do not compare as
-    /// bytes they still are equal if their values are.
+    /// Returns the number of pages that have the same smallest key and the same number in `other`. Where keys do not
+    /// compare as bytes they still are equal if their values are.
     pub fn in_common(&self, other: &RangeMap) -> usize {
         let is_same = |node: &&RangeNode| {
             let position = other.positions.get(&node.page);

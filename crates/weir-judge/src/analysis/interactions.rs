@@ -114,8 +114,8 @@ fn combined<'a>(settings: &CellSettings, contrasts: &[&'a Contrast]) -> Vec<Pair
 type Changes<'a> = BTreeSet<(&'a str, Option<&'a str>)>;
 
 fn changes<'a>(settings: &'a CellSettings, contrast: &Contrast) -> Changes<'a> {
-    let from = settings.of(contrast.baseline_cell);
-    let to = settings.of(contrast.level_cell);
+    let from = settings.settings(contrast.baseline_cell);
+    let to = settings.settings(contrast.level_cell);
     let names: BTreeSet<_> = from.keys().chain(to.keys()).collect();
     let differing = names
         .into_iter()
@@ -163,12 +163,12 @@ fn interaction(runs: &RunsByCell<'_>, pair: &Pair<'_>) -> Option<Interaction> {
 fn blocks(runs: &RunsByCell<'_>, cells: [usize; 4]) -> Vec<FactorialBlock> {
     let of = |cell: usize, repetition: u32| {
         let run = runs
-            .of(cell)
+            .runs(cell)
             .iter()
             .find(|run| run.record.repetition == repetition)?;
         value(run, THROUGHPUT).filter(|value| *value > 0.0)
     };
-    let repetitions = runs.of(cells[0]).iter().map(|run| run.record.repetition);
+    let repetitions = runs.runs(cells[0]).iter().map(|run| run.record.repetition);
     repetitions
         .filter_map(|repetition| {
             Some(FactorialBlock {

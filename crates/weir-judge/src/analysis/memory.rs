@@ -1,4 +1,4 @@
-//! What memory is worth: elasticity between neighbouring buffer pools, and drives in memory.
+//! Worth of memory: elasticity between neighbouring buffer pools, and drives in memory.
 
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, Cell, MemoryEquivalent, Plan, PoolElasticity, Ratio};
@@ -95,7 +95,7 @@ pub(super) fn equivalents(design: &Design<'_>, runs: &RunsByCell<'_>) -> Vec<Mem
 fn by_size(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize]) -> Vec<(f64, usize)> {
     let size = |cell: &usize| {
         let said = runs
-            .of(*cell)
+            .runs(*cell)
             .first()
             .and_then(|run| run.variables.get(POOL));
         let text = match said {

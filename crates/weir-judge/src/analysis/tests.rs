@@ -12,10 +12,10 @@ use crate::rules::tests::fair;
 const REPETITIONS: u32 = 3;
 
 /// Levels of one cell: factor and level, ascending by name.
-type Named<'a> = &'a [(&'a str, &'a str)];
+type CellLevels<'a> = &'a [(&'a str, &'a str)];
 
-fn cell(levels: Named<'_>, variables: Named<'_>) -> Cell {
-    let map = |pairs: Named<'_>| {
+fn cell(levels: CellLevels<'_>, variables: CellLevels<'_>) -> Cell {
+    let map = |pairs: CellLevels<'_>| {
         let owned = pairs
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -102,7 +102,7 @@ fn two_features_that_multiply_do_not_interact_and_a_shortfall_is_told() {
 
 #[test]
 fn levels_of_one_factor_that_move_settings_together_interact_too() {
-    let arm = |name: &str, settings: Named<'_>, ratio: f64| {
+    let arm = |name: &str, settings: CellLevels<'_>, ratio: f64| {
         (cell(&[("arm", name)], settings), 1000.0 * ratio)
     };
     let cells = vec![

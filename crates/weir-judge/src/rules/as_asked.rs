@@ -39,17 +39,17 @@ pub(super) const RULE: Rule = Rule {
 /// A setting is reported from this much more or less than asked: below, it is rounded to whole units.
 const SUBSTITUTED_MIN: f64 = 0.01;
 
-/// What two servers say of the settings in which they were meant to differ.
+/// Values that two servers show of the settings in which they were meant to differ.
 struct Levels {
     /// Setting -> what both say.
     same: BTreeMap<String, String>,
-    /// Whether something else differs.
+    /// True if something else differs.
     differs: bool,
 }
 
 impl Levels {
     /// `said` tells what a cell's server says of a setting, in one spelling for all that mean the same.
-    fn of(
+    fn new(
         declared: &BTreeSet<String>,
         cells: [usize; 2],
         said: impl Fn(usize, &str) -> Option<String>,
@@ -71,7 +71,7 @@ impl Levels {
 
     /// The finding about levels of a factor that asked the servers of `cells` for two values each.
     fn finding(&self, factor: &str, cells: [usize; 2], settings: &CellSettings) -> Option<Finding> {
-        let values = cells.map(|cell| settings.of(cell));
+        let values = cells.map(|cell| settings.settings(cell));
         let same_program = values[0].get(PROGRAM) == values[1].get(PROGRAM);
         let is_compared =
             |name: &String| same_program || values.iter().all(|of| of.contains_key(name));
@@ -81,7 +81,7 @@ impl Levels {
             return None;
         }
         let words = same.into_iter().map(|(name, value)| {
-            let [baseline, level] = cells.map(|cell| asked(settings.of(cell).get(name)));
+            let [baseline, level] = cells.map(|cell| asked(settings.settings(cell).get(name)));
             let value = in_units(value, &[&baseline, &level]);
             format!("{name} is {value} on the server, set to {baseline} and {level}")
         });
@@ -102,14 +102,14 @@ impl Levels {
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let cells = [comparison.baseline_cell, comparison.level_cell];
     let declared = evidence.declared(comparison);
-    let levels = Levels::of(&declared, cells, |cell, name| {
+    let levels = Levels::new(&declared, cells, |cell, name| {
         let said = evidence.said(cell, name);
         said.or_else(|| ignored(evidence, cell, name))
     });
     levels.finding(&comparison.factor, cells, &evidence.design.settings)
 }
 
-/// What is to be said of a `loose_` option that the server does not have.
+/// Returns the words for a `loose_` option that the server does not have.
 fn ignored(evidence: &Evidence<'_>, cell: usize, name: &str) -> Option<String> {
     evidence.first_run(cell)?;
     let mut options = evidence.cell(cell).spec.primary().variables.keys();
@@ -197,7 +197,7 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for contrast in &design.contrasts {
         let cells = [contrast.baseline_cell, contrast.level_cell];
-        let levels = Levels::of(&design.differing(contrast), cells, said);
+        let levels = Levels::new(&design.differing(contrast), cells, said);
         let found = levels.finding(&contrast.factor, cells, &design.settings);
         findings.extend(found.filter(|finding| !findings.contains(finding)));
     }

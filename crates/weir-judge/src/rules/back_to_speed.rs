@@ -57,7 +57,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
     ))]
 }
 
-/// When the load of a run was as fast as before its first event that ended the server.
+/// Returns the time at which the load of a run was as fast as before its first event that ended the
+/// server.
 fn returned(run: &RunResult) -> Option<BackToSpeed> {
     let gone = run
         .events

@@ -19,7 +19,7 @@ const TOLD_FROM: f64 = 0.01;
 impl Bound {
     /// `slowed` is the share by which a run would at most have been faster without the disturbance: 0.05 for 5 %;
     /// below 0 where the disturbance can only have made it faster.
-    pub(super) fn of(
+    pub(super) fn new(
         evidence: &Evidence<'_>,
         comparison: &Comparison,
         slowed: impl Fn(&RunResult) -> f64,
@@ -58,7 +58,7 @@ impl Bound {
         (1.0 / self.low).max(self.high) - 1.0
     }
 
-    /// Whether it is too small to be told.
+    /// Returns true if it is too small for a finding.
     pub(super) fn is_small(self) -> bool {
         self.share() < TOLD_FROM
     }
@@ -96,7 +96,7 @@ fn faster(
     slowed: impl Fn(&RunResult) -> f64,
 ) -> [f64; 2] {
     [comparison.baseline_cell, comparison.level_cell].map(|cell| {
-        let runs = evidence.runs.of(cell);
+        let runs = evidence.runs.runs(cell);
         let sum: f64 = runs.iter().map(|run| slowed(run).max(-0.99).ln_1p()).sum();
         (sum / runs.len().max(1) as f64).exp()
     })

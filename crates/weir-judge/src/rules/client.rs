@@ -47,7 +47,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         let connections = evidence.cell(run.record.cell).spec.load.connections;
         slowed(&run.record.utilization, connections)
     };
-    let bound = Bound::of(evidence, comparison, slowed);
+    let bound = Bound::new(evidence, comparison, slowed);
     let message = format!(
         "the load generator used up to {:.0} % of a core: {}; give the client more cores or lower the throughput",
         busiest * 100.0,

@@ -72,8 +72,8 @@ fn missing_alone(settings: &CellSettings, (baseline, level): (usize, usize)) -> 
         return BTreeSet::new();
     }
     let changed_alone = |name: &String| {
-        let mut wanted = settings.of(baseline).clone();
-        match settings.of(level).get(name) {
+        let mut wanted = settings.settings(baseline).clone();
+        match settings.settings(level).get(name) {
             Some(value) => wanted.insert(name.clone(), value.clone()),
             None => wanted.remove(name),
         };

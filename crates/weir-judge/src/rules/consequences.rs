@@ -1,4 +1,4 @@
-//! What a server makes of a setting beside the setting: variables that it derives from it.
+//! Consequences of a setting in a server: variables that it derives from it.
 //!
 //! Weir writes the whole option file of a server that it starts, and keeps it with the run. Where two of them
 //! differ in declared settings only, the server itself made whatever else differs between all runs of the two cells.
@@ -36,16 +36,16 @@ pub(super) const PROGRAM: &str = "server";
 
 /// Variables that differ between two cells and are not declared to.
 #[derive(Debug, Default)]
-pub(super) struct Undeclared<'a> {
+pub(super) struct UndeclaredDifferences<'a> {
     /// Nothing says why.
     pub(super) unexplained: Vec<&'a str>,
     /// The server derives them from what is declared.
     pub(super) derived: Vec<&'a str>,
 }
 
-impl<'a> Undeclared<'a> {
+impl<'a> UndeclaredDifferences<'a> {
     /// Of two cells, the baseline first; `None` without runs of both.
-    pub(super) fn of(evidence: &Evidence<'a>, cells: [usize; 2]) -> Option<Self> {
+    pub(super) fn between(evidence: &Evidence<'a>, cells: [usize; 2]) -> Option<Self> {
         let baseline = evidence.first_run(cells[0])?;
         let level = evidence.first_run(cells[1])?;
         let declared = evidence.declared_variables(cells);
@@ -54,7 +54,7 @@ impl<'a> Undeclared<'a> {
         let set = declared
             .contains(PROGRAM)
             .then(|| set_apart(evidence, cells));
-        let derivation = Derivation::of(evidence, cells, &declared);
+        let derivation = Derivation::new(evidence, cells, &declared);
         let mut found = Self::default();
         let is_same_place = |name: &str| {
             let [one, other] = [baseline, level].map(|run| run.variables.get(name));
@@ -96,17 +96,17 @@ fn set_apart(evidence: &Evidence<'_>, cells: [usize; 2]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Why variables of two servers differ.
+/// Reason that variables of two servers differ.
 struct Derivation {
     /// Variables with the same setting on both servers, if the settings differ only in what is declared;
     /// `None`: nothing follows.
     fixed: Option<BTreeSet<String>>,
-    /// What is known to follow from what is declared.
+    /// Known consequences of the declared variables.
     known: BTreeSet<&'static str>,
 }
 
 impl Derivation {
-    fn of(evidence: &Evidence<'_>, cells: [usize; 2], declared: &BTreeSet<String>) -> Self {
+    fn new(evidence: &Evidence<'_>, cells: [usize; 2], declared: &BTreeSet<String>) -> Self {
         let known = DERIVED.iter().filter(|(from, _)| declared.contains(*from));
         Self {
             fixed: fixed_variables(evidence, cells, declared),
@@ -120,7 +120,7 @@ impl Derivation {
     /// one that differs between runs of one cell.
     fn explains(&self, evidence: &Evidence<'_>, cells: [usize; 2], name: &str) -> bool {
         let is_constant = |cell: usize| {
-            let runs = evidence.runs.of(cell).iter();
+            let runs = evidence.runs.runs(cell).iter();
             let values: BTreeSet<_> = runs.map(|run| run.variables.get(name)).collect();
             values.len() <= 1
         };

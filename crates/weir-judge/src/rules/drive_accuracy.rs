@@ -5,7 +5,7 @@ use weir_model::variables::FLUSHES_HOLD_WRITES;
 use weir_model::{Bottleneck, Comparison, DriveStatistics, Finding, RuleId, RunResult};
 
 use super::bound::Bound;
-use super::evidence::Named;
+use super::evidence::RunList;
 use super::{Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 
 pub(super) const RULE: Rule = Rule {
@@ -40,7 +40,7 @@ fn held_up(evidence: &Evidence<'_>) -> Option<Finding> {
     let why = |run: &RunResult| run.variables.get(FLUSHES_HOLD_WRITES).cloned();
     let runs = evidence.result.runs.iter();
     let held_up: Vec<_> = runs.filter(|run| why(run).is_some()).collect();
-    let Named { count, first } = evidence.named(&held_up)?;
+    let RunList { count, first } = evidence.named(&held_up)?;
     Some(RULE.warning(format!(
         "in {count}, such as {first}, flushes of the emulated drive held up writes to the same file, as those of the \
          drive itself do not; MySQL commits up to a quarter less often ({})",
@@ -64,10 +64,10 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     Some(RULE.finding(bound.severity(comparison), message))
 }
 
-/// How late the drives were.
+/// Returns the lateness of the drives.
 fn late(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<(Bound, String)> {
     let slowed = |run: &RunResult| used(run).map_or(0.0, DriveStatistics::slower_share);
-    let bound = Bound::of(evidence, comparison, slowed);
+    let bound = Bound::new(evidence, comparison, slowed);
     let missed = |drive: &DriveStatistics| drive.late_share + drive.early_share;
     let runs = evidence.runs_of(comparison);
     let drives = runs.filter_map(|run| Some((run, used(run)?)));
@@ -86,14 +86,14 @@ fn late(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<(Bound, Stri
     Some((bound, words))
 }
 
-/// Which cores the drives' processes took from servers that had too few.
+/// Returns the cores that the drives' processes took from servers that had too few.
 fn taken(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<(Bound, String)> {
     let bound = Bound::of_the_difference(evidence, comparison, taken_share);
     if bound.is_small() {
         return None;
     }
     let cores = |cell: usize| {
-        let runs = evidence.runs.of(cell);
+        let runs = evidence.runs.runs(cell);
         let sum: f64 = runs
             .iter()
             .map(|run| run.record.utilization.drive_cores)

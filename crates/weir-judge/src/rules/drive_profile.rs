@@ -53,13 +53,13 @@ fn is_doubtful(profile: &DriveProfile) -> bool {
     is_recalled || profile.grade.is_some() && far_off(profile) > 0
 }
 
-/// How many published measurements the emulated drive misses by far.
+/// Returns the number of published measurements that the emulated drive misses by far.
 fn far_off(profile: &DriveProfile) -> usize {
     let points = profile.published.iter();
     points.filter(|point| point.error().abs() > FAR_OFF).count()
 }
 
-/// What the profile rests on; `None` where that needs no word.
+/// Returns the words for the evidence of the profile; `None` where that needs no word.
 fn words(profile: &DriveProfile) -> Option<String> {
     let grade = profile.grade?;
     let off = far_off(profile);

@@ -126,7 +126,8 @@ fn hidden_disks(drive: &DriveProfile, spec: &RunSpec) -> Option<String> {
     })
 }
 
-/// Whether the credit outlasts the run: spent at the drive's own speed, refilled at its rate.
+/// Returns true if the credit outlasts the run: spent at the drive's own speed, refilled at its
+/// rate.
 fn lives_on_credit(drive: &DriveProfile, spec: &RunSpec) -> bool {
     let Some(throttle) = &drive.throttle else {
         return false;

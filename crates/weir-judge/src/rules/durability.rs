@@ -10,7 +10,7 @@ use weir_model::{
     Comparison, DriveProfile, Finding, FlushMethod, RedoFlush, RuleId, ServerVariables, WriteCache,
 };
 
-use super::evidence::{Named, some_of};
+use super::evidence::{RunList, some_of};
 use super::pages::{self, Protection};
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 
@@ -92,7 +92,8 @@ fn grade(
     grade
 }
 
-/// Whether a commit is in a flushed redo log before it is acknowledged; `None`: unknown.
+/// Returns the reason that a commit may not be in a flushed redo log before it is acknowledged;
+/// `None`: unknown.
 fn redo(variables: &ServerVariables<'_>) -> Option<String> {
     let flavor = variables.flavor();
     if variables.switch(REDO_LOG_ENABLED) == Some(false) {
@@ -113,7 +114,8 @@ fn redo(variables: &ServerVariables<'_>) -> Option<String> {
     })
 }
 
-/// Why flushed data are not on the media; `None`: nothing known speaks against it.
+/// Returns the reason that flushed data are not on the media; `None`: nothing known speaks against
+/// it.
 fn unflushed(variables: &ServerVariables<'_>, drive: Option<&DriveProfile>) -> Option<String> {
     if let Some(library) = variables.get(FLUSHES_DISABLED_BY) {
         return Some(format!("no ({library} is loaded)"));
@@ -145,7 +147,7 @@ fn not_durable(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let runs = evidence.result.runs.iter();
     let not_durable: Vec<_> = runs.filter(|run| why(run).is_some()).collect();
-    let Named { count, first } = evidence.named(&not_durable)?;
+    let RunList { count, first } = evidence.named(&not_durable)?;
     let reasons: BTreeSet<_> = not_durable.iter().filter_map(|run| why(run)).collect();
     Some(RULE.warning(format!(
         "{count} used a server that may lose its data in a crash ({}), such as {first}: no variable shows that, and \

@@ -1,4 +1,4 @@
-//! What rules look at: a design with its drives, or a result with its runs sorted.
+//! Evidence of rules: a design with its drives, or a result with its runs sorted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(crate) struct Design<'a> {
     pub(crate) index: CellIndex<'a>,
     pub(crate) contrasts: Vec<Contrast>,
     pub(crate) settings: CellSettings,
-    /// What the server of each cell would say, as far as it was asked; else its settings.
+    /// Variables of each cell's server, as far as it was asked; else its settings.
     variables: Vec<ServerVariables<'a>>,
     preview: &'a SettingsPreview,
     /// Baseline and level of every pair of cells that a claim speaks of.
@@ -40,7 +40,7 @@ impl<'a> Design<'a> {
         let variables = plan.cells.iter().enumerate().map(|(index, cell)| {
             let node = cell.spec.primary();
             let flavor = node.server.flavor;
-            match preview.of(index) {
+            match preview.cell(index) {
                 Some(preview) => ServerVariables::said(flavor, &preview.values),
                 None => ServerVariables::written(flavor, &node.variables),
             }
@@ -81,7 +81,7 @@ impl<'a> Design<'a> {
 
     /// The version of a cell's server, if its program was asked.
     pub(super) fn version(&self, cell: usize) -> Option<ServerVersion> {
-        self.preview.of(cell).map(|preview| preview.version)
+        self.preview.cell(cell).map(|preview| preview.version)
     }
 }
 
@@ -92,14 +92,14 @@ pub(crate) struct Evidence<'a> {
     /// The design that the result came from.
     pub(crate) design: Design<'a>,
     pub(crate) runs: &'a RunsByCell<'a>,
-    /// How far apart identical runs lie.
+    /// Spread between identical runs.
     pub(crate) noise: Option<NoiseFloor>,
     /// Factor -> the largest shift where it can do nothing.
     pub(crate) controls: BTreeMap<String, RatioEstimate>,
 }
 
 /// Runs that something is true of, in the words of a finding.
-pub(super) struct Named {
+pub(super) struct RunList {
     /// As "3 of 12 runs".
     pub(super) count: String,
     /// The first of them, as "repetition 1 of pool 4G".
@@ -108,9 +108,9 @@ pub(super) struct Named {
 
 impl<'a> Evidence<'a> {
     /// `None` without any `runs`.
-    pub(super) fn named(&self, runs: &[&RunResult]) -> Option<Named> {
+    pub(super) fn named(&self, runs: &[&RunResult]) -> Option<RunList> {
         let record = &runs.first()?.record;
-        Some(Named {
+        Some(RunList {
             count: format!("{} of {} runs", runs.len(), self.result.runs.len()),
             first: self.name(record),
         })
@@ -130,16 +130,18 @@ impl<'a> Evidence<'a> {
 
     /// The runs of both cells of a comparison.
     pub(super) fn runs_of(&self, comparison: &Comparison) -> impl Iterator<Item = &'a RunResult> {
-        let baseline = self.runs.of(comparison.baseline_cell).iter();
-        baseline.chain(self.runs.of(comparison.level_cell)).copied()
+        let baseline = self.runs.runs(comparison.baseline_cell).iter();
+        baseline
+            .chain(self.runs.runs(comparison.level_cell))
+            .copied()
     }
 
     /// The first run of `cell`, which speaks for its server's variables.
     pub(super) fn first_run(&self, cell: usize) -> Option<&'a RunResult> {
-        self.runs.of(cell).first().copied()
+        self.runs.runs(cell).first().copied()
     }
 
-    /// What the server of `cell` said of its variables.
+    /// Returns the variables of the server of `cell`.
     pub(super) fn variables(&self, cell: usize) -> Option<ServerVariables<'a>> {
         let run = self.first_run(cell)?;
         let server = &self.cell(cell).spec.primary().server;
@@ -161,7 +163,7 @@ impl<'a> Evidence<'a> {
         shown_names(flavor, self.version(cell), name)
     }
 
-    /// What the server of `cell` said of the setting `name`, in one spelling for all that mean the same.
+    /// Returns the value of the setting `name` in the server of `cell`, in one spelling for all that mean the same.
     pub(super) fn said(&self, cell: usize, name: &str) -> Option<String> {
         meaning(&self.variables(cell)?, self.version(cell), name)
     }

@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// What the rule says of a study of which one run was so faithful.
+    /// Returns the finding of the rule on a study of which one run had such a fidelity.
     fn found(change: impl Fn(&mut ReplayFidelity)) -> Option<(Severity, Verdict)> {
         let mut result = fair();
         for (number, run) in result.runs.iter_mut().enumerate() {

@@ -2,7 +2,7 @@
 
 use weir_model::{Finding, RuleId, RunResult};
 
-use super::evidence::Named;
+use super::evidence::RunList;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
 use crate::measured::less_is_better;
 
@@ -43,7 +43,7 @@ fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
         load.asks_at_once() && deviation(run, load.connections).is_some_and(|d| d > DEVIATION_MAX)
     };
     let runs: Vec<_> = evidence.result.runs.iter().filter(off).collect();
-    let Named { count, first } = evidence.named(&runs)?;
+    let RunList { count, first } = evidence.named(&runs)?;
     let threads = plan.cells[runs[0].record.cell].spec.load.connections;
     Some(RULE.warning(format!(
         "in {count} connections / throughput is not the mean latency, such as {first} ({:.0} % apart): connections \
@@ -52,7 +52,8 @@ fn contradiction(evidence: &Evidence<'_>) -> Option<Finding> {
     )))
 }
 
-/// How far connections / throughput is from the mean latency, relative; `None` without either.
+/// Returns the relative deviation of connections / throughput from the mean latency; `None` without
+/// either.
 fn deviation(run: &RunResult, connections: u32) -> Option<f64> {
     let record = &run.record;
     let expected_us = f64::from(connections) / record.transactions_per_s * 1e6;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{Comparison, Finding, RuleId};
 
-use super::consequences::{PROGRAM, Undeclared};
+use super::consequences::{PROGRAM, UndeclaredDifferences};
 use super::evidence::some_of;
 use super::{Design, Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 use crate::compare::Contrast;
@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     let cells = [comparison.baseline_cell, comparison.level_cell];
-    let unexplained = Undeclared::of(evidence, cells)?.unexplained;
+    let unexplained = UndeclaredDifferences::between(evidence, cells)?.unexplained;
     if unexplained.is_empty() {
         return None;
     }
@@ -44,12 +44,12 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
     )))
 }
 
-/// What the server derives from each factor, once.
+/// Returns the variables that the server derives from each factor, once.
 fn check_study(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut by_factor: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
     for contrast in &evidence.design.contrasts {
         let cells = [contrast.baseline_cell, contrast.level_cell];
-        let found = Undeclared::of(evidence, cells).unwrap_or_default();
+        let found = UndeclaredDifferences::between(evidence, cells).unwrap_or_default();
         for name in found.derived {
             let of_factor = by_factor.entry(&contrast.factor).or_default();
             of_factor

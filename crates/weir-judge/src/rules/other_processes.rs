@@ -48,7 +48,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Whether most of its runs wanted the cores that others had.
+    /// Returns true if most of its runs wanted the cores that others had.
     fn wants_cores(&self) -> bool {
         let wanted = self.runs.iter().filter(|run| run.utilization.wants_cores());
         2 * wanted.count() > self.runs.len()
@@ -97,7 +97,7 @@ fn stolen(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         (used.steal * used.host_cores.max(1.0)).clamp(0.0, STOLEN_MAX)
     };
     let slowed = |run: &RunResult| of_a_core(run) / (1.0 - of_a_core(run));
-    let bound = Bound::of(evidence, comparison, slowed);
+    let bound = Bound::new(evidence, comparison, slowed);
     let worst = evidence.runs_of(comparison).map(of_a_core);
     let worst = worst.fold(0.0, f64::max);
     (!bound.is_small()).then(|| {

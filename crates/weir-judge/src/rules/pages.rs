@@ -1,4 +1,4 @@
-//! What keeps the pages of a cell whole, as far as it is known: rules R2 and R3 ask.
+//! Protection of a cell's pages, as far as it is known: rules R2 and R3 ask.
 
 use weir_model::{
     CrashTest, Doublewrite, DriveProfile, PagesInQuestion, ServerVariables, ServerVersion,
@@ -6,7 +6,7 @@ use weir_model::{
 
 use super::{Design, Evidence};
 
-/// What keeps a page whole after a power cut.
+/// Protection of a page in a power cut.
 #[derive(Debug, PartialEq)]
 pub(super) enum Protection<'a> {
     /// Torn pages are repaired.
@@ -75,7 +75,7 @@ impl Pages<'_> {
         })
     }
 
-    /// Why no test counts, if there is one of the drive.
+    /// Fails with the reason that no test counts, if there is one of the drive.
     fn objection(&self, drive: &DriveProfile, tests: &[CrashTest]) -> Result<(), Option<String>> {
         let pages = PagesInQuestion {
             drive,

@@ -76,7 +76,7 @@ fn stalled(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Stalled / measured seconds over all repetitions of a cell.
 fn stalled_share(evidence: &Evidence<'_>, cell: usize) -> Option<f64> {
     let (mut stalled, mut measured) = (0, 0);
-    for run in evidence.runs.of(cell) {
+    for run in evidence.runs.runs(cell) {
         let series = measured_series(run);
         stalled += stalls(&series)?.seconds();
         measured += series.len();

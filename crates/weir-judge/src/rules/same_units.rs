@@ -70,7 +70,8 @@ pub(crate) fn nothing_in_common() -> Finding {
     RULE.error(message.to_owned())
 }
 
-/// What two results ask differently in the same combination of levels, which forbids to compare them.
+/// Returns the questions that two results ask differently in the same combination of levels, which forbids to compare
+/// them.
 pub(crate) fn other_questions(first: &Plan, second: &Plan) -> Option<Finding> {
     let of_second: BTreeMap<_, _> = second
         .designed()
@@ -89,7 +90,8 @@ pub(crate) fn other_questions(first: &Plan, second: &Plan) -> Option<Finding> {
     )))
 }
 
-/// What two runs ask differently, in words. Servers and their storage are compared, and are no difference.
+/// Returns the questions that two runs ask differently, in words. Servers and their storage are compared, and are no
+/// difference.
 fn questions(first: &RunSpec, second: &RunSpec) -> Vec<String> {
     let (of_first, of_second) = (first.settings(), second.settings());
     let asked = first
@@ -109,7 +111,7 @@ fn questions(first: &RunSpec, second: &RunSpec) -> Vec<String> {
         .collect()
 }
 
-/// Whether a setting decides what a query is.
+/// Returns true if a setting decides the meaning of a query.
 fn is_of_queries(name: &str) -> bool {
     matches!(name, "workload" | "distribution" | "text_file")
         || SysbenchOptions::NAMES.contains(&name)

@@ -5,7 +5,7 @@ use weir_model::{
 };
 use weir_stats::steady_state;
 
-use super::evidence::Named;
+use super::evidence::RunList;
 use super::{Design, Evidence, NOTES_OR_WARNS, Rule};
 use crate::measured::{counted, series_before_events};
 
@@ -43,7 +43,7 @@ const REDO_TURNS_MIN: f64 = 1.0;
 const TURNS_NONE: f64 = 0.05;
 /// For how many seconds `MySQL` averages what its page cleaner wrote, and what the redo log asks for.
 const AVERAGES: &str = "innodb_flushing_avg_loops";
-/// What the slowest of the published warm-ups took, seconds.
+/// Time that the slowest of the published warm-ups took, seconds.
 const MEASURE_S_SAFE: f64 = 1_800.0;
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
@@ -87,7 +87,7 @@ fn first_look(plan: &Plan, is_steady: bool) -> Finding {
     }
 }
 
-/// What makes a measurement longer.
+/// Returns the words for the option that makes a measurement longer.
 fn longer(plan: &Plan) -> &'static str {
     if plan
         .cells
@@ -121,7 +121,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn unsteady(evidence: &Evidence<'_>) -> Option<Finding> {
     let runs = evidence.result.runs.iter();
     let unsteady: Vec<_> = runs.filter(|run| is_unsteady(run)).collect();
-    let Named { count, first } = evidence.named(&unsteady)?;
+    let RunList { count, first } = evidence.named(&unsteady)?;
     Some(RULE.warning(format!(
         "{count} were not steady (five windows within 20 %, slope at most 10 %), such as {first}; raise load.warmup"
     )))
@@ -148,7 +148,7 @@ fn before_averages(evidence: &Evidence<'_>) -> Option<Finding> {
     let result = evidence.result;
     let early = |run: &&RunResult| began_before_averages(&result.plan, run) == Some(true);
     let runs: Vec<_> = result.runs.iter().filter(early).collect();
-    let Named { count, first } = evidence.named(&runs)?;
+    let RunList { count, first } = evidence.named(&runs)?;
     Some(RULE.warning(format!(
         "in {count} the measurement began before MySQL's page cleaner had its averages ({AVERAGES} = {} s of load; \
          until then it writes less than later), such as {first}; raise load.warmup above that",
@@ -180,14 +180,14 @@ fn few_turns(evidence: &Evidence<'_>) -> Option<Finding> {
     let few: Vec<_> = runs
         .filter(|run| missing_turns(plan, run).is_some())
         .collect();
-    let Named { count, first } = evidence.named(&few)?;
+    let RunList { count, first } = evidence.named(&few)?;
     let missing = missing_turns(plan, few[0])?;
     Some(RULE.warning(format!(
         "in {count} {missing}, such as {first}; raise load.warmup"
     )))
 }
 
-/// What a run did not see often enough, in words.
+/// Returns the turns that a run did not see often enough, in words.
 fn missing_turns(plan: &Plan, run: &RunResult) -> Option<String> {
     let server = &plan.cells[run.record.cell].spec.primary().server;
     let variables = ServerVariables::said(server.flavor, &run.variables);

@@ -42,7 +42,7 @@ const DRIVE: &str = r#"
     cache = "power-protected"
 "#;
 
-/// What the rules find about a plan of which no server was asked.
+/// Returns the findings on a plan of which no server was asked.
 fn findings_before(plan: &Plan) -> Vec<Finding> {
     findings_of_design(plan, &drive_profiles(plan), &SettingsPreview::NOTHING)
 }
@@ -197,7 +197,7 @@ pub(crate) fn fair() -> StudyResult {
     }
 }
 
-/// What is always said of a study without doublewrite, also of a fair one: its drive was an emulated one.
+/// Returns true for the findings on every study without doublewrite, also a fair one: its drive was an emulated one.
 fn is_said_of_emulations(finding: &Finding) -> bool {
     finding.rule == RuleId::R3
         && finding
@@ -346,10 +346,10 @@ fn r1_a_server_of_another_flavor_and_version_is_told_and_of_another_version_is_n
 #[test]
 fn every_finding_has_a_severity_that_its_rule_names() {
     // `Rule::finding` asserts it where tests run; here it is that R5 says what it does.
-    assert_eq!(Rule::of(RuleId::R5).severity_words(), "inconclusive");
-    assert_eq!(Rule::of(RuleId::R19).severity_words(), "error");
-    assert_eq!(Rule::of(RuleId::R4).severity_words(), "warning or error");
-    let words = Rule::of(RuleId::Drive).severity_words();
+    assert_eq!(Rule::by_id(RuleId::R5).severity_words(), "inconclusive");
+    assert_eq!(Rule::by_id(RuleId::R19).severity_words(), "error");
+    assert_eq!(Rule::by_id(RuleId::R4).severity_words(), "warning or error");
+    let words = Rule::by_id(RuleId::Drive).severity_words();
     assert_eq!(words, "note, warning or error");
 }
 

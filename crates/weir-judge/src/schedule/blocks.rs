@@ -39,7 +39,8 @@ pub(super) fn next(
     Ok(Next::Done)
 }
 
-/// Whether the effect of `contrast`, one of `comparisons`, is not known as well as the study wants, after `records`.
+/// Returns true if the effect of `contrast`, one of `comparisons`, is not known as well as the study wants, after
+/// `records`.
 pub(crate) fn is_open(
     plan: &Plan,
     records: &[&RunRecord],
@@ -69,8 +70,8 @@ fn open_cells(plan: &Plan, records: &[&RunRecord]) -> Result<Vec<usize>, JudgeEr
     Ok(cells.into_iter().collect())
 }
 
-/// Whether `block` would end later than the budget allows. Time is counted in runs, not on the
-/// clock, so that a study that was interrupted decides as one that was not.
+/// Returns true if `block` would end later than the budget allows. Time is counted in runs, not on
+/// the clock, so that a study that was interrupted decides as one that was not.
 fn is_over_budget(plan: &Plan, records: &[&RunRecord], block: &[PlannedRun]) -> bool {
     let Some(budget) = plan.repeat.budget else {
         return false;

@@ -74,7 +74,7 @@ pub(crate) fn answers(plan: &Plan, records: &[RunRecord]) -> Result<Vec<SearchAn
     design_cells(plan).into_iter().map(answer).collect()
 }
 
-/// Where the search in `of_cell` wants its next run; `None`: it is complete.
+/// Returns the place of the next run of the search in `of_cell`; `None`: it is complete.
 fn next_probe(
     plan: &Plan,
     search: &SearchPlan,

@@ -3,7 +3,7 @@
 /// A condition.
 #[derive(Debug)]
 pub(super) struct Condition {
-    /// What it says.
+    /// Text of the condition.
     pub(super) says: &'static str,
     /// Asks for one place where it does not hold; no row: it holds.
     pub(super) query: &'static str,

@@ -45,7 +45,7 @@ fn account(server: &PrivateServer, name: &str, identified: &str) {
     }
 }
 
-/// What the server says of a connection, compressed within TLS or without.
+/// The server names the compression of a connection, within TLS or without.
 #[test]
 fn the_server_knows_how_a_connection_is_compressed() {
     let (server, _directory, port) = server(Flavor::Mysql);

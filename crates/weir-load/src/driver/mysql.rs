@@ -5,32 +5,32 @@
 
 mod joining;
 mod loss;
-mod shared;
+mod reactor_resources;
 mod transaction;
 mod transit;
 
 use std::time::Instant;
 
-use super::{Cause, Driven as _, Driver, Fresh, Next, Transport};
+use super::{Cause, Driver, Fresh, Next, ReactorStream as _, Transport};
 use crate::LoadError;
 use crate::meter::{ConnectionCounters, Kind, Meter, QueryKind, TransactionTiming};
 use crate::own_socket::OwnSocket;
-use crate::plan::Tolerated;
+use crate::plan::ToleratedErrors;
 use crate::session::{AnySession, Work};
 use crate::stamp::Stamp;
 use weir_mysql::{Reply, ReplyParser, ServerError, Wire};
 use weir_workload::Rng;
 
-pub(crate) use shared::Shared;
+pub(crate) use reactor_resources::ReactorResources;
 use transaction::Call;
 use transit::Transit;
 
 /// `COM_QUIT`, as a packet.
 const QUIT: &[u8] = &[1, 0, 0, 0, 1];
 
-/// What the outstanding request is.
+/// State of a driver, by its outstanding request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum DriverState {
     /// The session's.
     Session,
     /// None: the session sleeps within a transaction.
@@ -57,27 +57,28 @@ pub(crate) struct MysqlDriver {
     /// Until the reactor takes it.
     transport: Option<Transport>,
     parser: ReplyParser,
-    /// What is kept of its compression, if it is compressed.
+    /// State of the compression, if the connection is compressed.
     wire: Wire,
     rng: Rng,
     /// Number of the connection, from 0.
     number: u32,
     session: AnySession,
-    /// Which statement the outstanding request is one of.
+    /// Kind of the statement of the outstanding request.
     kind: Option<usize>,
-    doing: Doing,
+    doing: DriverState,
     timing: TransactionTiming,
-    /// When the transaction was to begin, also if it is tried again; `None`: there was none yet.
+    /// Time at which the transaction was to begin, also if it is tried again; `None`: there was
+    /// none yet.
     turned_ns: Option<u64>,
-    /// When it begins, if not with the others, nanoseconds into the run.
+    /// Time at which it begins, if not with the others, nanoseconds into the run.
     begins_ns: u64,
-    /// When the outstanding request set out.
+    /// Time at which the outstanding request set out.
     asked_ns: u64,
-    /// When the connection was made, until its first request.
+    /// Time at which the connection was made, until its first request.
     unasked_since: Option<Instant>,
     /// Transactions that this connection has done.
     served: u64,
-    /// When to look for a new connection.
+    /// Time to look for a new connection.
     look_ns: u64,
     /// The last transaction ended without an answer.
     asks_nothing: bool,
@@ -85,15 +86,15 @@ pub(crate) struct MysqlDriver {
     is_away: bool,
     /// There are no more transactions: the session does its last things.
     is_finishing: bool,
-    /// When a session that sleeps goes on.
+    /// Time at which a session that sleeps goes on.
     wake_ns: u64,
-    /// What the delay of a slower network holds back.
+    /// Bytes that the delay of a slower network holds back.
     transit: Option<Transit>,
     /// The request among it.
     held: Vec<u8>,
     /// The server's unasked words before it closed the connection.
     farewell: Option<ServerError>,
-    /// How long the connection had been idle when it was closed, nanoseconds.
+    /// Time for which the connection had been idle when it was closed, nanoseconds.
     closed_idle_ns: Option<u64>,
     counters: ConnectionCounters,
 }
@@ -140,7 +141,7 @@ impl MysqlDriver {
             number,
             session,
             kind: None,
-            doing: Doing::Session,
+            doing: DriverState::Session,
             timing: TransactionTiming::default(),
             turned_ns: None,
             begins_ns,
@@ -161,7 +162,7 @@ impl MysqlDriver {
     }
 
     /// Leaves, with a word, so that the server doesn't log an aborted connection.
-    fn quit(&self, shared: &mut Shared) -> Next {
+    fn quit(&self, shared: &mut ReactorResources) -> Next {
         if !self.is_away {
             shared.outgoing.extend_from_slice(QUIT);
         }
@@ -172,7 +173,7 @@ impl MysqlDriver {
         &mut self,
         bytes: &[u8],
         came: Option<Stamp>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let reply = match &mut shared.codec {
@@ -188,7 +189,7 @@ impl MysqlDriver {
     fn replied(
         &mut self,
         reply: Reply,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         match reply {
@@ -209,14 +210,14 @@ impl MysqlDriver {
     fn refused(
         &mut self,
         error: ServerError,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let is_survived = shared
             .reconnector
             .as_ref()
             .is_some_and(|r| r.renewal.after_loss);
-        if is_survived && Tolerated::is_farewell(error.code) {
+        if is_survived && ToleratedErrors::is_farewell(error.code) {
             let why = shared.link(self.number).dismissed(&error);
             return self.lose(why, &error, shared, meter);
         }
@@ -233,10 +234,10 @@ impl MysqlDriver {
     fn act(
         &mut self,
         cause: Cause<'_>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        if let (Doing::Awaiting(socket), Cause::Received(..) | Cause::Broken(_)) =
+        if let (DriverState::Awaiting(socket), Cause::Received(..) | Cause::Broken(_)) =
             (self.doing, &cause)
         {
             // If the connection is broken, its next request will tell.
@@ -248,30 +249,33 @@ impl MysqlDriver {
                 self.next(shared, meter)
             }
             // What a server says unasked is its farewell; if it closes, the next request will tell.
-            Cause::Received(bytes, _) if self.doing == Doing::Waiting => {
+            Cause::Received(bytes, _) if self.doing == DriverState::Waiting => {
                 self.keep_farewell(bytes);
                 Ok(Next::Due(self.timing.intended_start_ns))
             }
-            Cause::Broken(_) if self.doing == Doing::Waiting => {
+            Cause::Broken(_) if self.doing == DriverState::Waiting => {
                 self.closed_idle(meter);
                 Ok(Next::Due(self.timing.intended_start_ns))
             }
             Cause::Ready => self.ready(shared, meter),
-            Cause::Received(bytes, _) if self.doing == Doing::Sleeping => {
+            Cause::Received(bytes, _) if self.doing == DriverState::Sleeping => {
                 self.keep_farewell(bytes);
                 Ok(Next::Due(self.wake_ns))
             }
             Cause::Received(..) | Cause::Broken(_)
-                if matches!(self.doing, Doing::Lost | Doing::Renewing | Doing::Joining) =>
+                if matches!(
+                    self.doing,
+                    DriverState::Lost | DriverState::Renewing | DriverState::Joining
+                ) =>
             {
                 Ok(Next::Due(self.look_ns))
             }
-            Cause::Received(..) if self.doing == Doing::Parting => Ok(Next::Reply),
-            Cause::Broken(_) if self.doing == Doing::Parting => self.parted(shared, meter),
-            Cause::Received(..) if self.doing == Doing::Leaving => Ok(Next::Reply),
-            Cause::Broken(_) if self.doing == Doing::Leaving => self.left(shared, meter),
+            Cause::Received(..) if self.doing == DriverState::Parting => Ok(Next::Reply),
+            Cause::Broken(_) if self.doing == DriverState::Parting => self.parted(shared, meter),
+            Cause::Received(..) if self.doing == DriverState::Leaving => Ok(Next::Reply),
+            Cause::Broken(_) if self.doing == DriverState::Leaving => self.left(shared, meter),
             Cause::Broken(error) => {
-                if self.doing == Doing::Sleeping {
+                if self.doing == DriverState::Sleeping {
                     self.closed_idle(meter);
                 }
                 let (why, said) = self.cause_of_loss(&error, shared);
@@ -283,22 +287,24 @@ impl MysqlDriver {
             },
             Cause::Time => match self.transit.take() {
                 Some(transit) => self.arrive(transit, shared, meter),
-                None if matches!(self.doing, Doing::Lost | Doing::Renewing) => {
+                None if matches!(self.doing, DriverState::Lost | DriverState::Renewing) => {
                     self.regain(shared, meter)
                 }
-                None if self.doing == Doing::Joining => self.joined(shared, meter),
-                None if self.doing == Doing::Sleeping => self.wake(shared, meter),
+                None if self.doing == DriverState::Joining => self.joined(shared, meter),
+                None if self.doing == DriverState::Sleeping => self.wake(shared, meter),
                 None => self.due(false, shared, meter),
             },
-            Cause::Renewed if self.doing == Doing::Renewing => self.due(true, shared, meter),
-            Cause::Renewed if self.doing == Doing::Joining => self.begin_joined(shared, meter),
+            Cause::Renewed if self.doing == DriverState::Renewing => self.due(true, shared, meter),
+            Cause::Renewed if self.doing == DriverState::Joining => {
+                self.begin_joined(shared, meter)
+            }
             Cause::Renewed => self.retry(false, shared, meter),
         }
     }
 }
 
 impl Driver for MysqlDriver {
-    type Shared = Shared;
+    type Resources = ReactorResources;
 
     fn transport(&mut self) -> Option<Transport> {
         self.transport.take()
@@ -314,18 +320,18 @@ impl Driver for MysqlDriver {
         transport.is_none_or(Transport::is_local)
     }
 
-    fn outgoing(shared: &mut Shared) -> &mut Vec<u8> {
+    fn outgoing(shared: &mut ReactorResources) -> &mut Vec<u8> {
         &mut shared.outgoing
     }
 
     fn advance(
         &mut self,
         cause: Cause<'_>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let next = self.act(cause, shared, meter)?;
-        let Shared {
+        let ReactorResources {
             codec, outgoing, ..
         } = shared;
         if let Some(codec) = codec

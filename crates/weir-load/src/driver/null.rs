@@ -24,7 +24,7 @@ impl NullDriver {
 
 impl Driver for NullDriver {
     /// Nothing is ever sent.
-    type Shared = Vec<u8>;
+    type Resources = Vec<u8>;
 
     fn transport(&mut self) -> Option<Transport> {
         None

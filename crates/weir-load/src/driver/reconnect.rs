@@ -16,16 +16,16 @@ use crate::session::Statements;
 
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a server may refuse a connection that was not lost: it may not have noticed yet that
-/// the one before is gone, or be asked for too many at a time.
+/// Time for which a server may refuse a connection that was not lost. It may not have noticed yet
+/// that the one before is gone, or be asked for too many at a time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// When connections are made again.
+/// Conditions under which connections are made again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Renewal {
     /// After so many transactions; 0 for never.
     pub(crate) every: u64,
-    /// When they are lost, for as long as it takes.
+    /// True if lost ones are made again, for as long as it takes.
     pub(crate) after_loss: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Fresh {
     pub(crate) transport: Transport,
     pub(crate) eof_deprecated: bool,
     pub(crate) statements: Statements,
-    /// When it was made: it has been idle since then, until its first request.
+    /// Time at which it was made: it has been idle since then, until its first request.
     pub(crate) made: Instant,
 }
 
@@ -56,28 +56,28 @@ type Ready = Arc<Mutex<BTreeMap<u32, Result<Fresh, LoadError>>>>;
 #[derive(Debug)]
 pub(crate) struct Reconnector {
     pub(super) renewal: Renewal,
-    wanted: Sender<Wanted>,
+    wanted: Sender<ConnectionRequest>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
 
 /// The number of a connection, and whether it is tried for as long as it takes.
-type Wanted = (u32, bool);
+type ConnectionRequest = (u32, bool);
 
 /// A helper's end.
 #[derive(Debug, Clone)]
-pub(crate) struct Reconnecting {
-    wanted: Arc<Mutex<Receiver<Wanted>>>,
+pub(crate) struct ReconnectHelper {
+    wanted: Arc<Mutex<Receiver<ConnectionRequest>>>,
     ready: Ready,
     is_over: Arc<AtomicBool>,
 }
 
 /// Both ends.
-pub(crate) fn reconnecting(renewal: Renewal) -> (Reconnector, Reconnecting) {
+pub(crate) fn reconnecting(renewal: Renewal) -> (Reconnector, ReconnectHelper) {
     let (wanted, receiver) = channel();
     let ready = Ready::default();
     let is_over = Arc::new(AtomicBool::new(false));
-    let helper = Reconnecting {
+    let helper = ReconnectHelper {
         wanted: Arc::new(Mutex::new(receiver)),
         ready: Arc::clone(&ready),
         is_over: Arc::clone(&is_over),
@@ -113,7 +113,7 @@ impl Drop for Reconnector {
     }
 }
 
-impl Reconnecting {
+impl ReconnectHelper {
     /// Makes connections with `connect`, which is given their numbers, until the reactor ends.
     pub(crate) fn serve(self, mut connect: impl FnMut(u32) -> Result<Fresh, LoadError>) {
         while let Some((number, is_patient)) = self.next() {
@@ -137,7 +137,7 @@ impl Reconnecting {
     }
 
     /// The next connection that is wanted. Helpers wait for it in turn.
-    fn next(&self) -> Option<Wanted> {
+    fn next(&self) -> Option<ConnectionRequest> {
         let wanted = self.wanted.lock();
         wanted.unwrap_or_else(PoisonError::into_inner).recv().ok()
     }

@@ -56,22 +56,23 @@ impl TryFrom<Stream> for NonBlocking {
     }
 }
 
-/// What a reactor needs of a stream beside its bytes.
-pub(crate) trait Driven {
-    /// What a reactor registers.
+/// Demands of a reactor on a stream beside its bytes.
+pub(crate) trait ReactorStream {
+    /// Returns the source that a reactor registers.
     fn source(&mut self) -> &mut dyn Source;
 
-    /// When what was last read came to this machine, where the kernel tells.
+    /// Returns the time at which the bytes that were last read came to this machine, where the
+    /// kernel has it.
     fn came(&self) -> Option<Stamp>;
 
-    /// Whether it is a Unix socket, which has no stamps.
+    /// Returns true if it is a Unix socket, which has no stamps.
     fn is_local(&self) -> bool;
 
-    /// Its socket's number, for a way of waiting that does its own input and output.
+    /// Returns its socket's number, for a way of waiting that does its own input and output.
     fn descriptor(&mut self) -> RawFd;
 }
 
-impl Driven for Transport {
+impl ReactorStream for Transport {
     fn source(&mut self) -> &mut dyn Source {
         match self.socket() {
             NonBlocking::Unix(stream) => stream,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// How long before the moment the clock is looked at in place of a sleep, which ends up to so much late.
+/// Time before the moment for which the clock is polled in place of a sleep, which ends up to so much late.
 const LOOKING: Duration = Duration::from_micros(200);
 
 /// Waits until `moment`, to some microseconds.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use weir_mysql::Gate;
 
 use super::moment::wait_until;
-use super::{Beginning, Connected, ProcessRun, Progress, load, reporters, setup, tell};
+use super::{Beginning, ProcessRun, Progress, ReadyConnections, load, reporters, setup, tell};
 use crate::LoadError;
 use crate::conclusion::conclude;
 use crate::meter::IntervalFrame;
@@ -16,7 +16,7 @@ use crate::plan::LoadPlan;
 use crate::session::{FoundStatements, SessionKinds, SessionSource, Work};
 use crate::statistics::{KindNames, LoadOutcome, Merger};
 
-/// What one reporter counted in one interval, on its way to a merger.
+/// Counts of one reporter in one interval, on their way to a merger.
 ///
 /// It is written and read by serde. Formats with bytes of their own, such as `MessagePack`, take a few KB for one.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -42,7 +42,7 @@ impl Frame {
         (self.counted.counts.transactions, self.counted.counts.errors)
     }
 
-    /// Whether it is the last of its reporter.
+    /// Returns true if it is the last of its reporter.
     pub fn is_last(&self) -> bool {
         self.counted.end.is_some()
     }
@@ -68,13 +68,13 @@ pub(crate) fn give(
 /// A part whose connections are there.
 #[derive(Debug)]
 pub struct PartReady {
-    /// How many reporters there are, whose frames will come.
+    /// Number of reporters, whose frames will come.
     pub reporters: u32,
-    /// What its user should know, a sentence each.
+    /// Notes for its user, a sentence each.
     pub warnings: Vec<String>,
 }
 
-/// When a part begins.
+/// Beginning of a part.
 #[derive(Debug, Clone, Copy)]
 pub struct PartStart {
     /// The moment, which may lie ahead.
@@ -128,7 +128,7 @@ fn run_part_work(
 ) -> Result<PartEnd, LoadError> {
     let found = work.kinds().found;
     let mut warnings = Vec::new();
-    let connected = Connected::open(plan, work, gate, stop, &mut |warning| {
+    let connected = ReadyConnections::open(plan, work, gate, stop, &mut |warning| {
         warnings.push(warning.to_owned());
     })?;
     let ready = PartReady {
@@ -157,7 +157,7 @@ fn run_part_work(
     })
 }
 
-/// How a part ended.
+/// Ending of a part.
 #[derive(Debug, Clone, Copy)]
 pub struct PartEnd {
     /// Idle connections that were still there.
@@ -202,7 +202,7 @@ impl<'a> PartsMerger<'a> {
         let all = before.pop().unwrap_or(0);
         Ok(Self {
             plan,
-            merger: Merger::new(timeline, KindNames::of(kinds), all as usize),
+            merger: Merger::new(timeline, KindNames::new(kinds), all as usize),
             before,
             began: origin,
             measured_from: origin + Duration::from_nanos(timeline.measure_ns),
@@ -216,12 +216,12 @@ impl<'a> PartsMerger<'a> {
         &self.before
     }
 
-    /// When the load begins.
+    /// Returns the begin of the load.
     pub fn began(&self) -> Instant {
         self.began
     }
 
-    /// When the measurement begins.
+    /// Returns the begin of the measurement.
     pub fn measured_from(&self) -> Instant {
         self.measured_from
     }

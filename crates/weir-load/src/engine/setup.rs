@@ -1,4 +1,4 @@
-//! What a plan means to those who carry it out.
+//! Setup of an engine from a plan.
 
 use std::time::Duration;
 
@@ -37,7 +37,8 @@ pub(crate) fn arrivals(plan: &LoadPlan, index: u32, part: u32) -> Option<Arrival
     Some(Arrivals::new(rate.arrivals, curve, rng))
 }
 
-/// When connections are made again, if ever; `joins`: sessions make them.
+/// Returns the conditions under which connections are made again, if ever; `joins`: sessions make
+/// them.
 pub(crate) fn renewal(plan: &LoadPlan, joins: bool) -> Option<Renewal> {
     let every = plan.reconnect_every.unwrap_or(0);
     let after_loss = plan.reconnect || plan.tolerated.survives_loss();

@@ -40,7 +40,7 @@ struct Stream {
 /// n-th transaction is due when the rate has summed up to its place in the latter.
 #[derive(Debug, Clone)]
 pub(crate) struct Curve {
-    /// When it begins, nanoseconds.
+    /// Begin of the curve, nanoseconds.
     pub(crate) offset_ns: f64,
     /// Transactions per second in the beginning.
     pub(crate) from_per_s: f64,
@@ -74,7 +74,7 @@ impl Curve {
         }
     }
 
-    /// When the rate has summed up to `sum` transactions, nanoseconds.
+    /// Returns the time at which the rate has summed up to `sum` transactions, nanoseconds.
     fn at_ns(&self, sum: f64) -> f64 {
         let (from, to) = (self.from_per_s / 1e9, self.to_per_s / 1e9);
         let sum_of_ramp = f64::midpoint(from, to) * self.ramp_ns;
@@ -89,7 +89,8 @@ impl Curve {
         self.offset_ns + 2.0 * sum / (from + (from * from + 2.0 * slope * sum).sqrt())
     }
 
-    /// When the rate has summed up to `sum` transactions since the end of the ramp, nanoseconds.
+    /// Returns the time at which the rate has summed up to `sum` transactions since the end of the
+    /// ramp, nanoseconds.
     fn after_ramp_ns(&self, mut sum: f64) -> f64 {
         let mut since_ns = self.offset_ns + self.ramp_ns;
         let mut per_ns = self.to_per_s / 1e9;

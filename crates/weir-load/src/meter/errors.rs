@@ -1,4 +1,4 @@
-//! Which errors a server answered with, how often, and with what words the first time.
+//! Errors of a server, their counts, and the words of the first of each.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,32 +9,32 @@ use weir_mysql::ServerError;
 pub struct ErrorCount {
     /// The server's error code.
     pub code: u16,
-    /// How often it came.
+    /// Number of times that it came.
     pub count: u64,
     /// The server's words when it first came.
     pub first_message: String,
-    /// When that was, nanoseconds since the run began.
+    /// Time of the first one, nanoseconds since the run began.
     #[serde(skip)]
     pub first_ns: u64,
 }
 
 /// Errors by code. A load meets a handful of codes, so that looking through a list is fastest.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<Written>", into = "Vec<Written>")]
+#[serde(from = "Vec<ErrorRow>", into = "Vec<ErrorRow>")]
 pub(crate) struct Errors(Vec<ErrorCount>);
 
 /// Code, count, first message, and when that was; nanoseconds since the run began.
-type Written = (u16, u64, String, u64);
+type ErrorRow = (u16, u64, String, u64);
 
-impl From<Errors> for Vec<Written> {
+impl From<Errors> for Vec<ErrorRow> {
     fn from(errors: Errors) -> Self {
         let written = |e: ErrorCount| (e.code, e.count, e.first_message, e.first_ns);
         errors.0.into_iter().map(written).collect()
     }
 }
 
-impl From<Vec<Written>> for Errors {
-    fn from(written: Vec<Written>) -> Self {
+impl From<Vec<ErrorRow>> for Errors {
+    fn from(written: Vec<ErrorRow>) -> Self {
         let read = |(code, count, first_message, first_ns)| ErrorCount {
             code,
             count,

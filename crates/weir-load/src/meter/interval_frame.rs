@@ -1,4 +1,4 @@
-//! What one reporter counted in one interval: the only thing that is known of it, and complete.
+//! Counts of one reporter in one interval: the only thing that is known of it, and complete.
 //!
 //! A reporter is a reactor of this process today. A frame can be written down and read again, so that
 //! a reporter on another host is merged no differently.
@@ -19,7 +19,7 @@ pub(crate) struct ConnectionCounters {
 }
 
 impl ConnectionCounters {
-    /// What has been added to earlier counters of the same connection.
+    /// Returns the counts since `before`, of the same connection.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             transactions: self.transactions.saturating_sub(before.transactions),
@@ -28,7 +28,7 @@ impl ConnectionCounters {
     }
 }
 
-/// What only an open loop has.
+/// Counts that only an open loop has.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OpenLoopTally {
     /// Time from the last attempt to the reply, nanoseconds.
@@ -45,16 +45,16 @@ pub(crate) struct OpenLoopTally {
     pub(crate) queue_length: u64,
 }
 
-/// How a reporter ended.
+/// Ending of a reporter.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ReporterEnd {
-    /// Its connections' counters of the whole measurement.
+    /// Counters of its connections, of the whole measurement.
     pub(crate) connections: Vec<ConnectionCounters>,
     /// Connections whose last transaction did not complete in time.
     pub(crate) unfinished: u64,
-    /// Whether the kernel let it run under `SCHED_BATCH`.
+    /// True if the kernel let it run under `SCHED_BATCH`.
     pub(crate) batch_scheduling: bool,
-    /// What it ran on.
+    /// Kind of reactor that it ran on.
     pub(crate) reactor: ReactorKind,
     /// The longest time for which it stood still within the load, nanoseconds.
     pub(crate) standstill_ns: u64,
@@ -63,10 +63,9 @@ pub(crate) struct ReporterEnd {
 /// One reporter's numbers of one interval.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IntervalFrame {
-    /// Who reports, from 0.
+    /// Number of the reporter, from 0.
     pub(crate) reporter: u32,
-    /// Which of this reporter's frames it is, from 0 and without gaps. Frames of one number are of one
-    /// interval.
+    /// Number among this reporter's frames, from 0 and without gaps. Frames of one number are of one interval.
     pub(crate) index: u64,
     pub(crate) phase: Phase,
     /// Nanoseconds since the run began.
@@ -86,7 +85,7 @@ pub(crate) struct IntervalFrame {
     pub(crate) errors: Errors,
     /// Those that ended in it.
     pub(crate) outages: Vec<Outage>,
-    /// Its tenths of a second, where these are counted.
+    /// Tenths of a second, where these are counted.
     #[serde(default)]
     pub(crate) short: ShortTallies,
     /// CPU time that the reporter took in it.

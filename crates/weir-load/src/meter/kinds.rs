@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{histogram_v2, new_histogram};
 
-/// What a latency is of: positions in the script.
+/// Subject of a latency: positions in the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Transaction(usize),
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 
 /// Latencies in nanoseconds, by kind.
 #[derive(Clone, Default, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "EncodedKinds", into = "EncodedKinds")]
 pub(crate) struct KindLatencies {
     transactions: Vec<Histogram<u64>>,
     statements: Vec<Histogram<u64>>,
@@ -28,12 +28,12 @@ pub(crate) struct KindLatencies {
 
 /// As bytes, transactions' and statements'.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct EncodedKinds {
     transactions: Vec<Vec<u8>>,
     statements: Vec<Vec<u8>>,
 }
 
-impl From<KindLatencies> for Written {
+impl From<KindLatencies> for EncodedKinds {
     fn from(kinds: KindLatencies) -> Self {
         let bytes = |histograms: &[Histogram<u64>]| {
             let written = histograms.iter().map(histogram_v2::bytes);
@@ -47,10 +47,10 @@ impl From<KindLatencies> for Written {
     }
 }
 
-impl TryFrom<Written> for KindLatencies {
+impl TryFrom<EncodedKinds> for KindLatencies {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: EncodedKinds) -> Result<Self, String> {
         let read = |all: &[Vec<u8>]| -> Result<Vec<_>, String> {
             let bytes = all.iter();
             bytes.map(|bytes| histogram_v2::of_bytes(bytes)).collect()
@@ -96,7 +96,7 @@ impl KindLatencies {
     }
 
     /// The latencies of a kind that has occurred.
-    pub(crate) fn of(&self, kind: Kind) -> Option<&Histogram<u64>> {
+    pub(crate) fn histogram(&self, kind: Kind) -> Option<&Histogram<u64>> {
         let histogram = match kind {
             Kind::Transaction(index) => self.transactions.get(index),
             Kind::Statement(index) => self.statements.get(index),
@@ -137,7 +137,7 @@ mod tests {
         part.clear();
         part.record(Kind::Statement(2), 300);
         sum.add(&part);
-        let count = |kind| sum.of(kind).map(Histogram::len);
+        let count = |kind| sum.histogram(kind).map(Histogram::len);
         assert_eq!(count(Kind::Statement(2)), Some(2));
         assert_eq!(count(Kind::Transaction(0)), Some(1));
         assert_eq!(count(Kind::Statement(1)), None, "never occurred");

@@ -1,4 +1,4 @@
-//! When connections were lost and back again.
+//! Periods in which connections were lost.
 
 use serde::{Deserialize, Serialize};
 

@@ -12,10 +12,10 @@ pub(crate) const SLOTS: u64 = 100;
 /// Length of a slot, nanoseconds.
 const SLOT_NS: u64 = SHORT_NS / SLOTS;
 
-/// What one reporter counted in one short interval.
+/// Counts of one reporter in one short interval.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct ShortTally {
-    /// Which one, from 0 at the beginning of the measurement.
+    /// Number of the interval, from 0 at the beginning of the measurement.
     pub(crate) number: u64,
     pub(crate) transactions: u64,
     pub(crate) statements: u64,

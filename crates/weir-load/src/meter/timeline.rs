@@ -1,4 +1,4 @@
-//! When intervals end: a pure function of the plan.
+//! Ends of intervals: a pure function of the plan.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ pub(crate) enum Phase {
 /// A run in time, nanoseconds since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timeline<'a> {
-    /// When the measurement begins.
+    /// Begin of the measurement.
     pub(crate) measure_ns: u64,
-    /// When it ends.
+    /// End of the measurement.
     pub(crate) end_ns: u64,
     /// Length of an interval.
     pub(crate) interval_ns: u64,
-    /// When the totals so far are wanted, after the beginning of the measurement.
+    /// Times at which the totals so far are wanted, after the beginning of the measurement.
     pub(crate) checkpoints: &'a [Duration],
 }
 
@@ -50,12 +50,12 @@ impl Timeline<'_> {
         }
     }
 
-    /// Whether the totals are wanted at `at_ns`. Those of the end are wanted in any case.
+    /// Returns true if the totals are wanted at `at_ns`. Those of the end are wanted in any case.
     pub(crate) fn is_checkpoint(&self, at_ns: u64) -> bool {
         at_ns < self.end_ns && self.checkpoints_ns().any(|checkpoint| checkpoint == at_ns)
     }
 
-    /// Whether `at_ns` is a checkpoint within an interval.
+    /// Returns true if `at_ns` is a checkpoint within an interval.
     pub(crate) fn is_within_interval(&self, at_ns: u64) -> bool {
         self.is_checkpoint(at_ns) && !(at_ns - self.measure_ns).is_multiple_of(self.interval_ns)
     }

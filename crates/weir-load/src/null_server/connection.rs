@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use mysql_common::constants::CapabilityFlags;
 
 use super::packets::{self, ReplyKind};
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{ReactorStream as _, Transport};
 use weir_mysql::HEADER_BYTES;
 
 const COM_QUIT: u8 = 0x01;
@@ -15,7 +15,7 @@ const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
 
-/// What came of reading.
+/// Result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     /// Nothing that needs a delayed reply.
@@ -77,7 +77,8 @@ impl Connection {
         progress
     }
 
-    /// When what was read last came to this machine, where the kernel tells.
+    /// Returns the time at which the bytes that were read last came to this machine, where the
+    /// kernel has it.
     pub(super) fn came(&self) -> Option<Instant> {
         let age = Duration::from_nanos(self.stream.came()?.age_ns());
         Instant::now().checked_sub(age)
@@ -127,7 +128,7 @@ impl Connection {
             COM_QUIT => Progress::Closed,
             COM_STMT_CLOSE => Progress::Waiting,
             COM_QUERY if packets::is_load(body) => {
-                self.outstanding = ReplyKind::of(body);
+                self.outstanding = ReplyKind::for_statement(body);
                 self.is_text = true;
                 Progress::Execute
             }
@@ -136,7 +137,7 @@ impl Connection {
                 self.send(&reply)
             }
             COM_STMT_PREPARE => {
-                self.statements.push(ReplyKind::of(body));
+                self.statements.push(ReplyKind::for_statement(body));
                 let parameters = body.split(|byte| *byte == b'?').count() as u16 - 1;
                 let id = self.statements.len() as u32;
                 self.send(&packets::prepared(id, parameters, self.eof_packets))

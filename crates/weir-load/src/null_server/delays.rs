@@ -1,11 +1,11 @@
-//! How long replies take, and which one is due next.
+//! Delays of replies, and the one that is due next.
 
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use weir_workload::{Rng, seeded};
 
-/// How the delays of a null server are distributed.
+/// Distribution of the delays of a null server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DelayKind {
     /// All the same.
@@ -47,7 +47,7 @@ impl Delays {
 pub(super) struct Due {
     pub(super) at: Instant,
     pub(super) index: usize,
-    /// When the statement was read.
+    /// Time at which the statement was read.
     pub(super) asked: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! Where a null server listens: a Unix socket, or TCP on this machine.
+//! Listener of a null server: a Unix socket, or TCP on this machine.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use mio::event::Source;
 use mio::net::{TcpListener, UnixListener};
 use weir_model::Address;
 
-use crate::driver::{Driven as _, NonBlocking, Transport};
+use crate::driver::{NonBlocking, ReactorStream as _, Transport};
 use weir_mysql::Channel;
 
 /// A socket that takes connections; a Unix socket's path is removed when it is dropped.
@@ -30,7 +30,7 @@ impl Listener {
         Ok(Self::Tcp(TcpListener::bind(address)?))
     }
 
-    /// Where it listens.
+    /// Returns the address.
     pub(super) fn address(&self) -> io::Result<Address> {
         Ok(match self {
             Self::Unix(_, path) => Address::Socket(path.clone()),
@@ -41,7 +41,7 @@ impl Listener {
         })
     }
 
-    /// What a poll registers.
+    /// Returns the source that a poll registers.
     pub(super) fn source(&mut self) -> &mut dyn Source {
         match self {
             Self::Unix(listener, _) => listener,

@@ -1,4 +1,4 @@
-//! What a null server says, as packets.
+//! Packets of a null server.
 
 use mysql_common::constants::CapabilityFlags;
 
@@ -6,12 +6,12 @@ use weir_mysql::{HEADER_BYTES, put_header, put_length_encoded};
 
 /// The value of every variable that a client may ask for: large enough for any limit.
 const ANY_VALUE: &[u8] = b"67108864";
-/// What every column of every row holds.
+/// Content of every column of every row.
 const COLUMN: &[u8] = &[b'0'; 119];
 const RANGE_ROWS: usize = 100;
 const POINT_ROWS: usize = 10;
 
-/// What a statement is answered with.
+/// Kind of reply to a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplyKind {
     /// So many rows.
@@ -24,7 +24,7 @@ pub(super) enum ReplyKind {
 
 impl ReplyKind {
     /// The kind of a statement.
-    pub(super) fn of(sql: &[u8]) -> Self {
+    pub(super) fn for_statement(sql: &[u8]) -> Self {
         let contains = |word: &[u8]| sql.windows(word.len()).any(|window| window == word);
         match sql.first() {
             Some(b'S') if contains(b" IN (") => Self::Rows(POINT_ROWS),
@@ -113,7 +113,7 @@ pub(super) fn prepared(id: u32, parameters: u16, eof_packets: bool) -> Vec<u8> {
     out
 }
 
-/// Whether a statement that comes as text is of a load and not of the checks before it.
+/// Returns true if a statement that comes as text is of a load and not of the checks before it.
 pub(super) fn is_load(sql: &[u8]) -> bool {
     let starts_with = |words: &&[u8]| sql.starts_with(words);
     let loads: [&[u8]; 8] = [

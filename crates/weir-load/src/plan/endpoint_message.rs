@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use weir_model::{Address, Endpoint, Secret, Tls, TlsMode};
 
-/// Where servers listen, and the account.
+/// Addresses of servers, and the account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndpointMessage {
     addresses: Vec<AddressMessage>,

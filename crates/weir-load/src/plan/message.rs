@@ -7,7 +7,7 @@ use weir_model::{LoadSpec, Secret, WorkloadSpec};
 use weir_workload::Workload;
 
 use super::endpoint_message::EndpointMessage;
-use super::{LoadPlan, Tolerated, reactors_for};
+use super::{LoadPlan, ToleratedErrors, reactors_for};
 use crate::reactor_kind::ReactorKind;
 use crate::share::Share;
 
@@ -62,8 +62,8 @@ impl PlanMessage {
             seed: plan.seed,
             auto_increment: plan.auto_increment,
             tolerated: match &plan.tolerated {
-                Tolerated::Codes(codes) => Some(codes.clone()),
-                Tolerated::All => None,
+                ToleratedErrors::Codes(codes) => Some(codes.clone()),
+                ToleratedErrors::All => None,
             },
             prepared_statements: plan.prepared_statements,
             reconnect: plan.reconnect,
@@ -98,7 +98,9 @@ impl PlanMessage {
         plan.max_events = self.max_events;
         plan.seed = self.seed;
         plan.auto_increment = self.auto_increment;
-        plan.tolerated = self.tolerated.map_or(Tolerated::All, Tolerated::Codes);
+        plan.tolerated = self
+            .tolerated
+            .map_or(ToleratedErrors::All, ToleratedErrors::Codes);
         plan.prepared_statements = self.prepared_statements;
         plan.reconnect = self.reconnect;
         plan.reconnect_every = self.reconnect_every;
@@ -131,7 +133,7 @@ mod tests {
         plan.checkpoints = vec![Duration::from_secs(4)];
         plan.max_events = Some(1_000);
         plan.seed = u64::MAX;
-        plan.tolerated = Tolerated::All;
+        plan.tolerated = ToleratedErrors::All;
         plan.reconnect_every = Some(5);
         plan.ends_with_sessions = true;
         plan.short_intervals = true;

@@ -1,4 +1,4 @@
-//! What a run's description asks of the load engine.
+//! Plan of the load engine from a run's description.
 
 use weir_model::{DataSource, Endpoint, EventKind, RunSpec};
 

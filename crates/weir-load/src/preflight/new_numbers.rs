@@ -1,4 +1,4 @@
-//! Where the numbers of new rows go on, so that those of different runs do not meet.
+//! Numbers at which new rows go on, so that those of different runs do not meet.
 //!
 //! A sequence goes on after the greatest number that is there. Numbers in no order come in one order for all
 //! runs, and a run begins at one of some places in it ([`Unique`]): at one whose first numbers are free, or,
@@ -140,7 +140,7 @@ impl<'a> Search<'a> {
         Ok(start + used + margin)
     }
 
-    /// How many indexes of each arc, all of whose first are taken, are taken.
+    /// Returns the number of taken indexes of each arc; the first of each is taken.
     fn used(&mut self, starts: &[u64]) -> Result<Vec<u64>, LoadError> {
         let length = self.unique.arc_length();
         // Taken up to there, free from there on.

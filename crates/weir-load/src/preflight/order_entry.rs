@@ -1,4 +1,4 @@
-//! Whether the tables of order entry are as large as the run says.
+//! Check that the tables of order entry are as large as the run demands.
 
 use weir_model::OrderEntryWorkload;
 use weir_mysql::{ClientError, Connection};

@@ -1,5 +1,5 @@
-//! Whether what is written to a table goes further than its schema: through a view, a trigger or a foreign
-//! key. The gate sees a statement's text, in which none of them is named.
+//! Check for writes that go further than the schema of a table: through a view, a trigger or a foreign key. The gate
+//! sees a statement's text, in which none of them is named.
 
 use std::collections::BTreeSet;
 

@@ -10,7 +10,7 @@ use crate::LoadError;
 /// Rows that a query must be able to return: more than any of Weir's own or of a load has.
 const ROWS_MIN: u64 = 10_000;
 
-/// What the server says of a session.
+/// Variables of a session, as the server has them.
 #[derive(Debug, Default)]
 struct SessionVariables {
     autocommit: String,
@@ -59,7 +59,7 @@ pub(super) fn check_script(script: &Script, control: &mut Connection) -> Result<
     Ok(())
 }
 
-/// Whether a statement of a script changes rows.
+/// Returns true if a statement of a script changes rows.
 fn texts_that_write(script: &Script) -> bool {
     const VERBS: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "REPLACE"];
     let mut statements = script.statements.iter();

@@ -1,4 +1,5 @@
-//! Whether a table that is there is the one that would be made, and one that was made the one that was asked for.
+//! Differences between an existing table and the one that would be made, or between the one that was made and the one
+//! that was asked for.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ const ENGINE_ALIASES: [(&str, &str); 4] = [
     ("merge", "MRG_MYISAM"),
 ];
 
-/// How far a table is that is there.
+/// Stage of a table that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// It was made, and gets its indexes after its rows.
@@ -39,8 +40,8 @@ impl Stage {
     }
 }
 
-/// How the table that the server has just made differs from the statement; servers only warn of it. Options are
-/// those of sysbench's tables.
+/// Returns the difference of the table that the server has just made from the statement; servers only warn of it.
+/// Options are those of sysbench's tables.
 pub(super) fn made_otherwise(
     table: &Table,
     options: Option<&TableOptions>,
@@ -91,7 +92,8 @@ pub(super) fn difference(
     keys(stage.indexes(table), options, &here, control)
 }
 
-/// Whether the table that is there has the foreign keys of `table`, by their number.
+/// Returns the difference in the number of foreign keys between the table that is there and
+/// `table`.
 pub(super) fn other_foreign_keys(
     table: &Table,
     stage: Stage,

@@ -15,7 +15,7 @@ use super::{Job, LoadingStep};
 use crate::LoadError;
 use crate::plan::BinaryLog;
 use weir_model::OrderEntryWorkload;
-use weir_mysql::{ClientError, Connection, Done, Patience, text_literal};
+use weir_mysql::{ClientError, Connection, Patience, StatementEffect, text_literal};
 use weir_workload::{RowWriter, Slice, Table, TableOptions};
 
 /// Bytes of rows in one statement of text: what the server makes of longer ones leaves its processor's caches (1 MiB:
@@ -36,9 +36,9 @@ const OTHERS_LIMIT_S: u64 = 120;
 /// Settings of the session; they end with it. Without `autocommit`, rows that a server has reported as loaded would go
 /// with the connection.
 const SETTINGS: &str = "SET SESSION autocommit = 1, unique_checks = 0, foreign_key_checks = 0";
-/// How the comment of a table begins that is being filled.
+/// Begin of the comment of a table that is being filled.
 pub(crate) const MARK: &str = "weir is loading";
-/// What stands there before the comment that the table had and gets back.
+/// Text before the comment that the table had and gets back.
 const BEFORE: &str = "; before: ";
 
 /// Fills tables on one connection.
@@ -52,10 +52,10 @@ pub(super) struct Loader<'a> {
     sent_rows: u64,
 }
 
-/// What is there of a table.
-enum Found {
+/// Existing part of a table.
+enum ExistingTable {
     Nothing,
-    /// Rows of an earlier load that did not end, with what the comment says of it and of before.
+    /// Rows left by an unfinished load, with its mark and the comment before it.
     Part {
         mark: String,
         comment: String,
@@ -66,7 +66,7 @@ enum Found {
     },
 }
 
-impl Found {
+impl ExistingTable {
     /// By the comment of a table.
     fn by_comment(comment: String) -> Self {
         match comment.split_once(BEFORE) {
@@ -128,7 +128,7 @@ impl<'a> Loader<'a> {
         self.control.id()
     }
 
-    /// Does a part of what makes its table what it is to be.
+    /// Loads one part of the table.
     pub(super) fn load(&mut self, part: &Part<'_>) -> Result<(), LoadError> {
         let State::Open { rows_before, .. } = *part.table.state() else {
             return Ok(());
@@ -148,9 +148,9 @@ impl<'a> Loader<'a> {
             self.check_stop()?;
             let table = part.table();
             *state = match self.find(table)? {
-                Found::Nothing => self.make(table)?,
-                Found::Part { mark, comment } => self.go_on(table, &mark, comment)?,
-                Found::Table { comment } => self.take(table, comment)?,
+                ExistingTable::Nothing => self.make(table)?,
+                ExistingTable::Part { mark, comment } => self.go_on(table, &mark, comment)?,
+                ExistingTable::Table { comment } => self.take(table, comment)?,
             };
         }
         Ok(())
@@ -163,9 +163,11 @@ impl<'a> Loader<'a> {
         self.run(&table.create)?;
         let otherwise = made_otherwise(table, self.own_options(), &mut self.control)?;
         match (self.find(table)?, otherwise) {
-            (Found::Nothing, _) => Err(self.refused(table, "was made and is not there".to_owned())),
+            (ExistingTable::Nothing, _) => {
+                Err(self.refused(table, "was made and is not there".to_owned()))
+            }
             (_, Some(how)) => Err(self.drop_made(table, how)),
-            (Found::Part { comment, .. } | Found::Table { comment }, None) => {
+            (ExistingTable::Part { comment, .. } | ExistingTable::Table { comment }, None) => {
                 self.begin(table, comment)
             }
         }
@@ -260,7 +262,7 @@ impl<'a> Loader<'a> {
         differs.map_or(Ok(()), |differs| Err(self.refused(table, differs)))
     }
 
-    /// What the comment of a table says with which it is being filled.
+    /// Returns the comment of a table that is being filled.
     fn mark(&self, table: &Table) -> String {
         let plan = self.job.plan;
         let (rows, seed) = (table.rows, plan.seed);
@@ -335,13 +337,13 @@ impl<'a> Loader<'a> {
         plan.workload.is_on_sbtest().then_some(&plan.tables)
     }
 
-    fn find(&mut self, table: &Table) -> Result<Found, LoadError> {
+    fn find(&mut self, table: &Table) -> Result<ExistingTable, LoadError> {
         let comment = self.control.first::<String>(&format!(
             "SELECT table_comment FROM information_schema.tables \
              WHERE table_schema = DATABASE() AND table_name = {}",
             text_literal(&table.name)
         ))?;
-        Ok(comment.map_or(Found::Nothing, Found::by_comment))
+        Ok(comment.map_or(ExistingTable::Nothing, ExistingTable::by_comment))
     }
 
     fn count(&mut self, table: &Table) -> Result<u64, LoadError> {
@@ -453,7 +455,7 @@ impl<'a> Loader<'a> {
         let (job, mut next, mut sent_bytes) = (self.job, first, 0);
         let sent_rows = &mut self.sent_rows;
         let statement = writer.load_statement();
-        let Done {
+        let StatementEffect {
             affected_rows: rows,
             warnings,
         } = self.control.load(&statement, &mut |piece| {
@@ -516,7 +518,7 @@ mod tests {
     #[test]
     fn a_comment_of_before_outlasts_the_mark() {
         let comment = format!("{MARK} 3 rows{BEFORE}it's mine");
-        let Found::Part { mark, comment } = Found::by_comment(comment) else {
+        let ExistingTable::Part { mark, comment } = ExistingTable::by_comment(comment) else {
             panic!("the mark is there");
         };
         assert_eq!(
@@ -525,8 +527,8 @@ mod tests {
         );
         assert_eq!(text_literal(&comment), "'it''s mine'");
         assert!(matches!(
-            Found::by_comment("other".to_owned()),
-            Found::Table { .. }
+            ExistingTable::by_comment("other".to_owned()),
+            ExistingTable::Table { .. }
         ));
     }
 }

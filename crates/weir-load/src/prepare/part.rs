@@ -1,4 +1,4 @@
-//! What connections that load share: the parts of all tables, and how far each table is.
+//! Data that loading connections share: the parts of all tables, and the state of each table.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,14 +30,14 @@ pub(super) struct PartedTable {
     left: AtomicUsize,
 }
 
-/// How far a table is.
+/// State of a table.
 #[derive(Debug)]
 pub(super) enum State {
     /// Not looked at yet.
     New,
     /// It is being filled.
     Open {
-        /// Its rows when it was opened.
+        /// Rows of the table when it was opened.
         rows_before: u64,
         /// The comment that it gets back.
         comment: String,
@@ -48,7 +48,7 @@ pub(super) enum State {
 
 impl Parts {
     /// Those of `tables`.
-    pub(super) fn of(tables: Vec<Table>) -> Self {
+    pub(super) fn new(tables: Vec<Table>) -> Self {
         let mut all = Vec::new();
         let tables = tables.into_iter().enumerate();
         let tables = tables
@@ -69,7 +69,7 @@ impl Parts {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of parts.
     pub(super) fn count(&self) -> usize {
         self.all.len()
     }

@@ -13,7 +13,7 @@ pub(crate) fn drive<D: Driver>(
     kind: ReactorKind,
     drivers: Vec<D>,
     (stop, abort): (&AtomicBool, &AtomicBool),
-    shared: &mut D::Shared,
+    shared: &mut D::Resources,
     meter: &mut Meter<'_>,
 ) -> Result<(Outcome, ReactorKind), LoadError> {
     let count = drivers.len();
@@ -53,7 +53,7 @@ fn run<D: Driver, S: Sockets>(
     sockets: S,
     stop: &AtomicBool,
     abort: &AtomicBool,
-    shared: &mut D::Shared,
+    shared: &mut D::Resources,
     meter: &mut Meter<'_>,
 ) -> Result<Outcome, LoadError> {
     Reactor::new(drivers, sockets, stop, abort)?.run(shared, meter)

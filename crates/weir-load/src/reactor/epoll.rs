@@ -11,7 +11,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
 use super::timer::Timer;
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{ReactorStream as _, Transport};
 use crate::own_socket::OwnSocket;
 
 /// The timer's events belong to no connection.
@@ -28,7 +28,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub(crate) struct EpollSockets {
     poll: Poll,
     events: Events,
-    /// What the last wait told, and how much of it is done.
+    /// Events of the last wait, and the number of those that are done.
     ready: Vec<Ready>,
     done: usize,
     streams: Vec<Option<Stream>>,

@@ -18,7 +18,7 @@ use io_uring::cqueue;
 
 use self::queues::{Patience, Queues};
 use super::sockets::{Arrival, Chunk, Sockets, Wait, closed};
-use crate::driver::{Driven as _, Transport};
+use crate::driver::{ReactorStream as _, Transport};
 use crate::own_socket::OwnSocket;
 
 /// Replies worth waiting for, of this many connections.
@@ -27,7 +27,7 @@ const BATCH_MAX: u32 = 32;
 /// Longest time that a reply waits for others.
 const BATCH_WAIT_US: u32 = 50;
 
-/// What an operation is for; the upper bits of its token.
+/// Purpose of an operation; the upper bits of its token.
 const RECEIVE: u64 = 0;
 const SEND: u64 = 1 << 62;
 const CANCEL: u64 = 2 << 62;
@@ -91,13 +91,13 @@ impl RingSockets {
         }
     }
 
-    /// Whether what a connection receives has stamps.
+    /// Returns true if the data that a connection receives have stamps.
     fn is_stamped(&self, index: usize) -> bool {
         let stream = self.streams.get(index).and_then(Option::as_ref);
         stream.is_some_and(|stream| !stream.transport.is_local())
     }
 
-    /// What a buffer holds of which the kernel has filled `length` bytes.
+    /// Returns the content of a buffer of which the kernel has filled `length` bytes.
     fn chunk(&self, index: usize, buffer: u16, length: usize) -> Chunk {
         if self.is_stamped(index) {
             return self.queues.stamped(buffer, length);
@@ -110,7 +110,7 @@ impl RingSockets {
         }
     }
 
-    /// What a completion means for the reactor, if anything.
+    /// Returns the meaning of a completion for the reactor, if any.
     fn completed(&mut self, entry: &cqueue::Entry) -> Option<Arrival> {
         let (token, result) = (entry.user_data(), entry.result());
         let index = (token & u64::from(u32::MAX)) as usize;

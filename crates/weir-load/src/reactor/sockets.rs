@@ -24,7 +24,7 @@ pub(crate) trait Sockets {
     /// Waits until a socket has received something or `wait` is over.
     fn wait(&mut self, wait: Wait) -> io::Result<()>;
 
-    /// What came with the last wait, one by one.
+    /// Returns the arrivals of the last wait, one by one.
     fn next(&mut self) -> Option<Arrival>;
 
     /// The bytes of an arrival. They stay until it is given back.
@@ -34,7 +34,7 @@ pub(crate) trait Sockets {
     fn recycle(&mut self, chunk: Chunk);
 }
 
-/// How long to wait; nanoseconds on the meter's clock.
+/// Time limit of a wait; nanoseconds on the meter's clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wait {
     /// Now.
@@ -45,7 +45,7 @@ pub(crate) struct Wait {
     pub(crate) timer_ns: Option<u64>,
 }
 
-/// What has come, and for which driver.
+/// Arrival at a driver.
 #[derive(Debug)]
 pub(crate) enum Arrival {
     /// Bytes of its connection, or why that is broken; an end of file is an `UnexpectedEof`.
@@ -57,12 +57,12 @@ pub(crate) enum Arrival {
 /// Received bytes, in memory of the sockets.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    /// Which buffer, where there are several.
+    /// Number of the buffer, where there are several.
     pub(super) buffer: u16,
-    /// Where in it they begin.
+    /// Position in it at which they begin.
     pub(super) start: usize,
     pub(super) length: usize,
-    /// When they came to this machine, where the kernel tells.
+    /// Time at which they came to this machine, where the kernel has it.
     pub(super) came: Option<Stamp>,
 }
 

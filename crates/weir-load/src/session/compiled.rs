@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use weir_mysql::{ExecuteTemplate, Reply, Request, Row, ServerError, StatementText};
 use weir_workload::{
-    BulkText, Drawer, Execution, Parameter, Rng, Script, Sending, Statement, Value, ValueKind,
-    table_name,
+    BulkText, Drawer, Execution, Parameter, Rng, Script, Statement, StatementProtocol, Value,
+    ValueKind, table_name,
 };
 
 use super::place::Place;
@@ -28,7 +28,7 @@ pub(crate) struct CompiledSession {
     at: At,
 }
 
-/// What the outstanding request is.
+/// Step of the outstanding request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     /// This step of the transaction.
@@ -155,7 +155,8 @@ impl Form {
                 pieces.map(|piece| piece.as_bytes().to_vec()).collect()
             }
         };
-        let is_ever_text = statement.sending == Sending::Text || statement.parameters.is_empty();
+        let is_ever_text =
+            statement.sending == StatementProtocol::Text || statement.parameters.is_empty();
         let tables = if is_ever_text { statement.tables } else { 0 };
         Self {
             first_handle,
@@ -200,12 +201,12 @@ impl Templates {
         }
     }
 
-    /// Whether there are several kinds of transactions.
+    /// Returns true if there are several kinds of transactions.
     fn has_choice(&self) -> bool {
         self.script.transactions.len() > 1
     }
 
-    /// Whether a kind of transaction is one of the server's, to be rolled back.
+    /// Returns true if a kind of transaction is one of the server's, to be rolled back.
     fn is_explicit(&self, transaction: usize) -> bool {
         self.script.transactions[transaction].is_explicit
     }

@@ -15,7 +15,7 @@ mod tests;
 use std::sync::Arc;
 
 use weir_model::OrderEntryWorkload;
-use weir_mysql::{Expected, Reply, Row, ServerError, WireRows};
+use weir_mysql::{ExpectedReply, Reply, Row, ServerError, WireRows};
 use weir_workload::order_entry::{Constants, Query, Sizes, Terminal, TransactionKind};
 use weir_workload::{Rng, seeded};
 
@@ -35,10 +35,10 @@ use stock_level::StockLevelFlow;
 const DEADLOCK: u16 = 1213;
 /// First stream of random numbers for terminals: above those of connections.
 const TERMINAL_STREAM: u64 = 1 << 62;
-/// What reports call new orders that were rolled back.
+/// Name in reports of new orders that were rolled back.
 const ROLLED_BACK: &str = "new_order rolled back";
 
-/// What all terminals of a run share.
+/// Data that all terminals of a run share.
 #[derive(Debug)]
 pub(crate) struct OrderEntry {
     workload: OrderEntryWorkload,
@@ -63,7 +63,7 @@ impl OrderEntry {
         templates: Arc<Templates>,
         statements: Statements,
     ) -> OrderEntrySession {
-        let sizes = Sizes::of(&self.workload);
+        let sizes = Sizes::new(&self.workload);
         let is_fixed = self.workload.fixed_warehouses;
         let terminal = Terminal {
             sizes,
@@ -75,7 +75,7 @@ impl OrderEntry {
         OrderEntrySession::new(terminal, waits, rng, templates, statements)
     }
 
-    /// What its kinds are called.
+    /// Returns the names of its kinds.
     pub(crate) fn kinds() -> SessionKinds {
         let transactions = TransactionKind::ALL.into_iter();
         let names = transactions.map(|kind| kind.name().to_owned());
@@ -90,7 +90,7 @@ impl OrderEntry {
 
 /// An answer that the tables of the workload cannot give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Unexpected {
+struct InconsistentAnswer {
     table: &'static str,
     why: &'static str,
 }
@@ -99,7 +99,7 @@ struct Unexpected {
 trait Flow {
     /// The statement after `last`, which was answered with `rows`; after [`Query::Commit`] or
     /// [`Query::Rollback`] it is not asked.
-    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, Unexpected>;
+    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, InconsistentAnswer>;
 
     /// The values of a statement.
     fn put(&self, query: Query, arguments: &mut Arguments<'_>);
@@ -121,7 +121,7 @@ struct Flows {
 }
 
 impl Flows {
-    fn of(&mut self, kind: TransactionKind) -> &mut dyn Flow {
+    fn flow(&mut self, kind: TransactionKind) -> &mut dyn Flow {
         match kind {
             TransactionKind::NewOrder => &mut self.new_order,
             TransactionKind::Payment => &mut self.payment,
@@ -149,7 +149,7 @@ pub(crate) struct OrderEntrySession {
     templates: Arc<Templates>,
     statements: Statements,
     terminal: Terminal,
-    /// Its user takes the time to enter and to think.
+    /// True if its user takes the time to enter and to think.
     waits: bool,
     rng: Rng,
     /// The kind of the current transaction, or of the next.
@@ -159,7 +159,7 @@ pub(crate) struct OrderEntrySession {
     at: Query,
     /// It undoes a try that failed.
     is_retrying: bool,
-    /// When the user has entered the next transaction.
+    /// Time at which the user has entered the next transaction.
     due_ns: u64,
 }
 
@@ -201,13 +201,13 @@ impl OrderEntrySession {
     /// Leaves the request of a statement.
     fn ask(&mut self, query: Query, turn: &mut Turn<'_>) -> Step {
         self.at = query;
-        let flow = self.flows.of(self.kind);
+        let flow = self.flows.flow(self.kind);
         let statement = query.statement(flow.lines());
         let is_text = self.statements.at(statement).is_text;
         turn.expected = match (query.has_rows(), is_text) {
-            (false, _) => Expected::Outcome,
-            (true, true) => Expected::WireTextRows,
-            (true, false) => Expected::WireTypedRows,
+            (false, _) => ExpectedReply::Outcome,
+            (true, true) => ExpectedReply::WireTextRows,
+            (true, false) => ExpectedReply::WireTypedRows,
         };
         let (form, handle) = (
             self.templates.form(statement),
@@ -269,9 +269,9 @@ impl Session for OrderEntrySession {
             return self.done(turn);
         }
         let rows = turn.wire_rows;
-        match self.flows.of(self.kind).next(self.at, rows) {
+        match self.flows.flow(self.kind).next(self.at, rows) {
             Ok(query) => self.ask(query, turn),
-            Err(Unexpected { table, why }) => {
+            Err(InconsistentAnswer { table, why }) => {
                 turn.refusal = Some(LoadError::Table {
                     table: table.to_owned(),
                     why: why.to_owned(),

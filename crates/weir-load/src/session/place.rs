@@ -1,4 +1,4 @@
-//! What a connection's current steps work on.
+//! Data of a connection's current steps.
 
 use weir_workload::Value;
 
@@ -12,7 +12,7 @@ pub(super) struct Place {
     /// Counted from 0.
     pub(super) table: u32,
     /// The transaction's values.
-    pub(super) slots: Box<[Kept]>,
+    pub(super) slots: Box<[CarriedValue]>,
     /// First row of the next bulk insert.
     pub(super) first_row: u32,
     /// Rows of a bulk insert; until it is sent, the most that it may have.
@@ -20,13 +20,14 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Where connection `connection` begins: in a bulk insert, before row 1 of its own table.
+    /// Creates the place at which connection `connection` begins: in a bulk insert, before row 1 of
+    /// its own table.
     pub(super) fn new(connection: u32, slots: usize) -> Self {
         Self {
             connection,
             transaction: 0,
             table: connection,
-            slots: vec![Kept::default(); slots].into_boxed_slice(),
+            slots: vec![CarriedValue::default(); slots].into_boxed_slice(),
             first_row: 1,
             rows: 0,
         }
@@ -35,18 +36,18 @@ impl Place {
 
 /// A value that is kept from one statement to the next.
 #[derive(Debug, Clone)]
-pub(super) enum Kept {
+pub(super) enum CarriedValue {
     Integer(i64),
     Text(Vec<u8>),
 }
 
-impl Default for Kept {
+impl Default for CarriedValue {
     fn default() -> Self {
         Self::Integer(0)
     }
 }
 
-impl Kept {
+impl CarriedValue {
     pub(super) fn get(&self) -> Value<'_> {
         match self {
             Self::Integer(number) => Value::Integer(*number),

@@ -1,6 +1,6 @@
 //! The statements that a connection has prepared.
 
-use weir_workload::{Script, Sending, Statement};
+use weir_workload::{Script, Statement, StatementProtocol};
 
 /// A statement of one connection, on one table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,10 +15,10 @@ pub(super) struct Handle {
 
 /// A statement that is to be prepared.
 #[derive(Debug)]
-pub(crate) struct Wanted {
-    /// Its text.
+pub(crate) struct StatementToPrepare {
+    /// Text of the statement.
     pub(crate) sql: String,
-    /// Its number of parameters.
+    /// Number of parameters.
     pub(crate) parameters: usize,
 }
 
@@ -36,13 +36,13 @@ impl Statements {
     /// is allowed for those without parameters only.
     pub(crate) fn prepare<E>(
         script: &Script,
-        prepare: impl FnOnce(&[Wanted]) -> Result<Vec<Option<u32>>, E>,
+        prepare: impl FnOnce(&[StatementToPrepare]) -> Result<Vec<Option<u32>>, E>,
     ) -> Result<Self, E> {
-        let is_prepared = |statement: &Statement| statement.sending == Sending::Prepared;
+        let is_prepared = |statement: &Statement| statement.sending == StatementProtocol::Prepared;
         let wanted: Vec<_> = script
             .on_tables()
             .filter(|(statement, _)| is_prepared(statement))
-            .map(|(statement, table)| Wanted {
+            .map(|(statement, table)| StatementToPrepare {
                 sql: statement.sql(table),
                 parameters: statement.parameters.len(),
             })
@@ -71,7 +71,7 @@ impl Statements {
     }
 }
 
-/// Where the handles of each statement begin, and how many handles there are.
+/// Returns the positions of each statement's first handle, and the number of handles.
 pub(super) fn positions(script: &Script) -> (Vec<usize>, u32) {
     let mut count = 0;
     let starts = script

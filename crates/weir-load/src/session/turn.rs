@@ -1,8 +1,8 @@
-//! What a session is given when it is its turn: where its request goes, random numbers, the time.
+//! Inputs of a session's turn: a buffer for its request, random numbers, the time.
 
 use weir_model::Address;
 use weir_mysql::{
-    ClientError, Expected, Gate, Passage, Request, ScriptPermit, ServerError, Value, WireRows,
+    ClientError, ExpectedReply, Gate, Passage, Request, ScriptPermit, ServerError, Value, WireRows,
 };
 use weir_workload::Rng;
 
@@ -22,13 +22,13 @@ pub struct Turn<'a> {
     pub(crate) meter: &'a Meter<'a>,
     pub(crate) gate: &'a Gate,
     pub(crate) address: &'a Address,
-    /// What the request will be answered with.
-    pub(crate) expected: Expected,
+    /// Reply that the request expects.
+    pub(crate) expected: ExpectedReply,
     /// The rows of the answer, if they are to be read in place.
     pub(crate) wire_rows: &'a WireRows,
-    /// Why the run cannot go on, such as a text that may not be sent.
+    /// Reason that the run cannot go on, such as a text that may not be sent.
     pub(crate) refusal: Option<LoadError>,
-    /// What is counted beside the connection's requests.
+    /// Counts beside the connection's requests.
     pub(crate) counted: Counts,
     /// The session has waited by itself.
     pub(crate) has_waited: bool,
@@ -56,7 +56,7 @@ impl<'a> Turn<'a> {
             meter,
             gate,
             address,
-            expected: Expected::Outcome,
+            expected: ExpectedReply::Outcome,
             wire_rows,
             refusal: None,
             counted: Counts::default(),
@@ -79,7 +79,7 @@ impl<'a> Turn<'a> {
     /// Asks for a statement as text.
     pub fn query(&mut self, sql: &str) {
         if self.admit(sql) {
-            self.expected = Expected::TextRows;
+            self.expected = ExpectedReply::TextRows;
             let mut request = Request::query(self.out);
             request.sql().extend_from_slice(sql.as_bytes());
             request.finish();
@@ -92,7 +92,7 @@ impl<'a> Turn<'a> {
         if !self.may_send(kind) {
             return false;
         }
-        self.expected = Expected::TextRows;
+        self.expected = ExpectedReply::TextRows;
         let mut request = Request::query(self.out);
         request.sql().extend_from_slice(sql);
         request.finish();
@@ -110,7 +110,7 @@ impl<'a> Turn<'a> {
 
     /// Asks to make the connection as new (`COM_RESET_CONNECTION`).
     pub fn reset(&mut self) {
-        self.expected = Expected::Outcome;
+        self.expected = ExpectedReply::Outcome;
         Request::reset(self.out);
     }
 
@@ -126,7 +126,7 @@ impl<'a> Turn<'a> {
     }
 
     fn ask_to_prepare(&mut self, sql: &[u8]) {
-        self.expected = Expected::Statement;
+        self.expected = ExpectedReply::Statement;
         let mut request = Request::prepare(self.out);
         request.sql().extend_from_slice(sql);
         request.finish();
@@ -147,14 +147,14 @@ impl<'a> Turn<'a> {
 
     /// Asks to execute a statement that was prepared on this connection.
     pub fn execute(&mut self, statement_id: u32, values: &[Value]) {
-        self.expected = Expected::TypedRows;
+        self.expected = ExpectedReply::TypedRows;
         Request::execute_with(self.out, statement_id, values);
     }
 
     /// Asks for a text of a script's, all of whose results are wanted, see [`Session::results`](super::Session). No
     /// gate judges it.
     pub fn query_results(&mut self, _: ScriptPermit<'a>, sql: &[u8]) {
-        self.expected = Expected::TextResults;
+        self.expected = ExpectedReply::TextResults;
         let mut request = Request::query(self.out);
         request.sql().extend_from_slice(sql);
         request.finish();
@@ -167,7 +167,7 @@ impl<'a> Turn<'a> {
 
     /// Asks to execute a prepared statement, all of whose results are wanted.
     pub fn execute_results(&mut self, statement_id: u32, values: &[Value]) {
-        self.expected = Expected::TypedResults;
+        self.expected = ExpectedReply::TypedResults;
         Request::execute_with(self.out, statement_id, values);
     }
 

@@ -7,12 +7,12 @@ use super::summary;
 use crate::meter::{Kind, KindLatencies};
 use crate::session::SessionKinds;
 
-/// What reports call the kinds of a load.
+/// Names of the kinds of a load in reports.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KindNames(SessionKinds);
 
 impl KindNames {
-    pub(crate) fn of(kinds: SessionKinds) -> Self {
+    pub(crate) fn new(kinds: SessionKinds) -> Self {
         Self(kinds)
     }
 
@@ -27,7 +27,7 @@ impl KindNames {
         transactions
             .map(|(index, name)| (Kind::Transaction(index), name.as_str()))
             .chain(statements.map(|(index, name)| (Kind::Statement(index), name)))
-            .filter_map(|(kind, name)| Some((kind, name, latencies.of(kind)?)))
+            .filter_map(|(kind, name)| Some((kind, name, latencies.histogram(kind)?)))
     }
 }
 

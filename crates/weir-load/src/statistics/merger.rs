@@ -21,12 +21,12 @@ use crate::meter::{
     Timeline, add_histogram, join_outages, new_histogram,
 };
 
-/// How many intervals the first reporter may be ahead of the last before the last is not waited for any more.
+/// Number of intervals that the first reporter may be ahead of the last before the last is not waited for any more.
 const LATENESS: u64 = 2;
 
-/// What has come to its end.
+/// Period that has come to its end.
 #[derive(Debug)]
-pub(crate) enum Closed {
+pub(crate) enum ClosedPeriod {
     /// An interval.
     Interval(Box<Interval>),
     /// A stretch between two checkpoints.
@@ -43,7 +43,7 @@ pub(crate) struct Merger<'a> {
     open: BTreeMap<u64, IntervalSum>,
     /// The first that is not closed.
     next: u64,
-    /// What was closed at a checkpoint within an interval.
+    /// Part of an interval that was closed at a checkpoint within it.
     begun: Option<IntervalSum>,
     whole: Sums,
     /// Since the last checkpoint; only if there are checkpoints.
@@ -60,16 +60,16 @@ pub(crate) struct Merger<'a> {
     late_frames: u64,
 }
 
-/// What is known of one reporter.
+/// State of one reporter.
 #[derive(Debug, Default)]
 struct Reporter {
     /// Number of its next frame.
     next: u64,
     /// CPU time within the measurement, nanoseconds.
     cpu_ns: u64,
-    /// How long it has measured, nanoseconds.
+    /// Time for which it has measured, nanoseconds.
     measured_ns: u64,
-    /// Its connections' counters at the last checkpoint.
+    /// Counters of its connections at the last checkpoint.
     connections_before: Vec<ConnectionCounters>,
     end: Option<ReporterEnd>,
 }
@@ -79,7 +79,7 @@ impl Reporter {
         self.next > index || self.end.is_some()
     }
 
-    /// What its connections have done since the last checkpoint, of which this is the next.
+    /// Returns the counts of its connections since the last checkpoint, of which this is the next.
     fn since(&mut self, connections: &[ConnectionCounters]) -> Vec<ConnectionCounters> {
         let before = std::mem::replace(&mut self.connections_before, connections.to_vec());
         let of = |index: usize| before.get(index).copied().unwrap_or_default();
@@ -177,7 +177,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Takes a frame; what that closes, in its order.
-    pub(crate) fn take(&mut self, frame: &IntervalFrame) -> Vec<Closed> {
+    pub(crate) fn take(&mut self, frame: &IntervalFrame) -> Vec<ClosedPeriod> {
         self.note(frame);
         if frame.phase != Phase::Drain {
             if frame.index < self.next {
@@ -194,7 +194,7 @@ impl<'a> Merger<'a> {
         closed
     }
 
-    /// What counts whenever it comes.
+    /// Notes the counts of a frame that count whenever it comes.
     fn note(&mut self, frame: &IntervalFrame) {
         self.counts_whole_run.add(&frame.counts);
         let measured_ns = frame.to_ns.saturating_sub(self.timeline.measure_ns);
@@ -216,7 +216,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Whether no reporter is waited for any more.
+    /// Returns true if no reporter is waited for any more.
     fn may_close(&self, index: u64) -> bool {
         let ahead = self.reporters.iter().map(|reporter| reporter.next).max();
         let mut reporters = self.reporters.iter();
@@ -227,7 +227,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Closes the next interval.
-    fn close(&mut self) -> Vec<Closed> {
+    fn close(&mut self) -> Vec<ClosedPeriod> {
         let missing = self.reporters.iter();
         let missing = missing.filter(|r| !r.has_reported(self.next)).count() as u32;
         let sum = self.open.remove(&self.next);
@@ -250,11 +250,11 @@ impl<'a> Merger<'a> {
             self.begun = Some(sum);
         } else {
             let interval = self.interval(sum, missing);
-            closed.push(Closed::Interval(Box::new(interval)));
+            closed.push(ClosedPeriod::Interval(Box::new(interval)));
         }
         if self.timeline.is_checkpoint(to_ns) {
             let totals = self.end_stretch(to_ns, &connections);
-            closed.extend(totals.map(|totals| Closed::Checkpoint(Box::new(totals))));
+            closed.extend(totals.map(|totals| ClosedPeriod::Checkpoint(Box::new(totals))));
         }
         closed
     }
@@ -345,15 +345,15 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// What is left when no more frames will come.
-    pub(crate) fn close_all(&mut self) -> Vec<Closed> {
+    /// Closes the rest, when no more frames will come.
+    pub(crate) fn close_all(&mut self) -> Vec<ClosedPeriod> {
         let mut closed = Vec::new();
         while !self.open.is_empty() {
             closed.extend(self.close());
         }
         if let Some(begun) = self.begun.take() {
             let interval = self.interval(begun, 0);
-            closed.push(Closed::Interval(Box::new(interval)));
+            closed.push(ClosedPeriod::Interval(Box::new(interval)));
         }
         closed
     }

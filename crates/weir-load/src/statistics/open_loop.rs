@@ -1,4 +1,4 @@
-//! How the schedule of an open loop was kept.
+//! Adherence to the schedule of an open loop.
 
 use serde::{Deserialize, Serialize};
 use weir_model::LatencySummary;
@@ -13,7 +13,7 @@ const BUSY_SHARE: f64 = 0.9;
 /// Lag of the load generator itself that is worth a word, microseconds.
 const OWN_LAG_US_MAX: f64 = 1_000.0;
 
-/// How the schedule of an open loop was kept within the measurement.
+/// Adherence to the schedule of an open loop within the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenLoop {
     /// Transactions that became due.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Closed, Interval, KindNames, LoadOutcome, Merger};
+use super::{ClosedPeriod, Interval, KindNames, LoadOutcome, Merger};
 use crate::meter::{Counts, IntervalFrame, Phase, Timeline};
 
-/// What a closed loop of one interval reports that completed `counts` with these latencies of
-/// transactions, nanoseconds.
+/// Returns the outcome of a closed loop of one interval that completed `counts` with these
+/// latencies of transactions, nanoseconds.
 pub fn outcome_of(
     counts: Counts,
     latencies_ns: &[u64],
@@ -32,8 +32,8 @@ pub fn outcome_of(
         .take(&frame)
         .into_iter()
         .find_map(|closed| match closed {
-            Closed::Interval(interval) => Some(*interval),
-            Closed::Checkpoint(_) => None,
+            ClosedPeriod::Interval(interval) => Some(*interval),
+            ClosedPeriod::Checkpoint(_) => None,
         });
     let interval = interval.expect("invariant: the frame of the only reporter closes its interval");
     (interval, merger.finish())

@@ -6,8 +6,8 @@ use weir_model::ShortInterval;
 
 use crate::meter::{IntervalFrame, SHORT_NS, SLOTS, ShortTally};
 
-/// How long after its end a short interval may still be added to, nanoseconds: a reply is counted when it came, which
-/// may be before the frame began in which a reactor read it.
+/// Time after its end at which a short interval may still be added to, nanoseconds. A reply is counted when it came,
+/// which may be before the frame began in which a reactor read it.
 const GRACE_NS: u64 = 1_000_000_000;
 
 /// Puts the series together.

@@ -60,12 +60,12 @@ fn merger(reporters: usize) -> Merger<'static> {
 }
 
 /// Transactions and missing reporters of each interval.
-fn intervals(closed: &[Closed]) -> Vec<(u64, u32)> {
-    let interval = |closed: &Closed| match closed {
-        Closed::Interval(interval) => {
+fn intervals(closed: &[ClosedPeriod]) -> Vec<(u64, u32)> {
+    let interval = |closed: &ClosedPeriod| match closed {
+        ClosedPeriod::Interval(interval) => {
             Some((interval.record.transactions, interval.missing_reporters))
         }
-        Closed::Checkpoint(_) => None,
+        ClosedPeriod::Checkpoint(_) => None,
     };
     closed.iter().filter_map(interval).collect()
 }
@@ -75,13 +75,13 @@ fn reporters_add_up_and_the_warmup_stays_out_of_the_summary() {
     let mut merger = merger(2);
     assert!(merger.take(&frame(0, 0, &[900, 900])).is_empty());
     let closed = merger.take(&frame(1, 0, &[900]));
-    let [Closed::Interval(warmup)] = &closed[..] else {
+    let [ClosedPeriod::Interval(warmup)] = &closed[..] else {
         panic!("{closed:?}");
     };
     assert_eq!((warmup.record.time_s, warmup.record.transactions), (0.0, 3));
     assert!(merger.take(&frame(0, 1, &[100, 200])).is_empty());
     let closed = merger.take(&frame(1, 1, &[300]));
-    let [Closed::Interval(measured)] = &closed[..] else {
+    let [ClosedPeriod::Interval(measured)] = &closed[..] else {
         panic!("{closed:?}");
     };
     assert_eq!(

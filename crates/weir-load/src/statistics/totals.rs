@@ -6,10 +6,10 @@ use weir_model::LatencySummary;
 use super::{Fairness, Latencies, quantile_us, summary};
 use crate::meter::{Counts, add_histogram, new_histogram};
 
-/// What was completed in a part of a measurement.
+/// Totals of a part of a measurement.
 #[derive(Debug, Clone)]
 pub struct Totals {
-    /// What was completed.
+    /// Counts of completions.
     pub counts: Counts,
     /// Time from the beginning of the measurement to the end of this part, seconds.
     pub elapsed_s: f64,
@@ -19,7 +19,7 @@ pub struct Totals {
     pub latency: LatencySummary,
     /// Sum of the transactions' latencies, seconds.
     pub latency_s_sum: f64,
-    /// How evenly the connections were served.
+    /// Evenness of service among connections.
     pub fairness: Fairness,
     pub(super) latency_ns: Latencies,
 }
@@ -43,7 +43,7 @@ impl Totals {
 /// Totals that are being summed.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// When this part began, seconds since the beginning of the measurement.
+    /// Begin of this part, seconds since the beginning of the measurement.
     pub(super) from_s: f64,
     counts: Counts,
     latency_ns: Histogram<u64>,
@@ -71,7 +71,7 @@ impl Sums {
         self.latency_ns_sum += latency_ns_sum;
     }
 
-    /// What they are at `elapsed_s` after the beginning of the measurement.
+    /// Returns the totals at `elapsed_s` after the beginning of the measurement.
     pub(super) fn into_totals(self, elapsed_s: f64, fairness: Fairness) -> Totals {
         Totals {
             counts: self.counts,

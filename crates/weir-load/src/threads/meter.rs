@@ -1,4 +1,4 @@
-//! What threads count, and what they share.
+//! Counts of threads, and the data that they share.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
@@ -55,9 +55,9 @@ impl Shard {
     }
 }
 
-/// What the threads of a run share.
+/// Data that the threads of a run share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct MeterState {
     threads: u32,
     state: Mutex<State>,
     /// A thread is ready, has failed or has left, or all may begin.
@@ -73,7 +73,7 @@ struct State {
     has_begun: bool,
 }
 
-impl Shared {
+impl MeterState {
     pub(super) fn new(threads: u32) -> Self {
         Self {
             threads,
@@ -177,16 +177,16 @@ impl Shared {
 /// dropped.
 #[derive(Debug)]
 pub struct ThreadMeter {
-    shared: Arc<Shared>,
+    shared: Arc<MeterState>,
     number: usize,
-    /// When the next event is due, where there is a schedule, and whether it waited for this thread.
+    /// Time at which the next event is due, where there is a schedule; true if it waited for this thread.
     due: Option<(u64, bool)>,
     /// Of the event that is under way.
     timing: Option<TransactionTiming>,
 }
 
 impl ThreadMeter {
-    pub(super) fn new(shared: Arc<Shared>, number: u32) -> Self {
+    pub(super) fn new(shared: Arc<MeterState>, number: u32) -> Self {
         Self {
             shared,
             number: number as usize,
@@ -210,7 +210,7 @@ impl ThreadMeter {
         }
     }
 
-    /// Whether there is another event for this thread; waits until one is due, where they come at a rate.
+    /// Returns true if there is another event for this thread; waits until one is due, where they come at a rate.
     pub fn has_more_events(&mut self) -> bool {
         if self.shared.is_given_up() {
             return false;

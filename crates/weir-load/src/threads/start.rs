@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::meter::{Shared, ThreadMeter};
+use super::meter::{MeterState, ThreadMeter};
 
 /// A thread's way into the run. One that is dropped without being used has failed.
 #[derive(Debug)]
 pub struct Start {
-    shared: Arc<Shared>,
+    shared: Arc<MeterState>,
     number: u32,
     is_used: bool,
 }
 
 impl Start {
-    pub(super) fn new(shared: Arc<Shared>, number: u32) -> Self {
+    pub(super) fn new(shared: Arc<MeterState>, number: u32) -> Self {
         Self {
             shared,
             number,

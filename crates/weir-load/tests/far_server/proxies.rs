@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use weir_load::{
-    LoadPlan, LoadingStep, PreparePlan, Tolerated, cleanup, prepare, prepare_observed,
+    LoadPlan, LoadingStep, PreparePlan, ToleratedErrors, cleanup, prepare, prepare_observed,
 };
 use weir_model::{ArrivalKind, Flavor, Rate, WorkloadName};
 use weir_mysql::Gate;
@@ -107,7 +107,7 @@ fn check_loss(mut plan: LoadPlan, code: u16, words: &str) {
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains(words), "{error}");
     for tolerated in [vec![2006, 2013, 4031], vec![4031]] {
-        plan.tolerated = Tolerated::Codes(tolerated);
+        plan.tolerated = ToleratedErrors::Codes(tolerated);
         let outcome = go(&plan).unwrap_or_else(|error| panic!("{error}"));
         assert!(outcome.counts_whole_run.reconnects > 0, "{outcome:?}");
         assert!(outcome.counts_whole_run.transactions > 0, "{outcome:?}");

@@ -1,4 +1,4 @@
-//! How long a load over a long way takes to begin, beside sysbench.
+//! Time that a load over a long way takes to begin, beside sysbench.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What was done is counted once and in its place.
+//! Counts of completions: once and in the right place.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -156,7 +156,7 @@ fn a_stop_ends_the_run_and_keeps_what_was_measured() {
     assert!(outcome.measured_s >= 0.3 && outcome.measured_s < 60.0);
 }
 
-/// Who is told of intervals may be held up; what is sampled beside the load needs the true time.
+/// A listener to intervals may be held up; samples beside the load need the true time.
 
 #[test]
 fn the_measurements_begin_does_not_depend_on_who_is_told() {

@@ -1,8 +1,8 @@
-//! What a server says no to, and what it says wrong.
+//! Refusals of a server, and its wrong answers.
 
 use std::time::Duration;
 
-use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, Tolerated};
+use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, ToleratedErrors};
 use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::{ClientError, Compression};
 
@@ -40,7 +40,7 @@ fn when_all_errors_are_tolerated_they_are_counted_by_code() {
             ..NullServerBehavior::default()
         });
         let plan = LoadPlan {
-            tolerated: Tolerated::All,
+            tolerated: ToleratedErrors::All,
             ..bench.plan(workload, 300)
         };
         let outcome = go(&plan).unwrap().0;

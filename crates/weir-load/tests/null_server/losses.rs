@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, ReactorKind, Tolerated};
+use weir_load::{Fault, LoadError, LoadPlan, NullServerBehavior, ReactorKind, ToleratedErrors};
 use weir_model::{LoadSpec, WorkloadName};
 use weir_mysql::ClientError;
 
@@ -76,10 +76,10 @@ fn lost_connections_are_made_again_when_that_is_asked_for() {
 #[test]
 fn losses_among_the_tolerated_errors_are_counted_and_survived() {
     for tolerated in [
-        Tolerated::All,
-        Tolerated::Codes(vec![1213, 2013]),
-        Tolerated::Codes(vec![2006]),
-        Tolerated::Codes(vec![1053]),
+        ToleratedErrors::All,
+        ToleratedErrors::Codes(vec![1213, 2013]),
+        ToleratedErrors::Codes(vec![2006]),
+        ToleratedErrors::Codes(vec![1053]),
     ] {
         everywhere(closes_once(), |bench, reactor| {
             let plan = LoadPlan {

@@ -1,4 +1,4 @@
-//! What takes time is in the latencies, and what waits on purpose is not.
+//! Delays that are in the latencies, and waits on purpose that are not.
 
 use std::time::Duration;
 

@@ -24,7 +24,7 @@ weir_testing::on_both_flavors! {
     a_way_that_the_server_does_not_offer_is_named
 }
 
-/// What a server of this flavour can do.
+/// Returns the ways of compression of this flavour.
 fn ways(flavor: Flavor) -> &'static [Compression] {
     match flavor {
         Flavor::Mysql => &[Compression::Zlib, Compression::Zstd],
@@ -32,7 +32,7 @@ fn ways(flavor: Flavor) -> &'static [Compression] {
     }
 }
 
-/// What `act` adds to a counter of the server.
+/// Returns the increase of a counter of the server by `act`.
 fn added(bench: &Bench, counter: &str, act: impl FnOnce()) -> f64 {
     let before = bench.counter(counter);
     act();

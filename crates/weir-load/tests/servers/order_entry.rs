@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weir_load::{
-    CONDITIONS, Checked, LoadError, LoadPlan, PreparePlan, Workload, check_order_entry, cleanup,
-    prepare,
+    CONDITIONS, ConditionCheck, LoadError, LoadPlan, PreparePlan, Workload, check_order_entry,
+    cleanup, prepare,
 };
 use weir_model::{Flavor, LoadSpec, OrderEntryWorkload, WorkloadSpec};
 use weir_mysql::Connection;
@@ -65,7 +65,7 @@ fn plan(bench: &Bench, workload: OrderEntryWorkload, transactions: u64) -> LoadP
     }
 }
 
-fn check(bench: &Bench) -> Vec<Checked> {
+fn check(bench: &Bench) -> Vec<ConditionCheck> {
     let mut all = Vec::new();
     let never = AtomicBool::new(false);
     let plan = tables(bench, SMALL);

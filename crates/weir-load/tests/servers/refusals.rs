@@ -1,9 +1,9 @@
-//! What ends a run before it begins, and errors within it.
+//! Reasons that end a run before it begins, and errors within it.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_load::{LoadError, LoadPlan, Tolerated, prepare};
+use weir_load::{LoadError, LoadPlan, ToleratedErrors, prepare};
 use weir_model::{Distribution, Flavor, LoadSpec, Secret, SysbenchWorkload, WorkloadName};
 use weir_mysql::ClientError;
 
@@ -24,7 +24,7 @@ fn errors_are_told_apart_by_code_when_all_are_tolerated(flavor: Flavor) {
         .run("ALTER TABLE sbtest1 DROP COLUMN pad")
         .unwrap();
     let plan = LoadPlan {
-        tolerated: Tolerated::All,
+        tolerated: ToleratedErrors::All,
         ..bench.plan(WorkloadName::OltpInsert)
     };
     let outcome = go(&plan).unwrap();

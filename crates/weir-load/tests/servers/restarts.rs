@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use weir_load::{LoadError, LoadPlan, ReactorKind, Tolerated, run};
+use weir_load::{LoadError, LoadPlan, ReactorKind, ToleratedErrors, run};
 use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::{ClientError, Compression};
 use weir_server::PrivateServer;
@@ -106,12 +106,12 @@ fn a_restart_is_survived_compressed_too(flavor: Flavor) {
 fn a_restart_is_survived_when_lost_connections_are_tolerated(flavor: Flavor) {
     let codes = vec![1213, 1020, 1205, 2013, 2006];
     survive_a_restart(flavor, |plan| {
-        plan.tolerated = Tolerated::Codes(codes.clone());
+        plan.tolerated = ToleratedErrors::Codes(codes.clone());
     });
 }
 
 fn a_restart_is_survived_when_all_errors_are_tolerated(flavor: Flavor) {
-    survive_a_restart(flavor, |plan| plan.tolerated = Tolerated::All);
+    survive_a_restart(flavor, |plan| plan.tolerated = ToleratedErrors::All);
 }
 
 fn survive_a_restart(flavor: Flavor, change: impl Fn(&mut LoadPlan)) {

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use weir_load::{
-    LoadError, LoadOutcome, LoadPlan, Session, SessionKinds, SessionSource, Step, Tolerated, Turn,
-    run_sessions,
+    LoadError, LoadOutcome, LoadPlan, Session, SessionKinds, SessionSource, Step, ToleratedErrors,
+    Turn, run_sessions,
 };
 use weir_model::{Flavor, LoadSpec, WorkloadName};
 use weir_mysql::{Reply, Row, ServerError, Value};
@@ -148,7 +148,7 @@ impl SessionSource for Accounts {
 fn pay(bench: &Bench, table: &'static str) -> Result<LoadOutcome, LoadError> {
     let plan = LoadPlan {
         max_events: Some(EVENTS),
-        tolerated: Tolerated::Codes(vec![NO_SUCH_COLUMN]),
+        tolerated: ToleratedErrors::Codes(vec![NO_SUCH_COLUMN]),
         // Statements that were prepared on a connection are prepared again on the next.
         reconnect_every: Some(7),
         load: LoadSpec {

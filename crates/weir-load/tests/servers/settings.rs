@@ -139,7 +139,7 @@ const ROWS: u64 = 300;
 const EVENTS: u64 = 40;
 const EVENTS_SHORT: u64 = 8;
 
-/// What became of a setting on the shortest way of a user: tables are made, changed, filled further, and dropped.
+/// Tries a setting on the shortest way of a user: tables are made, changed, filled further, and dropped.
 pub(super) fn try_shortly(bench: &Bench, user: &Endpoint) -> Result<(), LoadError> {
     make_anew(user, WorkloadName::OltpReadWrite, true)?;
     assert_eq!(rows_of(bench, user), ROWS, "rows that were made");
@@ -153,7 +153,7 @@ pub(super) fn try_shortly(bench: &Bench, user: &Endpoint) -> Result<(), LoadErro
     drop_table(user)
 }
 
-/// What became of a setting: the ordinary way of a user through all commands.
+/// Tries a setting on the ordinary way of a user through all commands.
 pub(super) fn try_setting(bench: &Bench, user: &Endpoint) -> Result<(), LoadError> {
     for secondary_key in [true, false] {
         make_anew(user, WorkloadName::OltpReadWrite, secondary_key)?;
@@ -283,7 +283,7 @@ pub(super) fn account(bench: &Bench, root: &mut Session) -> Endpoint {
     }
 }
 
-/// What is wrong with a setting.
+/// Fails with the problem of a setting.
 fn check(
     bench: &Bench,
     user: &Endpoint,
@@ -316,7 +316,7 @@ fn check(
     judge(variable, result)
 }
 
-/// What is wrong with what became of a setting of `variable`.
+/// Fails with the problem of the result of a setting of `variable`.
 pub(super) fn judge(
     variable: &str,
     result: std::thread::Result<Result<(), LoadError>>,

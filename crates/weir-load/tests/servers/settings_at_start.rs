@@ -47,7 +47,7 @@ const OF_MARIADB: &[Setting] = &[
     ("thread_handling", &[("thread_handling", "pool-of-threads")]),
 ];
 
-fn of(flavor: Flavor) -> impl Iterator<Item = &'static Setting> {
+fn settings_for(flavor: Flavor) -> impl Iterator<Item = &'static Setting> {
     let more = match flavor {
         Flavor::Mysql => OF_MYSQL,
         Flavor::Mariadb => OF_MARIADB,
@@ -85,7 +85,7 @@ fn restarted(
 
 fn settings_that_need_a_start_load_or_are_named(flavor: Flavor) {
     let mut wrong = Vec::new();
-    for (variable, variables) in of(flavor) {
+    for (variable, variables) in settings_for(flavor) {
         let tried = restarted(flavor, variables, false).and_then(|(bench, user)| {
             judge(
                 variable,
@@ -146,7 +146,7 @@ fn a_server_whose_innodb_only_reads_is_read_and_otherwise_named(flavor: Flavor) 
     }
 }
 
-/// Where names are written in small letters, a user who writes `Shop` means the schema `shop`.
+/// On servers that write names in small letters, a user who writes `Shop` means the schema `shop`.
 fn where_names_are_written_in_small_letters_a_schema_in_capitals_is_found(flavor: Flavor) {
     let bench = on_new_data(flavor, &[("lower_case_table_names", "1")]);
     let mut root = bench.server.session().unwrap();

@@ -1,4 +1,4 @@
-//! Whether generated text is to a drive that compresses what a book is.
+//! Check that generated text is like a book to a drive that compresses.
 //!
 //! The book is Isaac Newton's "Opticks" (4th edition, 1730), 1,200 of its lines as Project Gutenberg
 //! has typed them. Pages of rows are compared, not those of the index on `data1`, where equal lines
@@ -12,7 +12,7 @@ use weir_model::{Flavor, SysbenchWorkload, WorkloadName};
 
 use super::{Bench, make};
 
-/// What a drive compresses at a time.
+/// Unit of a drive's compression, bytes.
 const BLOCK_BYTES: usize = 4096;
 const PAGE_BYTES: usize = 16384;
 /// `FIL_PAGE_INDEX`, 17855.

@@ -1,4 +1,4 @@
-//! What the workloads ask, held against what the servers count and hold.
+//! Statements of the workloads, held against the servers' counts and rows.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -110,7 +110,7 @@ fn logged(oracle: &mut Connection) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a server logged of sysbench 1.0.20's run of these workloads, in the same form, with line
+/// The log of a server of sysbench 1.0.20's run of these workloads is in the same form, with line
 /// breaks taken out.
 fn simple_workloads_send_what_sysbench_sends(flavor: Flavor) {
     let groups = |count| vec!["9"; count].join("-");

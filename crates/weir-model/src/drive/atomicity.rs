@@ -1,4 +1,4 @@
-//! What a power cut leaves whole, and into which pieces it may tear a write.
+//! Units that a power cut leaves whole, and pieces into which it may tear a write.
 //!
 //! Three figures as `NVMe` has them (base specification, "Atomic Operations": AWUPF, NABSPF and the
 //! logical block) and AWS after them (NTWPU, NTWPB, NTWPG): a single number cannot say why a page
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Check;
 use crate::Bytes;
 
-/// What a power cut leaves whole.
+/// Units that a power cut leaves whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -68,7 +68,7 @@ impl Atomicity {
         }
     }
 
-    /// Whether a page of `bytes` that lies at a multiple of its size is never torn.
+    /// Returns true if a page of `bytes` that lies at a multiple of its size is never torn.
     pub fn keeps_whole(&self, bytes: u64) -> bool {
         let boundary = self.boundary.unwrap_or(self.unit).0;
         bytes <= self.unit.0 && boundary.is_multiple_of(bytes.max(1))
@@ -104,7 +104,7 @@ impl Atomicity {
 #[derive(Debug, Clone)]
 pub struct Pieces {
     rest: Range<u64>,
-    /// Where the part between two boundaries ends that `rest` begins in.
+    /// End of the part between two boundaries that `rest` begins in.
     part_end: u64,
     unit: u64,
     granularity: u64,

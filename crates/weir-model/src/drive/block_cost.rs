@@ -1,4 +1,4 @@
-//! What a drive that compresses stores of a block, beyond what the method makes of it.
+//! Bytes that a drive that compresses stores of a block, beyond the output of the method.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct BlockCost {
     pub saving_min: f64,
 }
 
-/// What is compressed on its own, bytes.
+/// Unit of compression, bytes.
 pub const COMPRESSED_BLOCK_BYTES: usize = 4096;
 
 fn half_a_block() -> f64 {

@@ -12,14 +12,14 @@ use crate::Bytes;
 pub struct FrontCache {
     /// The fast drive.
     pub drive: FrontDrive,
-    /// How much of it is used.
+    /// Used capacity of the cache.
     pub capacity: Bytes,
-    /// What is cached at a time.
+    /// Unit that is cached, bytes.
     #[serde(default = "page")]
     pub page: Bytes,
-    /// What becomes of writes.
+    /// Handling of writes.
     pub writes: CachedWrites,
-    /// When a page that was read from the slow drive enters the cache.
+    /// Condition for a page that was read from the slow drive to enter the cache.
     #[serde(default)]
     pub fill: CacheFill,
     /// Write-back: above this share of dirty pages, writes go to the slow drive as well.
@@ -56,7 +56,7 @@ pub enum FrontDrive {
     Found(Box<DriveProfile>),
 }
 
-/// What becomes of writes to a drive with a cache in front.
+/// Handling of writes to a drive with a cache in front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -69,7 +69,7 @@ pub enum CachedWrites {
     Around,
 }
 
-/// When a page that was read from the slow drive enters the cache.
+/// Condition for a page that was read from the slow drive to enter the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -77,8 +77,8 @@ pub enum CacheFill {
     /// At once.
     #[default]
     Read,
-    /// When the host, which keeps this many bytes itself, is likely to have dropped it: an
-    /// extension of the host's own cache, which holds nothing twice.
+    /// After the host, which keeps this many bytes itself, is likely to have dropped it. It extends
+    /// the host's own cache and holds nothing twice.
     Eviction {
         /// The host's own cache.
         host_cache: Bytes,

@@ -1,4 +1,4 @@
-//! What a drive can be made to do wrong while it is mounted.
+//! Faults that a drive can be given while it is mounted.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,7 +12,7 @@ use crate::{OpKind, parse_toml};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// What is random follows from it.
+    /// Seed of all that is random.
     pub seed: u64,
     /// Share of operations that fail with `EIO`, 0 to 1. A write that fails writes nothing.
     pub error_rate: f64,
@@ -26,7 +26,7 @@ pub struct Faults {
     pub spike_us: f64,
     /// No operation completes until this is false again.
     pub stuck: bool,
-    /// How fast the write buffer drains: a share of its usual speed, above 0 to 1.
+    /// Speed at which the write buffer drains: a share of its usual speed, above 0 to 1.
     pub drain_share: f64,
     /// Share of reads before which one bit of the stored data that they read flips, 0 to 1.
     pub rot_rate: f64,
@@ -70,7 +70,7 @@ pub enum Operations {
 }
 
 impl Operations {
-    /// Whether `kind` is one of them.
+    /// Returns true if `kind` is one of them.
     pub fn contain(self, kind: OpKind) -> bool {
         matches!(
             (self, kind),
@@ -92,7 +92,7 @@ pub enum FaultError {
         key: String,
         /// The value.
         value: String,
-        /// What is wrong, in one line.
+        /// Problem in one line.
         message: String,
     },
     /// Out of its bounds.
@@ -102,13 +102,13 @@ pub enum FaultError {
         key: &'static str,
         /// The value.
         value: f64,
-        /// What it must be.
+        /// Permitted values.
         why: &'static str,
     },
 }
 
 impl Faults {
-    /// Whether a drive with these behaves as without.
+    /// Returns true if a drive with these behaves as without.
     pub fn are_none(&self) -> bool {
         let idle = Self {
             seed: self.seed,
@@ -174,7 +174,7 @@ impl Faults {
 /// A thousand seconds: what is longer is a stuck drive.
 const SPIKE_US_MAX: f64 = 1e9;
 
-/// What was done wrong on purpose.
+/// Counters of injected faults.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultStatistics {

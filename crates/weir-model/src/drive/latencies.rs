@@ -12,10 +12,10 @@ use crate::Nanoseconds;
 
 const STEPS_LOG2: u32 = 5;
 const STEPS: u64 = 1 << STEPS_LOG2;
-/// What takes longer than about 137 s counts as taking that long.
+/// Longest time that has a bucket of its own, about 137 s; longer ones count as this.
 const NANOSECONDS_MAX: Nanoseconds = (1 << 37) - 1;
 
-/// How many operations took how long.
+/// Counts of operations by time taken.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -98,7 +98,7 @@ fn middle_ns(bucket: u16) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(latencies: &[Nanoseconds]) -> Latencies {
+    fn from_list(latencies: &[Nanoseconds]) -> Latencies {
         let mut counts = vec![0; Latencies::BUCKETS];
         for latency in latencies {
             counts[Latencies::bucket(*latency)] += 1;
@@ -130,10 +130,10 @@ mod tests {
 
     #[test]
     fn percentiles_are_of_what_was_counted_in_between() {
-        let before = of(&[1_000_000; 50]);
+        let before = from_list(&[1_000_000; 50]);
         let mut after = before.clone();
-        after.merge(&of(&[80_000; 98]));
-        after.merge(&of(&[900_000; 2]));
+        after.merge(&from_list(&[80_000; 98]));
+        after.merge(&from_list(&[900_000; 2]));
         let between = after.since(&before);
         assert_eq!(between.count(), 100);
         let at = |quantile| between.quantile_us(quantile).unwrap();

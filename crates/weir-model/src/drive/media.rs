@@ -1,4 +1,4 @@
-//! What is behind a drive's interface: flash, spinning disks, a provider's limits.
+//! Media behind a drive's interface: flash, spinning disks, a provider's limits.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct Flash {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Disks {
-    /// How many.
+    /// Number of disks.
     pub count: u32,
     /// Each write goes to two of them (RAID 1, RAID 10).
     #[serde(default)]
@@ -60,8 +60,8 @@ pub struct ThrottleRate {
     /// Never more than this per second; `base` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// What an idle volume saves up (operations or 10^6 bytes) and spends as fast as its `read` and
-    /// `write` figures allow. Full at the start.
+    /// Burst credit of an idle volume (operations or 10^6 bytes), which it spends as fast as its
+    /// `read` and `write` figures allow. Full at the start.
     #[serde(default)]
     pub burst_credit: f64,
 }

@@ -1,5 +1,5 @@
-//! What NAND flash is in time: dies that cannot read while they program, single-bit blocks as a
-//! cache, and cells that wear out.
+//! Timing of NAND flash: dies that cannot read while they program, single-bit blocks as a cache,
+//! and cells that wear out.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::Bytes;
 pub struct Nand {
     /// Time to program, microseconds.
     pub program_us: f64,
-    /// What one program writes: a page of each plane.
+    /// Bytes of one program: a page of each plane.
     pub program_bytes: Bytes,
     /// Time to erase a block, microseconds.
     pub erase_us: f64,
@@ -43,11 +43,11 @@ pub struct SlcCache {
     /// Sequential bandwidth into it, 10^6 bytes per second. `write.bandwidth_mb_per_s` is that of
     /// the dense blocks, once it is full.
     pub bandwidth_mb_per_s: f64,
-    /// How fast an idle drive empties it, 10^6 bytes per second.
+    /// Rate at which an idle drive empties it, 10^6 bytes per second.
     pub fold_mb_per_s: f64,
 }
 
-/// What the maker guarantees of the flash: bytes that a host may write.
+/// Maker's guarantee of the flash: bytes that a host may write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

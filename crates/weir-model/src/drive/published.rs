@@ -1,10 +1,10 @@
-//! How far a profile can be trusted: what its figures rest on, and what others measured.
+//! Trust in a profile: the evidence for its figures, and measurements by others.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 
-/// What the figures of a profile rest on.
+/// Evidence for the figures of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -33,7 +33,7 @@ impl Grade {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishedPoint {
-    /// Where it was read.
+    /// Place where it was read.
     pub source: String,
     /// Reads or writes.
     pub operation: PublishedOperation,
@@ -44,13 +44,13 @@ pub struct PublishedPoint {
     /// In sequence; else random.
     #[serde(default)]
     pub sequential: bool,
-    /// What the figure is.
+    /// Kind of the figure.
     pub figure: PublishedFigure,
-    /// What was measured.
+    /// Measured value.
     pub measured: f64,
-    /// What the emulated drive gives, in virtual time; a test holds it to the model.
+    /// Value of the emulated drive, in virtual time; a test holds it to the model.
     pub emulated: f64,
-    /// What else differs: a file system, another size of the same model.
+    /// Other differences: a file system, another size of the same model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub caveat: String,
 }
@@ -66,7 +66,7 @@ pub enum PublishedOperation {
     Write,
 }
 
-/// What a published measurement gives.
+/// Figure of a published measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

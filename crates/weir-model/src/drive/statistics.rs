@@ -1,4 +1,4 @@
-//! What an emulated drive has counted.
+//! Counters of an emulated drive.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{FaultStatistics, Latencies};
 use crate::FileKind;
 
-/// What an emulated drive has counted since it was mounted. Counters only grow: take differences.
+/// Counters of an emulated drive since it was mounted. Counters only grow: take differences.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveStatistics {
@@ -33,7 +33,7 @@ pub struct DriveStatistics {
     /// Bytes of it that are used, after compression.
     #[serde(default)]
     pub physical_used_bytes: u64,
-    /// How near the drive is to running out of it.
+    /// Nearness of the drive to running out of space.
     #[serde(default)]
     pub space_state: SpaceState,
     /// Bytes that hosts asked to write since the mount.
@@ -47,15 +47,15 @@ pub struct DriveStatistics {
     /// The cache in front, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheStatistics>,
-    /// How long operations took by kind of file: from when the drive has read the request to when
-    /// its reply left, and the way there and back.
+    /// Times of operations by kind of file: from the drive's read of the request to its reply, and
+    /// the way there and back.
     #[serde(default)]
     pub latencies: BTreeMap<FileKind, FileKindLatencies>,
     /// Faults, if any was set since the mount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultStatistics>,
-    /// How much longer the way to the drive and back takes now than at the mount, microseconds;
-    /// replies leave that much earlier.
+    /// Added time of the way to the drive and back since the mount, microseconds; replies leave
+    /// that much earlier.
     #[serde(default)]
     pub correction_us: f64,
     /// Median of (actual - modelled) completion, microseconds: the emulation's own error.
@@ -81,7 +81,8 @@ impl DriveStatistics {
     /// Largest share of operations late or early with which a drive is still that of its profile.
     pub const MISSED_SHARE_MAX: f64 = 0.01;
 
-    /// Whether replies came when the profile says. The bound of the whole project stands here.
+    /// Returns true if replies came when the profile says. The bound of the whole project stands
+    /// here.
     pub fn is_on_time(&self) -> bool {
         self.late_share + self.early_share <= Self::MISSED_SHARE_MAX
     }
@@ -89,7 +90,7 @@ impl DriveStatistics {
     /// Share of the time that operations may take of a drive that is hardly used.
     const UNUSED_SHARE_MAX: f64 = 0.01;
 
-    /// Whether operations took so little of the time that how late they were decides nothing.
+    /// Returns true if operations took so little of the time that their lateness decides nothing.
     pub fn is_unused(&self) -> bool {
         self.modelled_s() < Self::UNUSED_SHARE_MAX * self.uptime_s
     }
@@ -111,7 +112,7 @@ impl DriveStatistics {
         }
     }
 
-    /// What was counted between `before` and this, both of the same mount.
+    /// Returns the counts between `before` and this, both of the same mount.
     ///
     /// Levels (queue depth, space, compressed fraction) and the lateness quantiles, which have no
     /// difference, stay as they are here.
@@ -152,7 +153,7 @@ impl DriveStatistics {
     }
 }
 
-/// How near a drive that compresses is to running out of flash.
+/// Nearness of a drive that compresses to running out of flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -168,7 +169,7 @@ pub enum SpaceState {
     Full,
 }
 
-/// What a cache in front of a drive has done.
+/// Counters of a cache in front of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CacheStatistics {
@@ -258,7 +259,7 @@ impl FileKindStatistics {
     }
 }
 
-/// How long the operations on one kind of file took.
+/// Times of operations on one kind of file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileKindLatencies {

@@ -1,4 +1,4 @@
-//! How long a drive takes: reads, writes, flushes.
+//! Timing of a drive: reads, writes, flushes.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub struct WriteTiming {
     /// collection. Sequential writes have 1. Left out where `flash` says more.
     #[serde(default = "no_amplification")]
     pub amplification_random: f64,
-    /// What the write buffer is in a power cut.
+    /// Behavior of the write buffer in a power cut.
     pub cache: WriteCache,
 }
 
@@ -53,7 +53,7 @@ fn no_amplification() -> f64 {
     1.0
 }
 
-/// What a write buffer is in a power cut.
+/// Behavior of a write buffer in a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -1,4 +1,4 @@
-//! What was sampled of a metric, and when it could not be.
+//! Samples of a metric, and its gaps.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use super::Metric;
 pub struct Series {
     /// The metric's name.
     pub metric: String,
-    /// Which core, device or kind of file; empty where there is only one.
+    /// Core, device or kind of file; empty where there is only one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub instance: String,
     /// Seconds since the measurement began, as in [`crate::IntervalRecord`]; negative in the warm-up.
@@ -86,11 +86,11 @@ impl Series {
 pub struct Gap {
     /// The source: `server status`, `INNODB_METRICS`.
     pub source: String,
-    /// When the first sample is missing, seconds since the measurement began.
+    /// Time of the first missing sample, seconds since the measurement began.
     pub from_s: f64,
-    /// When the last one is.
+    /// Time of the last missing sample.
     pub to_s: f64,
-    /// Why the first one could not be taken.
+    /// Reason that the first one could not be taken.
     pub reason: String,
 }
 

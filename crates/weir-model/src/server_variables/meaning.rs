@@ -1,9 +1,9 @@
-//! What values mean, however they are written.
+//! Meanings of values, in any spelling.
 
 use super::option::switch;
 use crate::Flavor;
 
-/// What `innodb_doublewrite` makes of a torn page.
+/// Handling of a torn page by `innodb_doublewrite`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doublewrite {
     /// It is repaired from a copy.
@@ -17,7 +17,7 @@ pub enum Doublewrite {
 impl Doublewrite {
     /// `MySQL` from 8.0.30 on has OFF, ON, `DETECT_ONLY`, `DETECT_AND_RECOVER`, FALSE and TRUE, by word or by
     /// their number from 0; `MariaDB` from 11.0.6 on OFF, ON and FAST. `None`: no server takes the value.
-    pub fn of(flavor: Flavor, value: &str) -> Option<Self> {
+    pub fn parse(flavor: Flavor, value: &str) -> Option<Self> {
         let word = value.trim().to_ascii_uppercase();
         match (flavor, word.as_str()) {
             (Flavor::Mysql, "DETECT_ONLY" | "2") => Some(Self::DetectsOnly),
@@ -30,7 +30,7 @@ impl Doublewrite {
     }
 }
 
-/// When a commit is on the media: `innodb_flush_log_at_trx_commit`.
+/// Time at which a commit is on the media: `innodb_flush_log_at_trx_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedoFlush {
     /// The redo log is flushed before the commit is acknowledged.
@@ -44,7 +44,7 @@ pub enum RedoFlush {
 impl RedoFlush {
     /// Servers cap what is too large: `MySQL` at 2, `MariaDB` at 3, which flushes as 1 does, and the binary
     /// log as servers before 10.0 did.
-    pub fn of(flavor: Flavor, value: &str) -> Option<Self> {
+    pub fn parse(flavor: Flavor, value: &str) -> Option<Self> {
         match (value.trim().parse::<u64>().ok()?, flavor) {
             (0, _) => Some(Self::EachSecond),
             (1, _) | (3.., Flavor::Mariadb) => Some(Self::EachCommit),
@@ -53,7 +53,7 @@ impl RedoFlush {
     }
 }
 
-/// How files are opened and flushed: `innodb_flush_method`.
+/// Way in which files are opened and flushed: `innodb_flush_method`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushMethod {
     /// Through the page cache, flushed.
@@ -84,7 +84,7 @@ impl FlushMethod {
     ];
 
     /// By word or by number from 0 (on Unix).
-    pub fn of(value: &str) -> Option<Self> {
+    pub fn parse(value: &str) -> Option<Self> {
         let word = value.trim().to_ascii_uppercase();
         let by_number = word.parse::<usize>().ok().and_then(|n| Self::ALL.get(n));
         let by_word = || Self::ALL.iter().find(|(name, _)| *name == word);
@@ -94,7 +94,8 @@ impl FlushMethod {
         found.map(|(_, method)| *method)
     }
 
-    /// Whether writes to data files go past the page cache, which would cut a page as it likes.
+    /// Returns true if writes to data files go past the page cache, which would cut a page as it
+    /// likes.
     pub fn is_direct(self) -> bool {
         matches!(
             self,
@@ -102,13 +103,13 @@ impl FlushMethod {
         )
     }
 
-    /// Whether data files are left unflushed: what a volatile cache holds of them may be lost.
+    /// Returns true if data files are left unflushed: a volatile cache may lose its part of them.
     pub fn skips_data_flush(self) -> bool {
         matches!(self, Self::Littlesync | Self::Nosync | Self::ODirectNoFsync)
     }
 
-    /// Whether the redo log is left unflushed, so that no commit is ever known to be on the media: by `MySQL`
-    /// 9.7.4, not by `MariaDB` 10.11.19 (strace).
+    /// Returns true if the redo log is left unflushed, so that no commit is ever known to be on the media. `MySQL`
+    /// 9.7.4 leaves it so, `MariaDB` 10.11.19 does not (strace).
     pub fn skips_redo_flush(self, flavor: Flavor) -> bool {
         flavor == Flavor::Mysql && self == Self::Nosync
     }
@@ -137,14 +138,14 @@ mod tests {
             (Mariadb, "FALSE", Some(Off)),
             (Mariadb, "DETECT_ONLY", None),
         ] {
-            assert_eq!(Doublewrite::of(flavor, value), meant, "{flavor} {value}");
+            assert_eq!(Doublewrite::parse(flavor, value), meant, "{flavor} {value}");
         }
     }
 
     #[test]
     fn three_flushes_at_each_commit_on_mariadb_only() {
         use RedoFlush::{EachCommit, EachSecond, Written};
-        let of = |flavor, value| RedoFlush::of(flavor, value);
+        let of = |flavor, value| RedoFlush::parse(flavor, value);
         assert_eq!(of(Mysql, "1"), Some(EachCommit));
         assert_eq!(of(Mysql, "7"), Some(Written));
         assert_eq!(of(Mariadb, "3"), Some(EachCommit));
@@ -154,9 +155,9 @@ mod tests {
 
     #[test]
     fn flush_methods_have_numbers() {
-        assert_eq!(FlushMethod::of("4"), Some(FlushMethod::ODirect));
-        assert_eq!(FlushMethod::of("o_direct"), Some(FlushMethod::ODirect));
-        assert_eq!(FlushMethod::of("3"), Some(FlushMethod::Nosync));
-        assert_eq!(FlushMethod::of("async_unbuffered"), None);
+        assert_eq!(FlushMethod::parse("4"), Some(FlushMethod::ODirect));
+        assert_eq!(FlushMethod::parse("o_direct"), Some(FlushMethod::ODirect));
+        assert_eq!(FlushMethod::parse("3"), Some(FlushMethod::Nosync));
+        assert_eq!(FlushMethod::parse("async_unbuffered"), None);
     }
 }

@@ -28,7 +28,7 @@ pub fn option_spelling(name: &str) -> String {
 /// The variable that an option of this name sets: `skip-innodb-doublewrite` and
 /// `loose_innodb_doublewrite` set `innodb_doublewrite`.
 pub fn option_variable(name: &str) -> String {
-    Name::of(name).variable
+    Name::parse(name).variable
 }
 
 /// Adds `others` to `options`; each takes the place of every spelling of its variable.
@@ -46,7 +46,7 @@ pub fn set_options(
 /// Variable and value that an option stands for: `skip_innodb_doublewrite` is `innodb_doublewrite = OFF`.
 /// Without a value it is switched on.
 pub(super) fn setting(name: &str, value: &str) -> (String, String) {
-    let Name { variable, switches } = Name::of(name);
+    let Name { variable, switches } = Name::parse(name);
     let value = value.trim();
     let value = match switches {
         // As an option it is the name of the log; a switch is taken for one (`super::native`).
@@ -72,7 +72,7 @@ pub fn switch(value: &str) -> Option<bool> {
     }
 }
 
-/// What a name says.
+/// Parts of an option's name.
 struct Name {
     variable: String,
     /// A prefix that switches it on or off.
@@ -80,7 +80,7 @@ struct Name {
 }
 
 impl Name {
-    fn of(name: &str) -> Self {
+    fn parse(name: &str) -> Self {
         let spelled = option_spelling(name);
         let plain = spelled.strip_prefix("loose_").unwrap_or(&spelled);
         let prefixes = [("skip_", false), ("disable_", false), ("enable_", true)];

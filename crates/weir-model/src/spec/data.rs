@@ -8,26 +8,26 @@ use crate::Scale;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataSpec {
-    /// Which tables.
+    /// Tables of the data.
     #[serde(flatten)]
     pub source: DataSource,
     /// By how much rows, buffer pool, redo and drive capacity were shrunk.
     pub data_scale: Scale,
     /// By how much drive throughput was shrunk; latency is never scaled.
     pub drive_scale: Scale,
-    /// What is appended to the `CREATE TABLE` of sysbench's tables, such as `ROW_FORMAT=COMPRESSED`.
+    /// Text that is appended to the `CREATE TABLE` of sysbench's tables, such as `ROW_FORMAT=COMPRESSED`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub table_options: String,
 }
 
-/// Where tables come from.
+/// Origin of tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "source", rename_all = "snake_case")]
 pub enum DataSource {
     /// sysbench's tables, all alike.
     Sysbench {
-        /// How many.
+        /// Number of tables.
         tables: u32,
         /// Rows of each, scaled.
         rows: u64,
@@ -37,11 +37,11 @@ pub enum DataSource {
         /// All of them.
         sizes: Vec<TableSize>,
     },
-    /// What the `prepare` of a Lua script makes; unknown before it ran.
+    /// Tables made by the `prepare` of a Lua script; unknown before it ran.
     Lua,
     /// A snapshot of a private server's data, whatever is in it.
     Snapshot {
-        /// Its name in `weir server snapshot list`.
+        /// Name in `weir server snapshot list`.
         name: String,
     },
     /// The tables of order entry, whose sizes are options of the workload.
@@ -55,14 +55,14 @@ pub enum DataSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableSize {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
-    /// Its rows when it is loaded.
+    /// Rows of the table when it is loaded.
     pub rows: u64,
 }
 
 impl DataSpec {
-    /// How many tables there are; 0 where that is unknown.
+    /// Returns the number of tables; 0 where that is unknown.
     pub fn table_count(&self) -> usize {
         match &self.source {
             DataSource::Sysbench { tables, .. } => *tables as usize,

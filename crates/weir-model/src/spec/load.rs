@@ -1,4 +1,4 @@
-//! How a load comes: from how many connections, at which pace, for how long.
+//! Shape of a load: number of connections, pace, duration.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct LoadSpec {
     pub warmup: Warmup,
     /// Length of the measurement; 0: until the load is stopped or has done its number of transactions.
     pub measure: Duration,
-    /// When transactions begin.
+    /// Time at which transactions begin.
     pub pace: Pace,
     /// Round-trip time added to that of the network.
     pub rtt: Duration,
@@ -23,10 +23,9 @@ pub struct LoadSpec {
     pub connection_ramp: Duration,
     /// Connections beside those of the load that do nothing but stay.
     pub idle_connections: u32,
-    /// How packets are compressed.
+    /// Compression of packets.
     pub compression: ProtocolCompression,
-    /// How connections are encrypted; those to a server that the user gives no less than its URL and
-    /// option file say.
+    /// Encryption of connections; those to a server that the user gives no less than its URL and option file ask for.
     pub tls: TlsMode,
     /// Load hosts that share the connections; 0: the process that leads the run does it all. Results of earlier
     /// versions have none.
@@ -69,14 +68,14 @@ impl Default for LoadSpec {
 }
 
 impl LoadSpec {
-    /// Whether transactions begin at times of the load's own, by a rate or by those of a capture, so that a fast server
-    /// leaves connections idle.
+    /// Returns true if transactions begin at times of the load's own: by a rate or by those of a capture. A fast
+    /// server then leaves connections idle.
     pub fn has_own_times(&self) -> bool {
         let follows_capture = |replay: &ReplaySpec| replay.pace != ReplayPace::Fast;
         self.pace.rate_per_s().is_some() || self.replay.as_ref().is_some_and(follows_capture)
     }
 
-    /// Whether a connection asks again as soon as it is answered.
+    /// Returns true if a connection asks again as soon as it is answered.
     pub fn asks_at_once(&self) -> bool {
         matches!(self.pace, Pace::Closed(closed) if closed.asks_at_once()) && !self.has_own_times()
     }
@@ -89,7 +88,7 @@ impl LoadSpec {
 pub enum Warmup {
     /// For so long.
     Fixed {
-        /// Its length.
+        /// Length of the warm-up.
         length: Duration,
     },
     /// Until throughput is steady.
@@ -127,7 +126,7 @@ impl Warmup {
     }
 }
 
-/// When transactions begin.
+/// Time at which transactions begin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -169,7 +168,8 @@ impl Pace {
         }
     }
 
-    /// What the connections of a closed loop wait for; those of an open one for nothing but their schedule.
+    /// Returns the pauses of the connections of a closed loop; those of an open one wait for nothing but their
+    /// schedule.
     pub fn closed_loop(&self) -> ClosedLoop {
         match self {
             Self::Closed(closed) => *closed,
@@ -201,9 +201,9 @@ impl Pace {
 pub struct Rate {
     /// Transactions per second, above 0.
     pub per_s: f64,
-    /// When they are due.
+    /// Distribution of the times at which they are due.
     pub arrivals: ArrivalKind,
-    /// How the rate begins; `None`: as it goes on.
+    /// Beginning of the rate; `None`: as it goes on.
     pub ramp: Option<RateRamp>,
 }
 
@@ -213,7 +213,7 @@ pub struct Rate {
 pub struct RateRamp {
     /// Transactions per second when the load begins, 0 or above.
     pub from_per_s: f64,
-    /// How long it takes to the rate itself, warm-up included.
+    /// Time that it takes to the rate itself, warm-up included.
     pub length: Duration,
 }
 
@@ -242,7 +242,7 @@ impl RateRamp {
     }
 }
 
-/// When the transactions of an open loop are due.
+/// Distribution of the times at which the transactions of an open loop are due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -254,11 +254,11 @@ pub enum ArrivalKind {
     Constant,
 }
 
-/// When a connection of a closed loop begins its next transaction.
+/// Time at which a connection of a closed loop begins its next transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosedLoop {
-    /// What its user does in between.
+    /// Pause of its user in between.
     pub think: ThinkTime,
     /// From the beginning of the last one on, if that has ended by then; 0: no such time. Of both this and the think
     /// time the later counts. Results of earlier versions have none.
@@ -267,23 +267,23 @@ pub struct ClosedLoop {
 }
 
 impl ClosedLoop {
-    /// Whether a connection begins the next as soon as the last is done.
+    /// Returns true if a connection begins the next as soon as the last is done.
     pub fn asks_at_once(&self) -> bool {
         self.think.mean.0.is_zero() && self.pacing.0.is_zero()
     }
 }
 
-/// What a user does between two transactions of a closed loop.
+/// Pause of a user between two transactions of a closed loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThinkTime {
-    /// Its mean length; none at all by default.
+    /// Mean length; none at all by default.
     pub mean: Duration,
-    /// How long it is each time.
+    /// Distribution of the lengths.
     pub kind: ThinkKind,
 }
 
-/// How think times are distributed.
+/// Distribution of think times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -295,7 +295,7 @@ pub enum ThinkKind {
     Exponential,
 }
 
-/// How the packets of a connection are compressed, by MySQL's names.
+/// Compression of the packets of a connection, by MySQL's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

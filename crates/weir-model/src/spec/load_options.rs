@@ -17,23 +17,23 @@ use crate::{Duration, UnitError};
 /// An option of a load.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOption {
-    /// Its key in `[load]` and its name as a factor.
+    /// Key in `[load]` and name as a factor.
     pub name: &'static str,
-    /// Which values it takes.
+    /// Permitted values.
     pub kind: LoadOptionKind,
     /// The value that changes nothing.
     pub default: &'static str,
-    /// What it is, in the help and in the reference.
+    /// Description in the help and in the reference.
     pub help: &'static str,
-    /// What a report says of it, with `{}` for the value.
-    pub told: &'static str,
-    /// Whether `weir load` has it under the same name; if not, sysbench has options of its own for it.
+    /// Text in a report, with `{}` for the value.
+    pub report_text: &'static str,
+    /// True if `weir load` has it under the same name; if not, sysbench has options of its own for it.
     pub has_flag: bool,
     get: fn(&LoadSpec) -> String,
     set: fn(&mut LoadSpec, &str) -> Result<(), String>,
 }
 
-/// Which values an option takes.
+/// Permitted values of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadOptionKind {
     /// A length of time with its unit.
@@ -60,7 +60,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Rate,
         default: CLOSED_LOOP,
         help: "transactions per second of an open loop, whose latency counts from when they are due",
-        told: "{} transactions/s due",
+        report_text: "{} transactions/s due",
         has_flag: false,
         get: |load| {
             let per_s = load.pace.rate_per_s();
@@ -73,7 +73,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Ramp,
         default: NO_RAMP,
         help: "a rate that changes evenly, such as 100..5000:60s, warm-up included, and then stays",
-        told: "a ramp of {}",
+        report_text: "a ramp of {}",
         has_flag: true,
         get: |load| {
             let ramp = load.pace.rate().and_then(|rate| {
@@ -89,7 +89,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Word(&["poisson", "constant"]),
         default: "poisson",
         help: "when the transactions of a rate are due",
-        told: "{} arrivals",
+        report_text: "{} arrivals",
         has_flag: true,
         get: |load| {
             word(
@@ -110,7 +110,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Time,
         default: "0s",
         help: "mean pause of a connection after each transaction, in no latency; excludes a rate",
-        told: "{} of think time",
+        report_text: "{} of think time",
         has_flag: true,
         get: |load| load.pace.closed_loop().think.mean.to_string(),
         set: |load, value| {
@@ -123,7 +123,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Word(&["constant", "exponential"]),
         default: "constant",
         help: "distribution of the think time",
-        told: "{} think times",
+        report_text: "{} think times",
         has_flag: true,
         get: |load| word(&load.pace.closed_loop().think.kind),
         set: |load, value| {
@@ -137,7 +137,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         default: "0s",
         help: "time between the starts of two transactions of a connection; the next starts at once if the first took \
                longer; excludes a rate",
-        told: "each connection begins a transaction every {}",
+        report_text: "each connection begins a transaction every {}",
         has_flag: true,
         get: |load| load.pace.closed_loop().pacing.to_string(),
         set: |load, value| {
@@ -150,7 +150,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Time,
         default: "0s",
         help: "connections begin one after the other, evenly over this time",
-        told: "connections begin within {}",
+        report_text: "connections begin within {}",
         has_flag: true,
         get: |load| load.connection_ramp.to_string(),
         set: |load, value| {
@@ -163,7 +163,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Count,
         default: "0",
         help: "additional connections that only stay open",
-        told: "idle connections beside: {}",
+        report_text: "idle connections beside: {}",
         has_flag: true,
         get: |load| load.idle_connections.to_string(),
         set: |load, value| {
@@ -176,7 +176,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Word(&["uncompressed", "zlib", "zstd"]),
         default: "uncompressed",
         help: "how packets are compressed; zstd is MySQL's alone",
-        told: "packets compressed by {}",
+        report_text: "packets compressed by {}",
         has_flag: false,
         get: |load| word(&load.compression),
         set: |load, value| {
@@ -195,7 +195,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         ]),
         default: "disabled",
         help: "how connections are encrypted",
-        told: "TLS {}",
+        report_text: "TLS {}",
         has_flag: false,
         get: |load| word(&load.tls),
         set: |load, value| {
@@ -208,7 +208,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Time,
         default: "0s",
         help: "round-trip time that is added to each request, such as 500us; 1 s at most",
-        told: "{} of round trip added",
+        report_text: "{} of round trip added",
         has_flag: true,
         get: |load| load.rtt.to_string(),
         set: |load, value| {
@@ -221,7 +221,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Count,
         default: "0",
         help: "load hosts that share the connections, of those that `weir agents list` shows; 0: this process",
-        told: "load hosts: {}",
+        report_text: "load hosts: {}",
         has_flag: true,
         get: |load| load.agents.to_string(),
         set: |load, value| {
@@ -234,7 +234,7 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         kind: LoadOptionKind::Label,
         default: ANY_LABEL,
         help: "only load hosts whose agents have this label, such as zone=b; any: all",
-        told: "load hosts with {}",
+        report_text: "load hosts with {}",
         has_flag: true,
         get: |load| {
             if load.agent_label.is_empty() {
@@ -253,16 +253,16 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
 
 impl LoadOption {
     /// The option of this name.
-    pub fn of(name: &str) -> Option<&'static Self> {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
         LOAD_OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Its name on the command line of `weir load`.
+    /// Returns the name on the command line of `weir load`.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 
-    /// Its value in `load`, as one writes it; `None`: as usual.
+    /// Returns the value in `load`, as one writes it; `None`: as usual.
     pub fn written(&self, load: &LoadSpec) -> Option<String> {
         let value = (self.get)(load);
         (value != self.default).then_some(value)
@@ -309,7 +309,7 @@ impl LoadOption {
     }
 }
 
-/// Whether it is `KEY=VALUE` of letters, digits, dots, dashes and underscores.
+/// Returns true if it is `KEY=VALUE` of letters, digits, dots, dashes and underscores.
 pub fn is_label(text: &str) -> bool {
     let is_plain = |part: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
@@ -341,7 +341,7 @@ impl LoadOptionKind {
         }
     }
 
-    /// What a value must be.
+    /// Returns the description of permitted values.
     fn expected(self) -> String {
         let example = self.example();
         match self {

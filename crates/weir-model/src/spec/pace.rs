@@ -1,4 +1,4 @@
-//! When transactions begin, as options of a load set it: a closed loop with or without think time, or a rate.
+//! Pace of transactions, as options of a load set it: a closed loop with or without think time, or a rate.
 
 use super::{ClosedLoop, Pace, Rate, RateRamp};
 

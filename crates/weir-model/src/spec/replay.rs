@@ -12,17 +12,17 @@ use crate::Duration;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplaySpec {
-    /// Where the capture was read.
+    /// Path from which the capture was read.
     pub path: PathBuf,
     /// SHA-256 of its bytes, hexadecimal: what a capture is, wherever it lies.
     pub digest: String,
-    /// When statements are due.
+    /// Time at which statements are due.
     pub pace: ReplayPace,
     /// Times are divided by it, above 0.
     pub speed: f64,
-    /// What holds between sessions.
+    /// Order that holds between sessions.
     pub order: ReplayOrder,
-    /// Which statements are sent.
+    /// Filter of the sent statements.
     pub filter: ReplayFilter,
     /// From this time of the capture on; a transaction is sent whole if it begins then.
     pub from: Duration,
@@ -67,7 +67,7 @@ macro_rules! words {
             /// All words.
             pub const NAMES: &[&str] = &[$($word),+];
 
-            /// Its word.
+            /// Returns the word in a study file.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -95,9 +95,9 @@ macro_rules! words {
 }
 
 words! {
-    /// When statements of a capture are due.
+    /// Time at which statements of a capture are due.
     ReplayPace {
-        /// When they were in the capture, and not before the session's last answer.
+        /// At the times of the capture, and not before the session's last answer.
         #[default]
         Captured = "captured",
         /// As long after the session's last answer as in the capture.
@@ -108,7 +108,7 @@ words! {
 }
 
 words! {
-    /// What holds between the sessions of a replay.
+    /// Order that holds between the sessions of a replay.
     ReplayOrder {
         /// Nothing but the clock.
         #[default]
@@ -119,7 +119,7 @@ words! {
 }
 
 words! {
-    /// Which statements of a capture are sent, transactions always whole.
+    /// Filter of the statements of a capture that are sent, transactions always whole.
     ReplayFilter {
         /// All.
         #[default]

@@ -7,13 +7,13 @@ use crate::{Duration, UnitError};
 /// An option of a replay.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplayOption {
-    /// Its key in `[load]` and its name as a factor.
+    /// Key in `[load]` and name as a factor.
     pub name: &'static str,
     /// The value that changes nothing.
     pub default: &'static str,
     /// Another value.
     pub example: &'static str,
-    /// Which values it takes, and what it does, in the reference.
+    /// Permitted values and effect, in the reference.
     pub help: &'static str,
     get: fn(&ReplaySpec) -> String,
     set: fn(&mut ReplaySpec, &str) -> Result<(), String>,
@@ -118,11 +118,11 @@ pub const REPLAY_OPTIONS: &[ReplayOption] = &[
 
 impl ReplayOption {
     /// The option of this name.
-    pub fn of(name: &str) -> Option<&'static Self> {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
         REPLAY_OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Its value in `replay`, as one writes it; `None`: as usual.
+    /// Returns the value in `replay`, as one writes it; `None`: as usual.
     pub fn written(&self, replay: &ReplaySpec) -> Option<String> {
         let value = (self.get)(replay);
         (value != self.default).then_some(value)
@@ -169,7 +169,7 @@ mod tests {
             ("order", "x"),
             ("from", "9"),
         ] {
-            let option = ReplayOption::of(name).unwrap();
+            let option = ReplayOption::by_name(name).unwrap();
             let why = option.set(&mut ReplaySpec::default(), wrong).unwrap_err();
             assert!(!why.is_empty(), "{name}");
         }

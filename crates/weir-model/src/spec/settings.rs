@@ -19,7 +19,7 @@ use super::{
 
 /// Names of a run's events.
 const EVENT: &str = "event";
-/// What stands before the key of an event.
+/// Prefix of the key of an event.
 const EVENT_KEY: &str = "event.";
 
 /// Name -> value.
@@ -149,7 +149,7 @@ impl Writer {
         self.put_text("pool", pool);
     }
 
-    /// What sets a replica apart from its primary; a replica as usual is a replica more, no setting.
+    /// Writes the differences of a replica from its primary; a replica as usual is a replica more, no setting.
     fn replica(&mut self, primary: &Node, replica: &Node) {
         let mut usual = Topology::single(primary.clone());
         usual.set_replicas(1);

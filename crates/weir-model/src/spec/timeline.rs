@@ -1,4 +1,4 @@
-//! What happens to the server while a run is measured: events at given times.
+//! Events of the server at given times while a run is measured.
 
 mod keys;
 
@@ -13,16 +13,16 @@ use crate::{Bytes, Duration};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineEvent {
-    /// What the study calls it.
+    /// Name in the study.
     pub name: String,
-    /// When it begins, from the beginning of the measurement.
+    /// Begin of the event, from the beginning of the measurement.
     pub at: Duration,
-    /// What happens.
+    /// Kind of the event.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// What happens.
+/// Kind of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -37,7 +37,7 @@ pub enum EventKind {
     Hold {
         /// The table.
         table: String,
-        /// How long the transaction stays open.
+        /// Time for which the transaction stays open.
         #[serde(rename = "for")]
         length: Duration,
     },
@@ -45,24 +45,24 @@ pub enum EventKind {
     Set {
         /// The variable.
         variable: String,
-        /// Its value.
+        /// Value of the variable.
         value: String,
     },
     /// The server's process ends at once (`SIGKILL`) and starts again.
     Kill {
-        /// How long the server stays down.
+        /// Time for which the server stays down.
         #[serde(default, rename = "for")]
         down: Duration,
     },
     /// The server's process ends at once, a replica becomes the primary, and the load goes there.
     Failover {
-        /// What keeps the replica warm until then.
+        /// Means of keeping the replica warm until then.
         #[serde(default)]
         warm: Warm,
     },
     /// The server shuts down and starts again.
     Restart {
-        /// How long the server stays down.
+        /// Time for which the server stays down.
         #[serde(default, rename = "for")]
         down: Duration,
     },
@@ -75,13 +75,13 @@ pub enum EventKind {
     Drive {
         /// Keys of `weir drive set` and their values.
         settings: BTreeMap<String, String>,
-        /// How long; `None`: until the load is over.
+        /// Duration; `None`: until the load is over.
         #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
         length: Option<Duration>,
     },
     /// Something is done to the buffer pool.
     Pool {
-        /// What.
+        /// Action on the pool.
         action: PoolAction,
         /// The pool's size from then on, for [`PoolAction::Resize`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ pub enum EventKind {
     },
 }
 
-/// What an event does to the buffer pool.
+/// Action of an event on the buffer pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -106,7 +106,7 @@ impl PoolAction {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Dump, Self::Load, Self::Resize];
 
-    /// Its word in a study file.
+    /// Returns the word in a study file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dump => "dump",
@@ -129,7 +129,7 @@ impl std::str::FromStr for PoolAction {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventStatement {
-    /// Its text.
+    /// Text of the statement.
     pub statement: String,
     /// `ALGORITHM=` of an `ALTER TABLE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ pub struct EventStatement {
     /// Variables of its session.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub session: BTreeMap<String, String>,
-    /// How often it is tried again when it waited too long for a lock.
+    /// Number of retries after it waited too long for a lock.
     #[serde(default)]
     pub retries: u32,
     /// The table is copied in chunks and swapped, in place of the server's own ALTER.
@@ -151,7 +151,7 @@ pub struct EventStatement {
     pub tool: Option<String>,
 }
 
-/// How changes of the load reach the copy of a table.
+/// Way in which changes of the load reach the copy of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -163,7 +163,7 @@ pub enum CopyWay {
 }
 
 impl CopyWay {
-    /// Its word in a study file.
+    /// Returns the word in a study file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Triggers => "triggers",
@@ -210,7 +210,7 @@ impl EventStatement {
 }
 
 impl EventKind {
-    /// Its word in a study file.
+    /// Returns the word in a study file.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Mark => "mark",
@@ -227,12 +227,12 @@ impl EventKind {
         }
     }
 
-    /// Whether it may leave tables other than they were.
+    /// Returns true if it may leave tables other than they were.
     pub const fn changes_tables(&self) -> bool {
         matches!(self, Self::Statement(_) | Self::Ddl(_))
     }
 
-    /// Whether the server ends, and with it all connections.
+    /// Returns true if the server ends, and with it all connections.
     pub const fn ends_server(&self) -> bool {
         matches!(
             self,
@@ -240,7 +240,7 @@ impl EventKind {
         )
     }
 
-    /// Whether it needs a server that Weir starts.
+    /// Returns true if it needs a server that Weir starts.
     pub const fn needs_own_server(&self) -> bool {
         self.changes_tables()
             || self.ends_server()

@@ -1,4 +1,4 @@
-//! Which servers a run has, and what each of them stands on.
+//! Servers of a run, and the drive and limits of each.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use crate::{Flavor, Limits, ServerUrl};
 pub struct Topology {
     /// The primary stands first, and is the only one.
     nodes: Vec<Node>,
-    /// When a commit returns on the primary.
+    /// Time at which a commit returns on the primary.
     pub replication: Replication,
-    /// Whether a row of the primary is written every 50 ms, by which the lag of replicas is measured.
+    /// True if a row of the primary is written every 50 ms, by which the lag of replicas is measured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub heartbeat: bool,
 }
@@ -55,19 +55,19 @@ impl TryFrom<TopologyParts> for Topology {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
-    /// What it is called in series and commands: `primary`, `replica-1`.
+    /// Name in series and commands: `primary`, `replica-1`.
     pub name: String,
-    /// What it does.
+    /// Role of the server.
     pub role: NodeRole,
-    /// Which program serves.
+    /// Program of the server.
     pub server: ServerChoice,
-    /// Its variables: name -> value as in an option file, scaled.
+    /// Variables of the server: name -> value as in an option file, scaled.
     pub variables: BTreeMap<String, String>,
     /// The emulated drive below its data; `None`: the host's own storage.
     pub drive: Option<DriveSpec>,
-    /// What it may use of its machine.
+    /// Limits of the server on its machine.
     pub limits: Limits,
-    /// What its buffer pool holds when the load begins.
+    /// Content of its buffer pool when the load begins.
     pub pool: PoolStart,
     /// The agent on the server's host. It samples the host of a server that the user gives; else it starts the server
     /// there. [`AGENT_AUTO`]: the one that finds the server, or the only one that may start it.
@@ -75,7 +75,7 @@ pub struct Node {
     pub agent: Option<ServerAgents>,
 }
 
-/// What a server does in a topology.
+/// Role of a server in a topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -107,7 +107,7 @@ impl DriveSpec {
     }
 }
 
-/// Which server serves.
+/// Program of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerChoice {
@@ -133,19 +133,19 @@ impl ServerChoice {
     }
 }
 
-/// What the buffer pool holds when the load begins.
+/// Content of the buffer pool when the load begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PoolStart {
-    /// What a start reads.
+    /// Pages that a start reads.
     #[default]
     Cold,
     /// The pages of the data set, as many as fit: those that were in the pool when it was loaded.
     Warm,
 }
 
-/// When a commit returns on a primary.
+/// Time at which a commit returns on a primary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -153,7 +153,7 @@ pub enum Replication {
     /// At once.
     #[default]
     Async,
-    /// When a replica has received it.
+    /// After a replica has received it.
     SemiSync,
 }
 
@@ -252,7 +252,7 @@ impl Topology {
         self.nodes.extend(replicas);
     }
 
-    /// Whether it is one server, cold and without limits: all that can be asked of a user's own server.
+    /// Returns true if it is one server, cold and without limits: all that can be asked of a user's own server.
     pub fn is_plain(&self) -> bool {
         let primary = self.primary();
         self.replicas().is_empty() && primary.limits.is_none() && primary.pool == PoolStart::Cold

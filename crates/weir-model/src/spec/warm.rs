@@ -1,4 +1,4 @@
-//! How the replica that takes over after a failover is kept warm until then.
+//! Means of keeping the replica warm that takes over after a failover.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Duration;
 
-/// What brings pages into the pool of a replica before it takes over, beside the changes that it applies.
+/// Source of pages for the pool of a replica before it takes over, beside the changes that it applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]

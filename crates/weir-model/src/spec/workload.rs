@@ -1,4 +1,4 @@
-//! What a transaction does: sysbench's workloads in proportion, order entry, or a user's own file or Lua script.
+//! Content of a transaction: sysbench's workloads in proportion, order entry, or a user's own file or Lua script.
 
 mod distribution;
 mod lua;
@@ -41,11 +41,11 @@ pub enum WorkloadSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SysbenchWorkload {
-    /// Which ones: each transaction is of one of them.
+    /// Shares of the workloads: each transaction is of one of them.
     pub shares: WorkloadShares,
-    /// How many statements of each kind a transaction has.
+    /// Number of statements of each kind in a transaction.
     pub mix: Mix,
-    /// Which rows are asked for.
+    /// Distribution of the rows that are asked for.
     pub distribution: Distribution,
     /// A book for the text workloads; `None`: generated text.
     pub text_file: Option<PathBuf>,
@@ -55,11 +55,11 @@ pub struct SysbenchWorkload {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileWorkload {
-    /// Where it was read; a text that it names lies beside it.
+    /// Path from which it was read; a text that it names lies beside it.
     pub path: PathBuf,
-    /// What it says.
+    /// Text of the file.
     pub text: Arc<str>,
-    /// Which rows are asked for by keys that name no distribution.
+    /// Distribution of rows for keys that name none.
     pub distribution: Distribution,
 }
 
@@ -82,7 +82,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// Whether its tables have text beside sysbench's columns.
+    /// Returns true if its tables have text beside sysbench's columns.
     pub fn has_text(&self) -> bool {
         match self {
             Self::Sysbench(SysbenchWorkload { shares, .. }) => shares.any(WorkloadName::has_text),

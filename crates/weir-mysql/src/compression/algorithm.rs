@@ -1,10 +1,10 @@
-//! Which ways to compress there are.
+//! Algorithms of compression.
 
 use mysql_common::constants::CapabilityFlags;
 use serde::{Deserialize, Serialize};
 use weir_model::ProtocolCompression;
 
-/// How the packets of a connection are compressed.
+/// Compression of the packets of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
@@ -24,8 +24,8 @@ impl From<Compression> for ProtocolCompression {
 }
 
 impl Compression {
-    /// What a run's description asks for, if it asks for any.
-    pub fn of(asked: ProtocolCompression) -> Option<Self> {
+    /// Returns the compression that a run's description asks for, if any.
+    pub fn from_protocol(asked: ProtocolCompression) -> Option<Self> {
         match asked {
             ProtocolCompression::Uncompressed => None,
             ProtocolCompression::Zlib => Some(Self::Zlib),
@@ -41,7 +41,8 @@ impl Compression {
         }
     }
 
-    /// What a server that has it offers, and a client that wants it asks for.
+    /// Returns the capability that a server that has it offers, and a client that wants it asks
+    /// for.
     pub fn capability(self) -> CapabilityFlags {
         match self {
             Self::Zlib => CapabilityFlags::CLIENT_COMPRESS,

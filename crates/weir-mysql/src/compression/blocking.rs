@@ -9,16 +9,16 @@ use crate::channel::Channel;
 #[derive(Debug)]
 pub(crate) struct PacketStream<S> {
     channel: BufReader<Channel<S>>,
-    packed: Option<Box<Packed>>,
+    packed: Option<Box<CompressedStream>>,
 }
 
 #[derive(Debug)]
-struct Packed {
+struct CompressedStream {
     codec: Codec,
     wire: Wire,
     /// A request on its way out.
     request: Vec<u8>,
-    /// What the last compressed packet held, and how much of it was read.
+    /// Content of the last compressed packet, and the number of bytes that were read of it.
     plain: Vec<u8>,
     read: usize,
 }
@@ -34,7 +34,7 @@ impl<S: Read + Write> PacketStream<S> {
 
     /// Compresses from here on.
     pub(crate) fn compress(&mut self, compression: Compression) {
-        self.packed = Some(Box::new(Packed {
+        self.packed = Some(Box::new(CompressedStream {
             codec: Codec::new(compression),
             wire: Wire::default(),
             request: Vec::new(),
@@ -43,12 +43,12 @@ impl<S: Read + Write> PacketStream<S> {
         }));
     }
 
-    /// Whether it compresses.
+    /// Returns true if it compresses.
     pub(crate) fn is_compressed(&self) -> bool {
         self.packed.is_some()
     }
 
-    /// Whether everything that has come was read.
+    /// Returns true if everything that has come was read.
     pub(crate) fn is_drained(&self) -> bool {
         let packed = self.packed.as_ref();
         self.channel.buffer().is_empty()
@@ -77,7 +77,7 @@ impl<S: Read + Write> PacketStream<S> {
     }
 }
 
-impl Packed {
+impl CompressedStream {
     /// Reads until there is something plain to hand on, one compressed packet at a time: what the
     /// next ones hold needs no memory yet.
     fn fill(&mut self, channel: &mut BufReader<impl Read>) -> io::Result<()> {

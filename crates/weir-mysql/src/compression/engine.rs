@@ -7,7 +7,7 @@ use zstd::bulk;
 use zstd::stream::raw::{DParameter, Decoder, Operation as _};
 
 use super::Compression;
-use crate::packet::Malformed;
+use crate::packet::MalformedPacket;
 
 /// The most that a packet can hold is 2^24 bytes: a longer memory of them is a lie.
 const ZSTD_WINDOW_BITS_MAX: u32 = 24;
@@ -16,7 +16,8 @@ const ZSTD_WINDOW_BITS_MAX: u32 = 24;
 /// what fills their 16 KiB of `net_buffer_length`.
 const PIECE_BYTES: usize = 32 << 10;
 
-const BROKEN: Malformed = Malformed("what a compressed packet holds does not decompress");
+const BROKEN: MalformedPacket =
+    MalformedPacket("what a compressed packet holds does not decompress");
 
 /// Makes streams.
 pub(crate) enum Compressor {
@@ -63,18 +64,18 @@ enum Stream {
     Zstd(Decoder<'static>),
 }
 
-/// What came of a step.
+/// Result of a step.
 pub(crate) struct Step<'a> {
     /// Compressed bytes that were used up.
     pub(crate) taken: usize,
-    /// What was made of them.
+    /// Plain bytes.
     pub(crate) plain: &'a [u8],
     /// The stream is complete.
     pub(crate) is_end: bool,
 }
 
 impl Decompressor {
-    pub(crate) fn new(compression: Compression) -> Result<Self, Malformed> {
+    pub(crate) fn new(compression: Compression) -> Result<Self, MalformedPacket> {
         Ok(Self {
             stream: Stream::new(compression).map_err(|_| BROKEN)?,
             piece: vec![0; PIECE_BYTES].into_boxed_slice(),
@@ -82,7 +83,7 @@ impl Decompressor {
     }
 
     /// A new stream begins.
-    pub(crate) fn begin(&mut self) -> Result<(), Malformed> {
+    pub(crate) fn begin(&mut self) -> Result<(), MalformedPacket> {
         match &mut self.stream {
             Stream::Zlib(zlib) => {
                 zlib.reset(true);
@@ -93,7 +94,7 @@ impl Decompressor {
     }
 
     /// Makes the next piece from `packed`, or as much of it as `packed` is good for.
-    pub(crate) fn step(&mut self, packed: &[u8]) -> Result<Step<'_>, Malformed> {
+    pub(crate) fn step(&mut self, packed: &[u8]) -> Result<Step<'_>, MalformedPacket> {
         let (taken, made, is_end) = match &mut self.stream {
             Stream::Zlib(zlib) => {
                 let (before_in, before_out) = (zlib.total_in(), zlib.total_out());

@@ -1,7 +1,7 @@
-//! What is kept of one connection that is compressed.
+//! State of one compressed connection.
 
 use super::HEADER_BYTES;
-use crate::packet::{Malformed, payload_length};
+use crate::packet::{MalformedPacket, payload_length};
 
 /// The place in the exchange, and a compressed packet of which a part has come.
 #[derive(Debug, Default)]
@@ -24,24 +24,27 @@ impl Wire {
         number
     }
 
-    /// Whether the beginning of a packet waits for its rest.
+    /// Returns true if the beginning of a packet waits for its rest.
     pub(crate) fn has_part(&self) -> bool {
         !self.part.is_empty()
     }
 
     /// Checks a header before its payload is there, which might never come; the packet's length.
-    pub(crate) fn check_header(&self, header: [u8; HEADER_BYTES]) -> Result<usize, Malformed> {
+    pub(crate) fn check_header(
+        &self,
+        header: [u8; HEADER_BYTES],
+    ) -> Result<usize, MalformedPacket> {
         if header[3] != self.number {
-            return Err(Malformed("a compressed packet is out of sequence"));
+            return Err(MalformedPacket("a compressed packet is out of sequence"));
         }
         match payload_length(&header) {
-            0 => Err(Malformed("a compressed packet is empty")),
+            0 => Err(MalformedPacket("a compressed packet is empty")),
             length => Ok(HEADER_BYTES + length),
         }
     }
 
     /// Keeps as many bytes as the packet lacks; how many that were, and whether it is whole.
-    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<(usize, bool), Malformed> {
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<(usize, bool), MalformedPacket> {
         let mut taken = 0;
         loop {
             let length = match self.part.first_chunk() {

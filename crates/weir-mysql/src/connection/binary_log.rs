@@ -3,7 +3,7 @@
 use super::Connection;
 use crate::{ClientError, LogStart};
 
-/// What an error names as the statement.
+/// Name of the statement in errors.
 const DUMP: &str = "COM_BINLOG_DUMP";
 
 /// The events of a server's binary log, until its end. Dropping it ends the connection.

@@ -1,4 +1,4 @@
-//! Whether a server may be written to at all: one that follows another would differ from it from then on.
+//! Check that a server may be written to at all: one that follows another would differ from it from then on.
 //!
 //! MySQL manual, "SHOW REPLICA STATUS", "The `replication_connection_configuration` Table", "The
 //! `replication_group_members` Table"; MariaDB Knowledge Base, "SHOW REPLICA STATUS".
@@ -70,7 +70,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Why only a replication should write here.
+    /// Returns the reason that only a replication should write here.
     fn obstacle(&mut self) -> Result<Option<String>, ClientError> {
         match self.source() {
             Ok(Some(source)) => return Ok(Some(format!("it is a replica of {source}"))),

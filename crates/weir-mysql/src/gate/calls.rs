@@ -1,14 +1,14 @@
-//! Which functions a statement calls: one that is stored in the server may write.
+//! Functions that a statement calls: one that is stored in the server may write.
 
-use super::functions::{Called, Dialect};
+use super::functions::{Dialect, FunctionCall};
 use super::tokens::Token;
 
-/// What a statement calls.
+/// Calls of a statement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Calls {
     /// One that changes more than the connection.
     pub(super) changing: Option<String>,
-    /// Whether one of them may be stored in the server.
+    /// True if one of them may be stored in the server.
     pub(super) stored: bool,
     /// Schemas whose functions are called.
     pub(super) schemas: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) fn calls(sql: &str, tokens: &[Token<'_>], dialect: Dialect) -> Calls 
             calls.stored = true;
             calls.schemas.push(schema.to_owned());
         } else if !is_no_call(tokens, at) {
-            let called = Called {
+            let called = FunctionCall {
                 name,
                 is_apart: is_apart(sql, name),
                 arguments: arguments(&tokens[at + 2..]),

@@ -33,7 +33,7 @@ impl ChangeLog {
         Self(path)
     }
 
-    /// Where it is.
+    /// Returns the path of the log.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -1,6 +1,6 @@
-//! What a statement would do to a server.
+//! Effect of a statement on a server.
 
-/// What a statement would do.
+/// Effect of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Nothing that outlasts the connection.

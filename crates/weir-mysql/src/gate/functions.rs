@@ -3,7 +3,7 @@
 //! The lists are the servers' own answers: a function of the same name was stored in `MySQL` 9.7 and
 //! `MariaDB` 10.11, and no call of a listed name reached it. `tests/gate` asks again.
 
-/// Which functions are a server's own.
+/// Dialect of a server: its own functions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// No connection has told yet: those that both flavours have.
@@ -142,14 +142,14 @@ const OF_SHAPES: &str =
 
 /// A function as it is called.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Called<'a> {
+pub(super) struct FunctionCall<'a> {
     pub(super) name: &'a str,
     /// A blank or a comment stands before the parenthesis.
     pub(super) is_apart: bool,
     pub(super) arguments: usize,
 }
 
-impl Called<'_> {
+impl FunctionCall<'_> {
     /// No stored function can be called by it.
     pub(super) fn is_native(self, dialect: Dialect) -> bool {
         if self.is_apart && has(ONLY_WITHOUT_BLANK, self.name) {

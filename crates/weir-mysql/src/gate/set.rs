@@ -1,4 +1,4 @@
-//! What a `SET` statement sets (MySQL manual, "SET Syntax for Variable Assignment").
+//! Variables that a `SET` statement sets (MySQL manual, "SET Syntax for Variable Assignment").
 //!
 //! An assignment is read from its first word to its last. One that cannot be read so is forbidden: it may set
 //! anything.
@@ -6,7 +6,7 @@
 use super::effect::{Effect, forbidden};
 use super::tokens::Token;
 
-/// What `SET` does beside assigning variables: accounts, roles, resources, the next statement.
+/// Objects of `SET` beside variables: accounts, roles, resources, the next statement.
 const OTHERS: [&str; 7] = [
     "PASSWORD",
     "ROLE",
@@ -41,7 +41,7 @@ const LOCKLESS: [&str; 3] = ["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-R
 const NO_NAME: &str =
     "it sets something whose name cannot be read; write SET [GLOBAL | SESSION] name = value";
 
-/// Where a variable is set.
+/// Scope in which a variable is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Session,
@@ -50,7 +50,7 @@ enum Scope {
 
 /// The target of one assignment.
 #[derive(Debug, PartialEq, Eq)]
-enum Assigned {
+enum AssignmentTarget {
     /// Something of the connection's.
     Own,
     /// The choice of what the connection writes to the binary log.
@@ -60,7 +60,7 @@ enum Assigned {
     Global(String),
 }
 
-/// What the words after `SET` do.
+/// Returns the effect of the words after `SET`.
 pub(super) fn of_set(words: &[Token<'_>]) -> Effect {
     if let Some(effect) = of_characteristics(words) {
         return effect;
@@ -70,10 +70,10 @@ pub(super) fn of_set(words: &[Token<'_>]) -> Effect {
     let mut scope = Scope::Session;
     for words in assignments(words) {
         match assignment(words, &mut scope) {
-            Ok(Assigned::Own) => {}
-            Ok(Assigned::BinaryLog) => skips = true,
-            Ok(Assigned::LockingReads) => locks = true,
-            Ok(Assigned::Global(name)) => globals.push(name),
+            Ok(AssignmentTarget::Own) => {}
+            Ok(AssignmentTarget::BinaryLog) => skips = true,
+            Ok(AssignmentTarget::LockingReads) => locks = true,
+            Ok(AssignmentTarget::Global(name)) => globals.push(name),
             Err(why) => return forbidden(&why),
         }
     }
@@ -133,7 +133,7 @@ fn assignments<'t, 'a>(words: &'t [Token<'a>]) -> impl Iterator<Item = &'t [Toke
 }
 
 /// The target of one assignment; `carried`: the scope of those before it, and then of those after it.
-fn assignment(words: &[Token<'_>], carried: &mut Scope) -> Result<Assigned, String> {
+fn assignment(words: &[Token<'_>], carried: &mut Scope) -> Result<AssignmentTarget, String> {
     if let Some(encoding) = encoding(words) {
         return own_encoding(encoding);
     }
@@ -156,7 +156,7 @@ fn assignment(words: &[Token<'_>], carried: &mut Scope) -> Result<Assigned, Stri
     }
     let (target, value) = sides(words).ok_or(NO_NAME)?;
     if !is_scoped && is_users(target) {
-        return Ok(Assigned::Own);
+        return Ok(AssignmentTarget::Own);
     }
     let (scope, name) = match target {
         [name] if !has_at(*name) => (*carried, *name),
@@ -165,7 +165,7 @@ fn assignment(words: &[Token<'_>], carried: &mut Scope) -> Result<Assigned, Stri
     };
     let name = plain(name).ok_or(NO_NAME)?;
     match scope {
-        Scope::Global => Ok(Assigned::Global(name)),
+        Scope::Global => Ok(AssignmentTarget::Global(name)),
         Scope::Session => of_session(&name, value),
     }
 }
@@ -226,7 +226,7 @@ fn plain(name: Token<'_>) -> Option<String> {
     (!name.is_empty() && name.chars().all(is_plain)).then(|| name.to_ascii_lowercase())
 }
 
-fn of_session(name: &str, value: &[Token<'_>]) -> Result<Assigned, String> {
+fn of_session(name: &str, value: &[Token<'_>]) -> Result<AssignmentTarget, String> {
     if OF_REPLICATION.iter().any(|begin| name.starts_with(begin)) {
         return Err(format!(
             "{name} changes replication or the server's logs; leave it out"
@@ -238,12 +238,12 @@ fn of_session(name: &str, value: &[Token<'_>]) -> Result<Assigned, String> {
     };
     let is_one_of = |known: &[&str]| known.iter().any(|known| known.eq_ignore_ascii_case(text));
     match name {
-        "sql_log_bin" => Ok(Assigned::BinaryLog),
+        "sql_log_bin" => Ok(AssignmentTarget::BinaryLog),
         "character_set_client" => own_encoding(value),
         "transaction_isolation" | "tx_isolation" if !is_one_of(&LOCKLESS) => {
-            Ok(Assigned::LockingReads)
+            Ok(AssignmentTarget::LockingReads)
         }
-        _ => Ok(Assigned::Own),
+        _ => Ok(AssignmentTarget::Own),
     }
 }
 
@@ -263,7 +263,7 @@ fn encoding<'t, 'a>(words: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
 }
 
 /// An encoding of the connection, if quotes can be told in it: its name alone, or before `COLLATE`.
-fn own_encoding(value: &[Token<'_>]) -> Result<Assigned, String> {
+fn own_encoding(value: &[Token<'_>]) -> Result<AssignmentTarget, String> {
     let name = match value {
         [name] => Some(name),
         [name, collate, _] if collate.is("COLLATE") => Some(name),
@@ -276,7 +276,7 @@ fn own_encoding(value: &[Token<'_>]) -> Result<Assigned, String> {
     };
     match name {
         Some(Token::Text(text) | Token::Word(text) | Token::Double(text)) if is_known(text) => {
-            Ok(Assigned::Own)
+            Ok(AssignmentTarget::Own)
         }
         _ => Err("an encoding is set in which quotes cannot be told; use utf8mb4".to_owned()),
     }

@@ -1,4 +1,4 @@
-//! What a statement would do to a server, by its text. What is not known to be harmless is not.
+//! Effect of a statement on a server, by its text. What is not known to be harmless is not.
 
 use super::calls::{Calls, calls};
 use super::effect::{Effect, forbidden};
@@ -134,7 +134,7 @@ fn union(mut first: Vec<String>, second: Vec<String>) -> Vec<String> {
     first
 }
 
-/// Why a statement cannot be read as the server would read it.
+/// Returns the reason that a statement cannot be read as the server would read it.
 fn unreadable(words: &[Token<'_>]) -> Option<&'static str> {
     words.iter().find_map(|token| match token {
         Token::Executed => {
@@ -172,7 +172,7 @@ fn of_verb(verb: &str, all: &[Token<'_>], rest: &[Token<'_>]) -> Effect {
     }
 }
 
-/// Whether the file of a `LOAD DATA` is the client's.
+/// Returns true if the file of a `LOAD DATA` is the client's.
 fn is_local(words: &[Token<'_>]) -> bool {
     words
         .windows(2)
@@ -237,7 +237,7 @@ fn of_definition(verb: &str, words: &[Token<'_>]) -> Effect {
     }
 }
 
-/// Why a definition of a table is refused: its rows would lie elsewhere.
+/// Returns the reason that a definition of a table is refused: its rows would lie elsewhere.
 fn of_table(words: &[Token<'_>]) -> Option<Effect> {
     let mut before = Token::Sign(' ');
     for (at, word) in words.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which schemas a statement that writes names.
+//! Schemas that a statement that writes names.
 //!
 //! Names of tables stand after words such as `INTO` and `FROM`, and after commas between tables. A path of
 //! two names elsewhere is a column of a table, unless no table is called so, or it is called as a function.
@@ -41,7 +41,7 @@ const AFTER_TABLES: [&str; 9] = [
 /// Functions whose arguments are divided by `FROM`.
 const FROM_INSIDE: [&str; 6] = ["EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "MID", "OVERLAY"];
 
-/// What a trigger calls the row that is written.
+/// Names of a trigger for the row that is written.
 const ROWS_OF_TRIGGERS: [&str; 4] = ["NEW", "OLD", "new", "old"];
 
 /// The schemas that the tokens of a statement name, each as often as it is named.
@@ -62,7 +62,7 @@ pub(super) fn tables(tokens: &[Token<'_>]) -> Vec<String> {
     scan.tables.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// What stands between two parentheses.
+/// Level of parentheses.
 #[derive(Debug, Clone, Copy, Default)]
 struct Level {
     /// Commas divide tables.
@@ -154,13 +154,13 @@ impl<'t, 'a> Scan<'t, 'a> {
         1
     }
 
-    /// Whether what stands in double quotes can only be a name here.
+    /// Returns true if a text in double quotes can only be a name here.
     fn is_name(&self, at: usize) -> bool {
         let is_dot = |token: Option<Token<'_>>| token == Some(Token::Sign('.'));
         self.expects_table || is_dot(self.before(at)) || is_dot(self.token(at + 1))
     }
 
-    /// Whether a word was one that tells where tables stand.
+    /// Returns true if a word was a keyword before tables.
     fn keyword(&mut self, word: Token<'a>, at: usize) -> bool {
         let before = self.before(at);
         let after = self.token(at + 1);
@@ -226,7 +226,7 @@ impl<'t, 'a> Scan<'t, 'a> {
         taken
     }
 
-    /// What stands at `at` if it names what stands before: `orders AS o`, `orders o`.
+    /// Returns the word at `at` if it names the table before it: `orders AS o`, `orders o`.
     fn alias(&self, at: usize) -> Option<&'a str> {
         let first = self.token(at)?;
         if first.is("AS") {
@@ -248,7 +248,7 @@ mod tests {
     use super::super::tokens::tokens;
     use super::*;
 
-    fn of(sql: &str) -> Vec<String> {
+    fn schemas_in(sql: &str) -> Vec<String> {
         schemas(&tokens(sql))
     }
 
@@ -280,7 +280,7 @@ mod tests {
             "ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4, RENAME TO u",
             "LOAD DATA LOCAL INFILE 'x' INTO TABLE t CHARACTER SET utf8mb4 (a, b)",
         ] {
-            assert_eq!(of(sql), [""; 0], "{sql}");
+            assert_eq!(schemas_in(sql), [""; 0], "{sql}");
         }
     }
 
@@ -318,7 +318,7 @@ mod tests {
             "ANALYZE TABLES t, hr.u",
             "SELECT NEXT VALUE FOR hr.s",
         ] {
-            let found = of(sql);
+            let found = schemas_in(sql);
             assert!(!found.is_empty(), "{sql}");
             assert!(
                 found.iter().all(|schema| schema == "hr"),
@@ -374,7 +374,11 @@ mod tests {
             "INSERT hr.t SELECT hr.a FROM hr",
             "INSERT INTO hr VALUES (hr.f())",
         ] {
-            assert!(of(sql).contains(&"hr".to_owned()), "{sql}: {:?}", of(sql));
+            assert!(
+                schemas_in(sql).contains(&"hr".to_owned()),
+                "{sql}: {:?}",
+                schemas_in(sql)
+            );
         }
     }
 
@@ -387,7 +391,7 @@ mod tests {
             ("DELETE FROM `@x`.t", "@x"),
             ("DELETE FROM hr\u{a0}.t", "hr\u{a0}"),
         ] {
-            assert_eq!(of(sql), [schema], "{sql}");
+            assert_eq!(schemas_in(sql), [schema], "{sql}");
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) enum Token<'a> {
     Word(&'a str),
     /// A name in backquotes, without them. One with a backquote inside is kept as it stands.
     Quoted(&'a str),
-    /// What stands in double quotes, without them: a string, or with `ANSI_QUOTES` a name.
+    /// Text in double quotes, without them: a string, or with `ANSI_QUOTES` a name.
     Double(&'a str),
     /// A string, without its quotes.
     Text(&'a str),
@@ -26,12 +26,12 @@ pub(crate) enum Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Whether it is this keyword, which is given in capitals.
+    /// Returns true if it is this keyword, which is given in capitals.
     pub(crate) fn is(self, keyword: &str) -> bool {
         matches!(self, Self::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 
-    /// Whether it is one of these keywords, which are given in capitals.
+    /// Returns true if it is one of these keywords, which are given in capitals.
     pub(crate) fn is_any(self, keywords: &[&str]) -> bool {
         keywords.iter().any(|keyword| self.is(keyword))
     }
@@ -50,7 +50,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// How a server reads quotes, which its `sql_mode` decides.
+/// Reading of quotes by a server, which its `sql_mode` decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoting {
     /// A backslash escapes in strings: no `NO_BACKSLASH_ESCAPES`.
@@ -72,7 +72,7 @@ impl Quoting {
             has_double_names: false,
         },
     ];
-    /// That of modes that say nothing of it.
+    /// Quoting of modes that do not set it.
     pub(crate) const USUAL: Self = Self {
         has_escapes: true,
         has_double_names: false,
@@ -131,7 +131,7 @@ pub(crate) fn placed_tokens(
 enum Before {
     /// A name without quotes: a point behind it separates names.
     Name,
-    /// That point: what follows is a name, whatever it begins with.
+    /// The point of a qualified name: a name follows, whatever it begins with.
     Separator,
     /// Anything else, or a blank.
     Other,
@@ -218,7 +218,7 @@ fn is_read(comment: &str) -> bool {
     comment.starts_with("/*+") && (has_open || has_several || comment.contains('\\'))
 }
 
-/// What stands in quotes.
+/// Reads a text in quotes.
 fn quoted(rest: &str, quote: char, quoting: Quoting) -> (Option<Token<'_>>, usize) {
     let Some(length) = quoted_length(rest, quote, quoting.escapes_in(quote)) else {
         return (Some(Token::Unfinished), rest.len());
@@ -232,7 +232,7 @@ fn quoted(rest: &str, quote: char, quoting: Quoting) -> (Option<Token<'_>>, usiz
     (Some(token), length)
 }
 
-/// What the servers take for a blank; all that is not ASCII may be part of a name.
+/// Returns true for the servers' blanks; all that is not ASCII may be part of a name.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
 }

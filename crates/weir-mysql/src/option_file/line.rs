@@ -1,13 +1,13 @@
 //! One line of an option file.
 
-/// What a line says.
+/// Meaning of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     /// Empty, or a comment.
     Nothing,
     /// `[group]`, in lower case: the programs do not look at the case.
     Group(String),
-    /// What stands after `!`.
+    /// Text after `!`.
     Directive(&'a str),
     /// `name = value` or `name`
     Setting {
@@ -56,7 +56,7 @@ pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t'..='\r')
 }
 
-/// What stands before a comment; a `#` between quotes begins none. Backslashes count only between quotes.
+/// Returns the text before a comment; a `#` between quotes begins none. Backslashes count only between quotes.
 fn without_comment(line: &str) -> &str {
     let mut quote = None;
     let mut is_escaped = false;

@@ -1,4 +1,4 @@
-//! Which parameters of an `INSERT` become which columns of a row.
+//! Columns of a row that the parameters of an `INSERT` become.
 
 use super::StatementText;
 use crate::gate::Token;
@@ -114,7 +114,7 @@ mod tests {
         found.map(|c| (c.table, c.column, c.parameter)).collect()
     }
 
-    fn of(table: &str, columns: &[(&str, usize)]) -> Vec<(String, String, usize)> {
+    fn expected(table: &str, columns: &[(&str, usize)]) -> Vec<(String, String, usize)> {
         let columns = columns.iter();
         columns
             .map(|(column, parameter)| (table.to_owned(), (*column).to_owned(), *parameter))
@@ -124,13 +124,13 @@ mod tests {
     #[test]
     fn parameters_that_stand_alone_are_values_of_columns() {
         let found = inserted("INSERT INTO t (id, k, c) VALUES (?, ? + 1, ?)");
-        assert_eq!(found, of("t", &[("id", 0), ("c", 2)]));
+        assert_eq!(found, expected("t", &[("id", 0), ("c", 2)]));
         let found = inserted("insert ignore into `t` (`a b`, c) values (f(?, 2), ?), (?, ?);");
-        assert_eq!(found, of("t", &[("c", 1), ("a b", 2), ("c", 3)]));
+        assert_eq!(found, expected("t", &[("c", 1), ("a b", 2), ("c", 3)]));
         let found = inserted("INSERT t SET id = ?, k = ? + 1, c = ?");
-        assert_eq!(found, of("t", &[("id", 0), ("c", 2)]));
+        assert_eq!(found, expected("t", &[("id", 0), ("c", 2)]));
         let found = inserted("INSERT INTO t (id) VALUES (?) ON DUPLICATE KEY UPDATE id = ?");
-        assert_eq!(found, of("t", &[("id", 0)]));
+        assert_eq!(found, expected("t", &[("id", 0)]));
     }
 
     #[test]

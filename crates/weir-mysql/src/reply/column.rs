@@ -1,15 +1,15 @@
-//! How the values of a column are written, read from its definition without its names.
+//! Encoding of a column's values, read from its definition without its names.
 
-use crate::packet::{Malformed, length_encoded};
+use crate::packet::{MalformedPacket, length_encoded};
 
 /// The flag of columns without negative values.
 pub(super) const UNSIGNED: u16 = 1 << 5;
 /// Texts at the beginning of a definition: schema, table, name and the like.
 const TEXTS: usize = 6;
-/// Where the type stands in what follows them: after a length, a character set and a width.
+/// Offset of the type in the bytes after them: after a length, a character set and a width.
 const TYPE: usize = 7;
 
-/// How the values of a column are written.
+/// Encoding of a column's values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ColumnForm {
     /// The protocol's number of its type.
@@ -21,8 +21,8 @@ pub(super) struct ColumnForm {
 
 impl ColumnForm {
     /// Reads a column's definition.
-    pub(super) fn read(payload: &[u8]) -> Result<Self, Malformed> {
-        let cut = Malformed("a column definition is cut short");
+    pub(super) fn read(payload: &[u8]) -> Result<Self, MalformedPacket> {
+        let cut = MalformedPacket("a column definition is cut short");
         let mut rest = payload;
         for _ in 0..TEXTS {
             let (length, taken) = length_encoded(rest)?;
@@ -45,7 +45,8 @@ impl ColumnForm {
     }
 }
 
-/// Which columns of a typed row are NULL. The row begins with a zero and a bit for each column, from the third on.
+/// Bits of the columns of a typed row that are NULL. The row begins with a zero and a bit for each column, from the
+/// third on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Nulls<'a>(&'a [u8]);
 
@@ -57,7 +58,7 @@ impl<'a> Nulls<'a> {
         (Self(head.get(1..).unwrap_or_default()), values)
     }
 
-    /// Whether the column at `index` is NULL; nothing in a row that is cut before that.
+    /// Returns true if the column at `index` is NULL; nothing in a row that is cut before that.
     pub(super) fn has(self, index: usize) -> Option<bool> {
         let bit = index + 2;
         Some(self.0.get(bit / 8)? & (1 << (bit % 8)) != 0)

@@ -10,11 +10,11 @@ use mysql_common::value::{BinValue, ValueDeserializer};
 
 use super::ServerError;
 use super::column::{ColumnForm, Nulls};
-use crate::packet::{Malformed, length_encoded};
+use crate::packet::{MalformedPacket, length_encoded};
 
-/// What of a text row is NULL.
+/// Byte for NULL in a text row.
 const NULL: u8 = 0xFB;
-const CUT: Malformed = Malformed("a row is cut short");
+const CUT: MalformedPacket = MalformedPacket("a row is cut short");
 
 /// One result of a statement; a statement may have several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub struct TextRows {
     pub fields: usize,
     /// The values, one after the other.
     pub bytes: Vec<u8>,
-    /// Where each value lies in `bytes`, row by row; `None` is NULL.
+    /// Range of each value in `bytes`, row by row; `None` is NULL.
     pub cells: Vec<Option<Range<usize>>>,
 }
 
 impl TextRows {
     /// Takes a row of text.
-    pub(super) fn text_row(&mut self, payload: &[u8]) -> Result<(), Malformed> {
+    pub(super) fn text_row(&mut self, payload: &[u8]) -> Result<(), MalformedPacket> {
         let mut rest = payload;
         for _ in 0..self.fields {
             if let Some((&NULL, after)) = rest.split_first() {
@@ -61,7 +61,7 @@ impl TextRows {
         &mut self,
         payload: &[u8],
         columns: &[ColumnForm],
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), MalformedPacket> {
         let (nulls, mut rest) = Nulls::split(payload, columns.len());
         for (index, column) in columns.iter().enumerate() {
             if nulls.has(index).ok_or(CUT)? {
@@ -82,7 +82,7 @@ impl TextRows {
         rest: &'a [u8],
         column_type: ColumnType,
         column: ColumnForm,
-    ) -> Result<&'a [u8], Malformed> {
+    ) -> Result<&'a [u8], MalformedPacket> {
         let mut buffer = ParseBuf(rest);
         let form = (column_type, ColumnFlags::from_bits_truncate(column.flags));
         let value: ValueDeserializer<BinValue> = buffer.parse(form).map_err(|_| CUT)?;
@@ -93,7 +93,7 @@ impl TextRows {
     }
 
     /// Takes a value that is written with its length; what comes after it.
-    fn bytes<'a>(&mut self, rest: &'a [u8]) -> Result<&'a [u8], Malformed> {
+    fn bytes<'a>(&mut self, rest: &'a [u8]) -> Result<&'a [u8], MalformedPacket> {
         let (length, taken) = length_encoded(rest)?;
         let length = usize::try_from(length).map_err(|_| CUT)?;
         let (value, rest) = rest[taken..].split_at_checked(length).ok_or(CUT)?;

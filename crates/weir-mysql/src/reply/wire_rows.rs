@@ -1,7 +1,7 @@
 //! Rows of a reply as they came, to be read in place: nothing is allocated for a reply.
 
 use super::column::{ColumnForm, Nulls};
-use crate::packet::{Malformed, length_encoded};
+use crate::packet::{MalformedPacket, length_encoded};
 
 const TYPE_TINY: u8 = 0x01;
 const TYPE_SHORT: u8 = 0x02;
@@ -22,14 +22,14 @@ const NULL: u8 = 0xFB;
 #[derive(Debug, Default)]
 pub struct WireRows {
     bytes: Vec<u8>,
-    /// Where each row ends.
+    /// End of each row.
     ends: Vec<usize>,
     columns: Vec<ColumnForm>,
     is_typed: bool,
 }
 
 impl WireRows {
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
@@ -51,7 +51,7 @@ impl WireRows {
     }
 
     /// Takes the definition of a column.
-    pub(super) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
+    pub(super) fn column(&mut self, payload: &[u8]) -> Result<(), MalformedPacket> {
         self.columns.push(ColumnForm::read(payload)?);
         Ok(())
     }
@@ -69,7 +69,7 @@ impl WireRows {
 pub struct WireRow<'a> {
     rest: &'a [u8],
     columns: &'a [ColumnForm],
-    /// Which columns are NULL, in typed rows.
+    /// Bits of the columns that are NULL, in typed rows.
     nulls: Nulls<'a>,
     position: usize,
     is_typed: bool,
@@ -77,7 +77,7 @@ pub struct WireRow<'a> {
 
 /// A value as it is written.
 #[derive(Debug, Clone, Copy)]
-enum Written<'a> {
+enum WireValue<'a> {
     Null,
     Integer(i64),
     Bytes(&'a [u8]),
@@ -98,53 +98,56 @@ impl<'a> WireRow<'a> {
     /// The next value as a whole number; `None` if it is NULL or no number.
     pub fn integer(&mut self) -> Option<i64> {
         match self.next()? {
-            Written::Integer(number) => Some(number),
-            Written::Bytes(text) => std::str::from_utf8(text).ok()?.parse().ok(),
-            Written::Null => None,
+            WireValue::Integer(number) => Some(number),
+            WireValue::Bytes(text) => std::str::from_utf8(text).ok()?.parse().ok(),
+            WireValue::Null => None,
         }
     }
 
     /// The next value as text, as which also decimals are written; `None` if it is NULL or a number.
     pub fn text(&mut self) -> Option<&'a [u8]> {
         match self.next()? {
-            Written::Bytes(text) => Some(text),
-            Written::Integer(_) | Written::Null => None,
+            WireValue::Bytes(text) => Some(text),
+            WireValue::Integer(_) | WireValue::Null => None,
         }
     }
 
     /// Skips a value; whether it was there and not NULL.
     pub fn skip(&mut self) -> bool {
-        matches!(self.next(), Some(Written::Integer(_) | Written::Bytes(_)))
+        matches!(
+            self.next(),
+            Some(WireValue::Integer(_) | WireValue::Bytes(_))
+        )
     }
 
-    fn next(&mut self) -> Option<Written<'a>> {
+    fn next(&mut self) -> Option<WireValue<'a>> {
         let column = *self.columns.get(self.position)?;
         let index = self.position;
         self.position += 1;
         if !self.is_typed {
             if self.rest.first() == Some(&NULL) {
                 self.rest = &self.rest[1..];
-                return Some(Written::Null);
+                return Some(WireValue::Null);
             }
             return self.bytes();
         }
         if self.nulls.has(index)? {
-            return Some(Written::Null);
+            return Some(WireValue::Null);
         }
         self.typed(column)
     }
 
-    fn typed(&mut self, column: ColumnForm) -> Option<Written<'a>> {
+    fn typed(&mut self, column: ColumnForm) -> Option<WireValue<'a>> {
         let width = match column.code {
             TYPE_TINY => 1,
             TYPE_SHORT | TYPE_YEAR => 2,
             TYPE_LONG | TYPE_INT24 => 4,
             TYPE_LONGLONG => 8,
-            TYPE_FLOAT => return self.taken(4).map(Written::Bytes),
-            TYPE_DOUBLE => return self.taken(8).map(Written::Bytes),
+            TYPE_FLOAT => return self.taken(4).map(WireValue::Bytes),
+            TYPE_DOUBLE => return self.taken(8).map(WireValue::Bytes),
             TYPE_DATE | TYPE_TIME | TYPE_DATETIME | TYPE_TIMESTAMP => {
                 let length = usize::from(self.taken(1)?[0]);
-                return self.taken(length).map(Written::Bytes);
+                return self.taken(length).map(WireValue::Bytes);
             }
             _ => return self.bytes(),
         };
@@ -152,13 +155,13 @@ impl<'a> WireRow<'a> {
         let is_negative = !column.is_unsigned() && digits[width - 1] & 0x80 != 0;
         let mut number = [if is_negative { 0xFF } else { 0 }; 8];
         number[..width].copy_from_slice(digits);
-        Some(Written::Integer(i64::from_le_bytes(number)))
+        Some(WireValue::Integer(i64::from_le_bytes(number)))
     }
 
-    fn bytes(&mut self) -> Option<Written<'a>> {
+    fn bytes(&mut self) -> Option<WireValue<'a>> {
         let (length, taken) = length_encoded(self.rest).ok()?;
         self.taken(taken)?;
-        self.taken(length as usize).map(Written::Bytes)
+        self.taken(length as usize).map(WireValue::Bytes)
     }
 
     fn taken(&mut self, length: usize) -> Option<&'a [u8]> {

@@ -4,8 +4,8 @@
 
 use std::io::{Read, Write};
 
-use super::{PAYLOAD_BYTES_MAX, Session, SessionError, Waiting};
-use crate::packet::Malformed;
+use super::{PAYLOAD_BYTES_MAX, Session, SessionError, SessionPhase};
+use crate::packet::MalformedPacket;
 
 const COM_BINLOG_DUMP: u8 = 0x12;
 /// The server ends the stream at the end of the log instead of waiting for more.
@@ -13,7 +13,7 @@ const NON_BLOCK: u16 = 0x01;
 /// `MariaDB` also sends the text of statements (`BINLOG_SEND_ANNOTATE_ROWS_EVENT`).
 const ANNOTATIONS: u16 = 0x02;
 
-/// Where a reading of the binary log begins, and who reads.
+/// Start of a reading of the binary log, and the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogStart {
     /// The log's file by the server's name.
@@ -29,7 +29,7 @@ pub struct LogStart {
 impl<S: Read + Write> Session<S> {
     /// Asks for the log; [`Session::next_event`] reads it.
     pub(crate) fn dump(&mut self, start: &LogStart) -> Result<(), SessionError> {
-        self.waiting = Waiting::Answer;
+        self.waiting = SessionPhase::Answer;
         let annotations = if start.has_annotations {
             ANNOTATIONS
         } else {
@@ -51,7 +51,7 @@ impl<S: Read + Write> Session<S> {
                 event.extend_from_slice(bytes);
             }
             [0xFE, ..] => return Ok(false),
-            _ => return Err(Malformed("an event of the binary log is none").into()),
+            _ => return Err(MalformedPacket("an event of the binary log is none").into()),
         }
         // An event that is longer than a packet goes on in the next ones.
         while self.buffer.len() == PAYLOAD_BYTES_MAX {

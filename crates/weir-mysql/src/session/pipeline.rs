@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use mysql_common::Row;
 use mysql_common::proto::Text;
 
-use super::{COM_QUERY, COM_STMT_PREPARE, PreparedStatement, Session, SessionError, Waiting};
+use super::{COM_QUERY, COM_STMT_PREPARE, PreparedStatement, Session, SessionError, SessionPhase};
 use crate::packet::{HEADER_BYTES, put_header};
 use crate::reply::ServerError;
 
@@ -53,7 +53,7 @@ impl<S: Read + Write> Session<S> {
         statements: &[impl AsRef<str>],
         answer: &mut dyn FnMut(&mut Self, usize) -> Result<T, SessionError>,
     ) -> Result<Vec<Result<T, ServerError>>, SessionError> {
-        self.waiting = Waiting::Answer;
+        self.waiting = SessionPhase::Answer;
         let mut answers = Vec::with_capacity(statements.len());
         let mut rest = statements;
         while !rest.is_empty() {

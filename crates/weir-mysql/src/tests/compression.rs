@@ -51,7 +51,7 @@ impl Client {
         request
     }
 
-    fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, Malformed> {
+    fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply>, MalformedPacket> {
         self.codec.feed(&mut self.wire, &mut self.parser, bytes)
     }
 }
@@ -169,7 +169,7 @@ fn lies_are_named() {
     ];
     for (bytes, why) in cases {
         let reply = Client::new(Compression::Zlib).feed(bytes);
-        assert_eq!(reply, Err(Malformed(why)), "{bytes:?}");
+        assert_eq!(reply, Err(MalformedPacket(why)), "{bytes:?}");
     }
 }
 
@@ -212,11 +212,11 @@ fn a_zstd_window_beyond_any_packet_is_refused() {
     let window_2_gib = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 21 << 3, 0x01, 0x00, 0x00];
     let reply = Client::new(Compression::Zstd).feed(&claimed(1, 100, &window_2_gib));
     let why = "what a compressed packet holds does not decompress";
-    assert_eq!(reply, Err(Malformed(why)));
+    assert_eq!(reply, Err(MalformedPacket(why)));
 }
 
 fn query(says: &[u8]) -> Result<usize, SessionError> {
-    let mut session = Session::new(Scripted(says));
+    let mut session = Session::new(ScriptedStream(says));
     session.eof_deprecated = true;
     session.compress(Compression::Zlib);
     let mut rows = 0;
@@ -267,7 +267,7 @@ fn a_server_that_does_not_compress_is_refused_and_a_login_is_not_compressed() {
             compression: Some(compression),
             ..LOGIN
         };
-        Session::login(Scripted(&bytes), login).map(drop)
+        Session::login(ScriptedStream(&bytes), login).map(drop)
     };
     for compression in BOTH {
         login(compression, [0xFF, 0xFF]).unwrap();

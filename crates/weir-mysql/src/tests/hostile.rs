@@ -32,7 +32,7 @@ impl Write for Peer<'_> {
     }
 }
 
-/// What a client does when the bytes come.
+/// Action of a client when the bytes come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Act {
     Login,
@@ -52,7 +52,7 @@ fn session(says: &[u8]) -> Session<Peer<'_>> {
     session
 }
 
-/// Whether the bytes are a whole answer to the act; what the client said all the while.
+/// Returns true if the bytes are a whole answer to the act, and all that the client said meanwhile.
 fn take(act: Act, bytes: &[u8]) -> (bool, Vec<u8>) {
     let mut session = session(bytes);
     let is_whole = match act {

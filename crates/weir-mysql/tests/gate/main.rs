@@ -70,7 +70,7 @@ const ENCODINGS: [&str; 3] = ["utf8mb4", "utf8mb4", "latin1"];
 
 type Statement = Vec<String>;
 
-/// How a session begins.
+/// Begin of a session.
 #[derive(Debug, Clone)]
 struct Start(Vec<String>);
 
@@ -94,7 +94,7 @@ struct Tally {
     refused_tried: usize,
     harmless: BTreeMap<String, usize>,
     findings: Vec<String>,
-    /// Where servers crashed, which their own bugs do, how often, and the first statement that did it.
+    /// Crashes of servers by their own bugs: their number, and the first statement that did it.
     crashes: BTreeMap<String, (usize, String)>,
     /// Servers that could not be made as they were.
     beyond_repair: usize,

@@ -108,7 +108,8 @@ impl World {
         SCHEMAS.iter().try_for_each(|schema| self.rebuild(schema))
     }
 
-    /// Why the server has ended by itself, which takes a moment after its connections are lost; `None` while it runs.
+    /// Returns the reason that the server has ended by itself, which takes a moment after its connections are lost;
+    /// `None` while it runs.
     pub(crate) fn end(&mut self) -> Option<String> {
         let limit = Instant::now() + CRASH;
         while Connection::connect(&connector(&self.endpoint), false, Patience::Each(PATIENCE))

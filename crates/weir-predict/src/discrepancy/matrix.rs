@@ -8,7 +8,7 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    pub(super) fn of(rows: usize, value: impl Fn(usize, usize) -> f64) -> Self {
+    pub(super) fn from_fn(rows: usize, value: impl Fn(usize, usize) -> f64) -> Self {
         let values = (0..rows * rows).map(|at| value(at / rows, at % rows));
         Self {
             rows,
@@ -39,7 +39,7 @@ pub(super) fn inverse(matrix: &Matrix) -> Option<Matrix> {
     let rows = matrix.rows;
     let lower = cholesky(matrix)?;
     // The rows of the factor's inverse, each from those above it.
-    let mut inverted = Matrix::of(rows, |_, _| 0.0);
+    let mut inverted = Matrix::from_fn(rows, |_, _| 0.0);
     for row in 0..rows {
         for column in 0..=row {
             let above: f64 = (column..row)
@@ -49,7 +49,7 @@ pub(super) fn inverse(matrix: &Matrix) -> Option<Matrix> {
             inverted.values[row * rows + column] = (unit - above) / lower.at(row, row);
         }
     }
-    Some(Matrix::of(rows, |row, column| {
+    Some(Matrix::from_fn(rows, |row, column| {
         let from = row.max(column);
         (from..rows)
             .map(|at| inverted.at(at, row) * inverted.at(at, column))
@@ -60,7 +60,7 @@ pub(super) fn inverse(matrix: &Matrix) -> Option<Matrix> {
 /// The lower triangle whose product with its transpose is `matrix`.
 fn cholesky(matrix: &Matrix) -> Option<Matrix> {
     let rows = matrix.rows;
-    let mut lower = Matrix::of(rows, |_, _| 0.0);
+    let mut lower = Matrix::from_fn(rows, |_, _| 0.0);
     for row in 0..rows {
         for column in 0..=row {
             let left = matrix.at(row, column) - dot(&lower.row(row)[..column], lower.row(column));
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_matrix_times_its_inverse_is_one() {
         let distance = |row: usize, column: usize| row.abs_diff(column) as f64;
-        let matrix = Matrix::of(30, |row, column| {
+        let matrix = Matrix::from_fn(30, |row, column| {
             (-distance(row, column) / 5.0).exp() + if row == column { 0.1 } else { 0.0 }
         });
         let inverse = inverse(&matrix).unwrap();
@@ -99,6 +99,6 @@ mod tests {
 
     #[test]
     fn what_is_not_positive_has_none() {
-        assert_eq!(inverse(&Matrix::of(2, |_, _| 1.0)), None);
+        assert_eq!(inverse(&Matrix::from_fn(2, |_, _| 1.0)), None);
     }
 }

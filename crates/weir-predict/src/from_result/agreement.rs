@@ -1,32 +1,32 @@
-//! How far off the model is where a result has runs: what it may be off by elsewhere.
+//! Error of the model where a result has runs: an estimate of its error elsewhere.
 
-use crate::{Discrepancy, Observed, Prediction};
+use crate::{Discrepancy, Observation, Prediction};
 use serde::Serialize;
 
-use crate::from_result::measured::Measured;
+use crate::from_result::measured_runs::PointMeasurement;
 
 /// With fewer configurations others are not judged.
 const PLACES_MIN: usize = 3;
 /// Standard deviations of the range in which 95 of 100 places lie that are like the measured ones.
 const DEVIATIONS: f64 = 2.0;
 
-/// What was predicted of a place that a result ran, and what it did there.
-pub(crate) struct Compared {
+/// Prediction and measurement of a place that a result ran.
+pub(crate) struct PointComparison {
     pub(crate) drive: String,
     /// Of the data, that the pool can hold.
     pub(crate) pages: f64,
     pub(crate) predicted: Prediction,
-    pub(crate) measured: Measured,
+    pub(crate) measured: PointMeasurement,
 }
 
-impl Compared {
+impl PointComparison {
     /// Predicted / measured throughput.
     pub(crate) fn ratio(&self) -> f64 {
         self.predicted.transactions_per_s / self.measured.transactions_per_s
     }
 
-    pub(crate) fn observed(&self) -> Observed {
-        Observed {
+    pub(crate) fn observed(&self) -> Observation {
+        Observation {
             drive: self.drive.clone(),
             pages: self.pages,
             connections: self.predicted.connections,
@@ -52,11 +52,11 @@ pub(crate) struct Agreement {
 
 impl Agreement {
     /// Of these places, which `discrepancy` knows; `None` with too few.
-    pub(crate) fn of(places: &[Compared], discrepancy: &Discrepancy) -> Option<Self> {
+    pub(crate) fn estimate(places: &[PointComparison], discrepancy: &Discrepancy) -> Option<Self> {
         let misses_off = places.iter().filter_map(|place| {
             Some((place.predicted.miss_ratio - place.measured.miss_ratio?).abs())
         });
-        let ratios: Vec<f64> = places.iter().map(Compared::ratio).collect();
+        let ratios: Vec<f64> = places.iter().map(PointComparison::ratio).collect();
         if ratios.len() < PLACES_MIN {
             return None;
         }
@@ -124,7 +124,7 @@ mod tests {
 
     /// Places with these predicted and measured transactions per second, and a miss ratio that is off by 0.02.
     fn agreement(per_s: &[(f64, f64)]) -> Option<Agreement> {
-        let place = |&(predicted, measured): &(f64, f64)| Compared {
+        let place = |&(predicted, measured): &(f64, f64)| PointComparison {
             drive: "intel-p4610".to_owned(),
             pages: 8_000.0,
             predicted: Prediction {
@@ -139,14 +139,14 @@ mod tests {
                 list: ListState::Promoting,
                 corrected_by: 1.0,
             },
-            measured: Measured {
+            measured: PointMeasurement {
                 transactions_per_s: measured,
                 miss_ratio: Some(0.32),
             },
         };
         let places: Vec<_> = per_s.iter().map(place).collect();
-        let observed: Vec<_> = places.iter().map(Compared::observed).collect();
-        Agreement::of(&places, &Discrepancy::of(&observed)).map(Agreement::uncorrected)
+        let observed: Vec<_> = places.iter().map(PointComparison::observed).collect();
+        Agreement::estimate(&places, &Discrepancy::fit(&observed)).map(Agreement::uncorrected)
     }
 
     #[test]

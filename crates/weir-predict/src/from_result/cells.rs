@@ -1,4 +1,4 @@
-//! What of a study is asked about: one server and one load, of those that it varies.
+//! Cells of a study that are asked about: one server and one load, of those that it varies.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl ChosenCells {
     /// # Errors
     ///
     /// Levels that no cell has.
-    pub fn of(plan: &Plan, at: &[(String, String)]) -> Result<Self, ForecastError> {
+    pub fn choose(plan: &Plan, at: &[(String, String)]) -> Result<Self, ForecastError> {
         let mut levels: BTreeMap<_, _> = at.iter().cloned().collect();
         let first = weir_judge::cells_at(plan, &levels)?[0];
         let mut assumed = Vec::new();
@@ -58,7 +58,7 @@ impl ChosenCells {
     }
 }
 
-/// What no run has confirmed yet.
+/// Returns a note on parts that no run has confirmed yet.
 fn not_validated(cell: &Cell) -> Option<String> {
     match cell.spec.workload {
         WorkloadSpec::OrderEntry(_) => Some(
@@ -75,7 +75,7 @@ fn not_validated(cell: &Cell) -> Option<String> {
     }
 }
 
-/// What of the load a prediction leaves out: its connections ask again as soon as they are answered.
+/// Returns a note on the load that a prediction leaves out: its connections ask again as soon as they are answered.
 fn left_out_of_the_load(cell: &Cell) -> Option<String> {
     let load = &cell.spec.load;
     if load.replay.is_some() {
@@ -91,7 +91,8 @@ fn left_out_of_the_load(cell: &Cell) -> Option<String> {
     })
 }
 
-/// What is not predicted of drives without doublewrite: only their profiles say which of them keep pages whole.
+/// Returns a note that drives without doublewrite are not predicted: only their profiles say which of them keep pages
+/// whole.
 fn unprotected(cell: &Cell) -> Option<String> {
     let node = cell.spec.primary();
     let variables = ServerVariables::written(node.server.flavor, &node.variables);
@@ -144,7 +145,7 @@ mod tests {
             let file = StudyFile::parse("s.toml", text).unwrap();
             let flavor_of = |_: &Path| unreachable!("the study names no program");
             let plan = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap();
-            let assumed = ChosenCells::of(&plan, &[]).unwrap().assumed;
+            let assumed = ChosenCells::choose(&plan, &[]).unwrap().assumed;
             assert_eq!(
                 assumed.iter().any(|line| line.contains("rate")),
                 told,
@@ -157,7 +158,7 @@ mod tests {
     fn part_at(levels: [(&str, &str); 2]) -> StudyResult {
         let plan = plan();
         let at = levels.map(|(name, level)| (name.to_owned(), level.to_owned()));
-        let chosen = ChosenCells::of(&plan, &at).unwrap();
+        let chosen = ChosenCells::choose(&plan, &at).unwrap();
         let result = StudyResult {
             plan,
             started_at: String::new(),
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_nobody_chose_is_the_first_level_and_told() {
-        let chosen = ChosenCells::of(&plan(), &[]).unwrap();
+        let chosen = ChosenCells::choose(&plan(), &[]).unwrap();
         assert_eq!(chosen.cells, [0]);
         let told = chosen.assumed.join("\n");
         assert!(

@@ -14,7 +14,7 @@ use crate::from_result::pools::{default_pools, pools};
 /// The servers' default.
 const POOL_DEFAULT: Bytes = Bytes(128 << 20);
 
-/// What is known of a plan's data before any run.
+/// Model of a plan's data before any run.
 #[derive(Debug)]
 pub struct DataModel {
     pub(crate) popularity: Popularity,
@@ -34,7 +34,7 @@ impl DataModel {
     /// # Errors
     ///
     /// A workload or setting that no model describes, and a pool that is no size.
-    pub fn of(plan: &Plan, asked: Option<&str>) -> Result<Self, ForecastError> {
+    pub fn from_plan(plan: &Plan, asked: Option<&str>) -> Result<Self, ForecastError> {
         let spec = first_cell(plan)?;
         let primary = spec.primary();
         let popularity = popularity(spec)?;
@@ -46,7 +46,7 @@ impl DataModel {
         let variables = &primary.variables;
         crate::check_variables(variables)?;
         let changes_pages = popularity.changes() > 0.0;
-        let pool_use = PoolUse::of(
+        let pool_use = PoolUse::new(
             primary.server.flavor,
             variables,
             primary.pool,
@@ -84,7 +84,7 @@ impl DataModel {
     }
 }
 
-/// What the first cell of `plan` is set to: those that are asked about differ from it in pool, drive and
+/// Returns the settings of the first cell of `plan`: those that are asked about differ from it in pool, drive and
 /// connections alone.
 pub(crate) fn first_cell(plan: &Plan) -> Result<&RunSpec, ForecastError> {
     let first = plan.cells.first().ok_or(ForecastError::NoCell)?;

@@ -6,7 +6,7 @@ use weir_model::{Bytes, DriveProfile};
 use weir_report::{PredictedDrive, PredictedPoint, connections, table};
 
 use crate::from_result::ForecastError;
-use crate::from_result::calibrated::Calibrated;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::growth::Growth;
 use crate::from_result::latency::simulate_latency;
@@ -37,12 +37,12 @@ struct Point {
     /// Between which the throughput is likely, by how far off the result's own places are.
     transactions_per_s_likely: Option<[f64; 2]>,
     latency_us_p99: Option<f64>,
-    /// What the result's own runs of this place did, on average.
+    /// Average of the result's own runs of this place.
     measured_transactions_per_s: Option<f64>,
     measured_miss_ratio: Option<f64>,
     /// The pool that does the same on the first drive; `None` where none does, and on that drive.
     equivalent_pool_bytes: Option<u64>,
-    /// What this drive may cost more than the first: the price of the memory that makes up for it.
+    /// Premium of this drive over the first: the price of the memory that makes up for it.
     worth: Option<f64>,
     /// Price of the pool and the drive / transactions per second.
     price_per_transaction_per_s: Option<f64>,
@@ -135,12 +135,12 @@ impl DriveForecast {
         }
     }
 
-    /// What becomes of it as the data grow, if that was asked.
+    /// Returns the effect of growing data, if that was asked.
     pub fn growth(&self) -> Option<String> {
         self.growth.as_ref().map(Growth::line)
     }
 
-    /// Which pages earn their memory, if prices were given.
+    /// Returns the pages that earn their memory, if prices were given.
     pub fn break_even(&self) -> Option<String> {
         self.break_even.as_ref().map(BreakEven::line)
     }
@@ -196,7 +196,7 @@ fn amount(amount: Option<f64>) -> String {
 /// One drive, asked about all pools and numbers of connections.
 pub(crate) struct DriveQuery<'a> {
     pub(crate) data: &'a DataModel,
-    pub(crate) calibrated: &'a Calibrated,
+    pub(crate) calibrated: &'a CalibratedModel,
     pub(crate) profile: &'a DriveProfile,
     pub(crate) drive: &'a DriveAbility,
     /// The first drive, unless this is it.
@@ -226,7 +226,7 @@ impl DriveQuery<'_> {
     /// A part without its points.
     fn part(&self, connections: u32) -> Result<DriveForecast, ForecastError> {
         let place = self.calibrated.place(self.drive, connections);
-        let growth = |percent| Growth::of(&place, self.data, percent);
+        let growth = |percent| Growth::predict(&place, self.data, percent);
         Ok(DriveForecast {
             drive: self.drive.name.clone(),
             connections,

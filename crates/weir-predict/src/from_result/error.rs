@@ -1,4 +1,4 @@
-//! What can go wrong when something is forecast.
+//! Errors of a forecast.
 
 use std::io;
 use std::num::ParseFloatError;
@@ -19,7 +19,7 @@ pub enum ForecastError {
          workloads or of a workload file"
     )]
     OwnWorkload {
-        /// Its name.
+        /// Name of the workload.
         workload: String,
     },
     /// Tables that are not as usual.
@@ -27,15 +27,15 @@ pub enum ForecastError {
         "predict: table_options `{options}` (pages of such tables are not modelled); predict a study without them"
     )]
     TableOptions {
-        /// What is appended to `CREATE TABLE`.
+        /// Text that is appended to `CREATE TABLE`.
         options: String,
     },
     /// A workload file that holds together no more.
     #[error("predict: workload `{workload}` ({why}); mend the file")]
     FileWorkload {
-        /// Its name.
+        /// Name of the workload.
         workload: String,
-        /// What is wrong.
+        /// Problem.
         why: String,
     },
     /// A mix of workloads.
@@ -79,7 +79,7 @@ pub enum ForecastError {
         "predict verify: {folder} has predictions of {drive}, which --drive does not name; go on with the same --drive"
     )]
     DriveNotAsked {
-        /// Where the predictions are.
+        /// Folder of the predictions.
         folder: PathBuf,
         /// The drive.
         drive: String,
@@ -101,7 +101,7 @@ pub enum ForecastError {
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// What is wrong.
+        /// Error of the JSON.
         source: serde_json::Error,
     },
     /// Predictions of another result.
@@ -111,7 +111,7 @@ pub enum ForecastError {
     OtherPredictions {
         /// The file.
         path: PathBuf,
-        /// How many.
+        /// Number of predictions.
         predictions: usize,
         /// Cells of the result.
         cells: usize,
@@ -119,11 +119,11 @@ pub enum ForecastError {
     /// The file of predictions cannot be written or read.
     #[error("cannot {doing} {path}")]
     File {
-        /// What was tried.
+        /// Action that was tried.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
     /// The model.

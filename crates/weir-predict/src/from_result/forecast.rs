@@ -3,11 +3,11 @@
 use crate::Calibration;
 use serde::Serialize;
 use weir_model::Scale;
-use weir_report::{Predicted, connections};
+use weir_report::{PredictedThroughput, connections};
 
 use crate::from_result::ForecastError;
 use crate::from_result::agreement::Agreement;
-use crate::from_result::calibrated::Calibrated;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::drive_forecast::{DriveForecast, DriveQuery};
 use crate::from_result::query::Query;
@@ -19,10 +19,10 @@ pub struct Forecast {
     calibration: Calibration,
     /// Cores of the host that is asked about.
     cores: u32,
-    /// What the emulation of the drives that are asked about takes of them for each page that is read or written;
-    /// 0 for real drives.
+    /// Time that the emulation of the drives that are asked about takes for each page that is read or written; 0 for
+    /// real drives.
     emulation_s: f64,
-    /// How near the page cleaner's averages are to what they come to.
+    /// Nearness of the page cleaner's averages to their limits.
     page_cleaner_averaged: f64,
     drive_scale: Scale,
     /// Stored bytes / written bytes on a drive that compresses.
@@ -38,8 +38,8 @@ impl Forecast {
     /// # Errors
     ///
     /// What the model does not describe, as more connections than were measured.
-    pub fn of(
-        calibrated: &Calibrated,
+    pub fn predict(
+        calibrated: &CalibratedModel,
         data: &DataModel,
         query: &Query,
     ) -> Result<Self, ForecastError> {
@@ -59,7 +59,7 @@ impl Forecast {
             };
             parts.extend(asked.parts(&pools)?);
         }
-        let promise = |objective| SloCapacity::of(calibrated, data, objective);
+        let promise = |objective| SloCapacity::find(calibrated, data, objective);
         Ok(Self {
             promise: query.objective.map(promise).transpose()?,
             calibration: calibrated.calibration.clone(),
@@ -78,21 +78,21 @@ impl Forecast {
         &self.parts
     }
 
-    /// What keeps the objective, as a title and a table over pools and drives.
+    /// Returns the load that keeps the objective, as a title and a table over pools and drives.
     pub fn promise(&self) -> Option<(String, String)> {
         let promise = self.promise.as_ref()?;
         Some((promise.title(), promise.table()))
     }
 
     /// The figures of the report: one for each number of connections, a line for each drive.
-    pub fn figures(&self) -> Vec<Predicted> {
-        let mut figures: Vec<Predicted> = Vec::new();
+    pub fn figures(&self) -> Vec<PredictedThroughput> {
+        let mut figures: Vec<PredictedThroughput> = Vec::new();
         for part in &self.parts {
             let title = connections(part.connections);
             let line = part.figure();
             match figures.iter_mut().find(|figure| figure.title == title) {
                 Some(figure) => figure.drives.push(line),
-                None => figures.push(Predicted {
+                None => figures.push(PredictedThroughput {
                     title,
                     drives: vec![line],
                     notes: self.agreement().into_iter().chain(self.assumed()).collect(),
@@ -102,12 +102,12 @@ impl Forecast {
         figures
     }
 
-    /// How far off the model is where it can be seen.
+    /// Returns the error of the model where it can be seen.
     pub fn agreement(&self) -> Option<String> {
         self.agreement.as_ref().map(Agreement::line)
     }
 
-    /// What a reader has to know beside the figures.
+    /// Returns notes for a reader beside the figures.
     pub fn assumed(&self) -> Vec<String> {
         let demands = &self.calibration.demands;
         let mut lines = vec![format!(

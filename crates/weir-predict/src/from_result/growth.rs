@@ -1,4 +1,4 @@
-//! What a year of growing data does to a server whose memory and drive stay as they are.
+//! Forecast of a year of growing data for a server whose memory and drive stay as they are.
 
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    pub(crate) fn of(
+    pub(crate) fn predict(
         place: &OperatingPoint<'_>,
         data: &DataModel,
         percent: f64,

@@ -1,10 +1,10 @@
 //! The simulation of a prediction's transactions: what means cannot say.
 
-use crate::{Prediction, Scenario, Simulated, simulate};
+use crate::{Prediction, Scenario, SimulationResult, simulate};
 use weir_drive::Model;
 use weir_model::DriveProfile;
 
-use crate::from_result::calibrated::{Calibrated, stored_share};
+use crate::from_result::calibrated_model::{CalibratedModel, stored_share};
 
 /// Transactions of a simulation: enough for a 99th percentile; fewer if each reads many pages.
 const TRANSACTIONS: [u64; 2] = [2_000, 20_000];
@@ -15,10 +15,10 @@ const DATA_PAGES: u64 = 8_192;
 
 /// Transactions that read and write what `prediction` says, on a drive of `profile`.
 pub(crate) fn simulate_latency(
-    calibrated: &Calibrated,
+    calibrated: &CalibratedModel,
     profile: &DriveProfile,
     prediction: &Prediction,
-) -> Simulated {
+) -> SimulationResult {
     let demands = &calibrated.system.demands;
     let writes = &calibrated.system.writes;
     let scenario = Scenario {

@@ -1,4 +1,4 @@
-//! What other pools of a live server would miss, from looks at what its pool holds.
+//! Misses of other pools of a live server, from looks at its pool's pages.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use weir_report::table;
 use crate::from_result::ForecastError;
 use crate::from_result::pools::pools_or_shares;
 
-/// What was seen of a server's pool and how it is used.
+/// Observation of a server's pool and its use.
 #[derive(Debug)]
 pub struct PoolUseSeen {
     /// The server's name.
     pub server: String,
-    /// Which pages it held, look by look.
+    /// Pages that it held, look by look.
     pub looks: Looks,
-    /// How many looks there were.
+    /// Number of looks.
     pub count: u32,
-    /// How long they took the server, together.
+    /// Time that they took the server, together.
     pub looking: Duration,
-    /// How long it was looked at.
+    /// Time for which it was looked at.
     pub over: Duration,
     /// Misses in this time.
     pub misses: f64,
@@ -31,12 +31,12 @@ pub struct PoolUseSeen {
     pub data_bytes: f64,
 }
 
-/// What was observed, and what follows from it.
+/// Observation, and the prediction from it.
 #[derive(Debug, Serialize)]
 pub struct LivePool {
     server: String,
     looks: u32,
-    /// How long a look took the server, on average.
+    /// Time that a look took the server, on average.
     look_ms_mean: f64,
     seconds: f64,
     pages_resident: f64,
@@ -57,12 +57,13 @@ struct Row {
 }
 
 impl LivePool {
-    /// What the `asked` pools (`1G..64G` or `1G,2G`; by default shares of the data) would miss.
+    /// Predicts the misses of the `asked` pools (`1G..64G` or `1G,2G`; by default shares of the
+    /// data).
     ///
     /// # Errors
     ///
     /// A pool that is no size, and looks from which nothing follows.
-    pub fn of(seen: &PoolUseSeen, asked: Option<&str>) -> Result<Self, ForecastError> {
+    pub fn predict(seen: &PoolUseSeen, asked: Option<&str>) -> Result<Self, ForecastError> {
         let seconds = seen.over.as_secs_f64();
         let misses_per_s = seen.misses / seconds;
         let looks = &seen.looks;
@@ -94,7 +95,7 @@ impl LivePool {
         })
     }
 
-    /// What was seen, in one line.
+    /// Returns the observation in one line.
     pub fn line(&self) -> String {
         format!(
             "{}: {} looks in {:.0} s, each {:.0} ms; {:.0} pages in the pool, {} different ones seen of {:.0}; {:.0} \

@@ -8,7 +8,7 @@ use weir_report::table;
 use crate::from_result::ForecastError;
 use crate::from_result::data_model::{DataModel, first_cell};
 
-/// What one pool misses.
+/// Misses of one pool.
 #[derive(Debug, Serialize)]
 struct Row {
     pool_bytes: u64,
@@ -18,22 +18,22 @@ struct Row {
     reads_per_transaction: f64,
 }
 
-/// What pools miss.
+/// Misses of pools.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct Misses {
     rows: Vec<Row>,
 }
 
-/// What the pools that are asked about miss of the data of `plan`. Without a run there is no processor time and no
-/// throughput.
+/// Returns the misses of the pools that are asked about, on the data of `plan`. Without a run there is no processor
+/// time and no throughput.
 ///
 /// # Errors
 ///
 /// A plan without cells.
 pub fn misses(plan: &Plan, data: &DataModel) -> Result<Misses, ForecastError> {
     let old_blocks_time_s = old_blocks_time_s(first_cell(plan)?);
-    let row = |pool: &Bytes| Row::of(data, old_blocks_time_s, *pool);
+    let row = |pool: &Bytes| Row::predict(data, old_blocks_time_s, *pool);
     Ok(Misses {
         rows: data.pools.iter().map(row).collect(),
     })
@@ -49,7 +49,7 @@ impl Misses {
 }
 
 impl Row {
-    fn of(data: &DataModel, old_blocks_time_s: f64, pool: Bytes) -> Self {
+    fn predict(data: &DataModel, old_blocks_time_s: f64, pool: Bytes) -> Self {
         let frames = data.frames(pool).max(1.0);
         let model = PoolModel::new(&data.popularity, frames, data.pool_use, old_blocks_time_s);
         let promoting = model.promoting();

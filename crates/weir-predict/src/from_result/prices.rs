@@ -1,4 +1,4 @@
-//! What memory and drives cost, and what follows from it.
+//! Prices of memory and drives, and their consequences.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl PriceList {
     /// # Errors
     ///
     /// A price of something else.
-    pub fn of(
+    pub fn new(
         plan: &Plan,
         given: &[(String, f64)],
         drives: &[&str],
@@ -51,7 +51,7 @@ impl PriceList {
         Ok(list)
     }
 
-    /// What more memory than `pool` costs, up to `larger`: what a drive with the smaller one may cost more.
+    /// Returns the price of more memory than `pool`, up to `larger`: the premium of a drive with the smaller one.
     pub(crate) fn of_memory(&self, pool: u64, larger: u64) -> Option<f64> {
         Some(self.memory_gib? * (larger as f64 - pool as f64) / GIBIBYTE)
     }
@@ -61,7 +61,7 @@ impl PriceList {
         Some(self.drives.get(drive)? + self.memory_gib? * pool as f64 / GIBIBYTE)
     }
 
-    /// Which pages earn their memory on a drive; `None` if its price or that of memory is not known.
+    /// Returns the pages that earn their memory on a drive; `None` if its price or that of memory is not known.
     pub(crate) fn break_even(
         &self,
         place: &OperatingPoint<'_>,

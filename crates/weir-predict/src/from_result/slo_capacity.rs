@@ -6,7 +6,7 @@ use weir_model::{Bytes, Objective};
 use weir_report::{connections, table};
 
 use crate::from_result::ForecastError;
-use crate::from_result::calibrated::Calibrated;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::latency::simulate_latency;
 
@@ -35,8 +35,8 @@ struct Most {
 
 impl SloCapacity {
     /// For all pools and drives that are asked about, up to the largest number of connections that is predicted.
-    pub(crate) fn of(
-        calibrated: &Calibrated,
+    pub(crate) fn find(
+        calibrated: &CalibratedModel,
         data: &DataModel,
         objective: Objective,
     ) -> Result<Self, ForecastError> {

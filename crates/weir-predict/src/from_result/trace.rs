@@ -12,7 +12,7 @@ use crate::from_result::pools::pools_or_shares;
 /// The share of the reads that only fills the pools.
 const WARM_UP: f64 = 1.0 / 3.0;
 
-/// What one pool misses of the recorded reads.
+/// Misses of one pool on the recorded reads.
 #[derive(Debug, Serialize)]
 struct Row {
     pool_bytes: u64,
@@ -21,14 +21,15 @@ struct Row {
     miss_ratio: f64,
 }
 
-/// What pools miss of the recorded reads.
+/// Misses of pools on the recorded reads.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct TraceMisses {
     rows: Vec<Row>,
 }
 
-/// What the `asked` pools (`1G..64G` or `1G,2G`; by default shares of the pages that were read) miss of `reads`.
+/// Returns the misses of the `asked` pools (`1G..64G` or `1G,2G`; by default shares of the pages that were read) on
+/// `reads`.
 ///
 /// # Errors
 ///

@@ -16,10 +16,10 @@ pub use self::blind_file::BLIND_FILE;
 use self::controls::Controls;
 use self::errors::Errors;
 pub use self::errors::Verification;
-use crate::from_result::calibrated::Calibrated;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::error::ForecastError;
-use crate::from_result::measured::is_alike;
+use crate::from_result::measured_runs::is_alike;
 use crate::from_result::pools::whole_mebibytes;
 
 /// A pool in which all pages fit, in pages that are used.
@@ -28,7 +28,7 @@ const ALL_FIT: f64 = 1.2;
 const POINTS_MAX: usize = 5;
 const NAMED_MAX: usize = 100;
 
-/// What is predicted and run.
+/// Options of a verification.
 #[derive(Debug, Clone, Copy)]
 pub struct VerifyOptions<'a> {
     /// Pools, as `1G..64G` or `1G,2G`; by default where all pages fit, the knee, and where a third fits.
@@ -37,7 +37,7 @@ pub struct VerifyOptions<'a> {
     pub drives: &'a [String],
     /// Numbers of connections, of which the largest is run; by default the first cell's.
     pub threads: &'a [u32],
-    /// How often each is run.
+    /// Number of runs of each.
     pub runs: u32,
     /// Seed of the order of the runs and of their load.
     pub seed: u64,
@@ -52,7 +52,7 @@ struct BlindPrediction {
 }
 
 impl BlindPrediction {
-    /// Whether it is that of `cell`.
+    /// Returns true if it is that of `cell`.
     fn is_of(&self, cell: &Cell) -> bool {
         pool_of(cell).is_some_and(|pool| is_alike(pool, Bytes(self.pool_bytes)))
             && cell.spec.drive_name().as_ref() == Some(&self.drive)
@@ -62,16 +62,16 @@ impl BlindPrediction {
 
 /// Predictions that are written down, and the plan that runs them.
 #[derive(Debug)]
-pub struct Verifying<'a> {
+pub struct VerificationPlan<'a> {
     result: &'a StudyResult,
     options: VerifyOptions<'a>,
     data: DataModel,
-    blind: Calibrated,
+    blind: CalibratedModel,
     predictions: Vec<BlindPrediction>,
     plan: Plan,
 }
 
-impl<'a> Verifying<'a> {
+impl<'a> VerificationPlan<'a> {
     /// Predicts from `result`, and writes that down in the folder `out` before anything is run.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<'a> Verifying<'a> {
     ) -> Result<Self, ForecastError> {
         let (data, blind) = models(result, options)?;
         let predictions = predictions(&data, &blind, options)?;
-        let controls = Controls::of(result, &predictions);
+        let controls = Controls::choose(result, &predictions);
         let plan = plan_of(&result.plan, &predictions, &controls, options);
         blind_file::write(out, plan.seed, &predictions)?;
         Ok(Self {
@@ -132,17 +132,17 @@ impl<'a> Verifying<'a> {
         &self.plan
     }
 
-    /// How many predictions there are.
+    /// Returns the number of predictions.
     pub fn predictions(&self) -> usize {
         self.predictions.len()
     }
 
-    /// How far off they were in `ran`, the result of the plan.
+    /// Returns the errors in `ran`, the result of the plan.
     ///
     /// # Errors
     /// If a run of `ran` lies outside of the model.
     pub fn verified_by(self, ran: &StudyResult) -> Result<Verification, ForecastError> {
-        let controls = Controls::of(self.result, &self.predictions);
+        let controls = Controls::choose(self.result, &self.predictions);
         let slower_by = controls.slower_by(ran, self.predictions.len());
         let errors = Errors {
             ran,
@@ -152,9 +152,9 @@ impl<'a> Verifying<'a> {
             known: self.result,
         };
         let points = self.predictions.into_iter().enumerate();
-        let points = points.filter_map(|(cell, blind)| errors.of(cell, blind).transpose());
+        let points = points.filter_map(|(cell, blind)| errors.in_cell(cell, blind).transpose());
         let points = points.collect::<Result<_, _>>()?;
-        Ok(Verification::of(ran.plan.seed, slower_by, points))
+        Ok(Verification::new(ran.plan.seed, slower_by, points))
     }
 }
 
@@ -162,9 +162,9 @@ impl<'a> Verifying<'a> {
 fn models(
     result: &StudyResult,
     options: VerifyOptions<'_>,
-) -> Result<(DataModel, Calibrated), ForecastError> {
-    let data = DataModel::of(&result.plan, options.pools)?;
-    let blind = Calibrated::of(result, &data, options.drives, options.threads)?;
+) -> Result<(DataModel, CalibratedModel), ForecastError> {
+    let data = DataModel::from_plan(&result.plan, options.pools)?;
+    let blind = CalibratedModel::from_result(result, &data, options.drives, options.threads)?;
     Ok((data, blind))
 }
 
@@ -172,7 +172,7 @@ fn models(
 /// as there may be.
 fn predictions(
     data: &DataModel,
-    blind: &Calibrated,
+    blind: &CalibratedModel,
     options: VerifyOptions<'_>,
 ) -> Result<Vec<BlindPrediction>, ForecastError> {
     let connections = blind.threads.iter().copied().max().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Which pages order entry asks for: by the statements of its transactions and the specification's uneven numbers.
+//! Pages that order entry asks for: by the statements of its transactions and the specification's uneven numbers.
 //!
 //! **Not validated by runs.** Orders, their lines and payments come to the ends of their tables or districts, and
 //! deliveries go through them in order: these are always a few pages. That tables grow is left out.
@@ -20,7 +20,7 @@ const STOCK_LEVEL: f64 = 0.04;
 const LINES: f64 = 10.0;
 /// Items that a question for low stocks looks at: the lines of 20 orders.
 const LOOKED_AT: f64 = 20.0 * LINES;
-/// How often a customer is named by the last name, and customers of a name.
+/// Share of customers that are named by the last name, and customers of a name.
 const BY_NAME: f64 = 0.6;
 const NAMESAKES: f64 = 3.0;
 /// Bits of the constant A of customers and of items (clause 2.1.6).
@@ -44,7 +44,7 @@ mod rows_of_leaf {
     pub(super) const WAREHOUSE: f64 = 150.0;
 }
 
-/// How often a transaction reads and changes rows of a table by one path.
+/// Number of reads and changes of a table's rows by one path, per transaction.
 #[derive(Debug, Clone, Copy, Default)]
 struct Use {
     reads: f64,
@@ -58,7 +58,7 @@ pub fn order_entry_popularity(workload: &OrderEntryWorkload, flavor: Flavor) -> 
     by_number(&mut tables, workload);
     small(&mut tables, warehouses);
     orders(&mut tables, warehouses, f64::from(workload.customers));
-    tables.groups.push(UndoLogs::of(flavor).group());
+    tables.groups.push(UndoLogs::for_flavor(flavor).group());
     Popularity::new(tables.groups).with_upper_pages(tables.upper_pages)
 }
 
@@ -224,7 +224,7 @@ fn leaf_groups(shares: &[f64], capacity: f64) -> Vec<LeafGroup> {
     merged(leaves.collect())
 }
 
-/// How probable each number is that the specification's `NURand(A, 1, count)` gives, of `bits` bits in A and C = 0.
+/// Returns the probability of each number of the specification's `NURand(A, 1, count)`, of `bits` bits in A and C = 0.
 ///
 /// It is the bitwise OR of two uniform numbers, of which one has the low bits alone. In each block of numbers that
 /// agree in the others, how many pairs give a number is a convolution by OR: sums over subsets of bits make it a product.

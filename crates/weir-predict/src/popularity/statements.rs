@@ -1,4 +1,4 @@
-//! Which pages the transactions of a workload file ask for: by its statements, tables and distributions of keys.
+//! Pages that the transactions of a workload file ask for: by its statements, tables and distributions of keys.
 //!
 //! **Not validated by runs.** A statement asks for the leaves that its first condition finds: by the primary key, by the
 //! first column of a secondary index, or at the end of the table for new rows. Joins, tables that grow and what optimizers
@@ -33,7 +33,7 @@ pub fn file_popularity(
 ) -> Result<Popularity, PredictError> {
     let mut pages: BTreeMap<String, TablePages> = tables
         .iter()
-        .map(|table| (table.name.to_ascii_lowercase(), TablePages::of(table)))
+        .map(|table| (table.name.to_ascii_lowercase(), TablePages::new(table)))
         .collect();
     let weights: f64 = script
         .transactions
@@ -47,7 +47,8 @@ pub fn file_popularity(
         for step in &kind.steps {
             if let Step::Execute(execution) = step {
                 let statement = &script.statements[execution.statement];
-                let asked = Asked::of(&statement.sql(0), &statement.parameters, &drawn);
+                let asked =
+                    ConditionedStatement::parse(&statement.sql(0), &statement.parameters, &drawn);
                 changes |= asked.ask(&statement.name, share, &mut pages)?;
             }
         }
@@ -60,7 +61,7 @@ pub fn file_popularity(
         upper_pages += upper;
     }
     if changes {
-        groups.push(UndoLogs::of(flavor).group());
+        groups.push(UndoLogs::for_flavor(flavor).group());
     }
     Ok(Popularity::new(groups).with_upper_pages(upper_pages))
 }
@@ -75,7 +76,7 @@ fn draws(step: &Step) -> Vec<(usize, &Generator)> {
     }
 }
 
-/// What a statement does.
+/// Verb of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verb {
     Read,
@@ -86,15 +87,19 @@ enum Verb {
 }
 
 /// A statement with its conditions.
-struct Asked<'a> {
+struct ConditionedStatement<'a> {
     verb: Verb,
     sql: String,
     uses: Vec<MarkUse>,
     generators: Vec<Option<&'a Generator>>,
 }
 
-impl<'a> Asked<'a> {
-    fn of(sql: &str, parameters: &'a [Parameter], drawn: &BTreeMap<usize, &'a Generator>) -> Self {
+impl<'a> ConditionedStatement<'a> {
+    fn parse(
+        sql: &str,
+        parameters: &'a [Parameter],
+        drawn: &BTreeMap<usize, &'a Generator>,
+    ) -> Self {
         let first = weir_mysql::StatementText::read(sql).first_words();
         let verb = match first.first().map_or("", String::as_str) {
             "SELECT" => Verb::Read,
@@ -156,7 +161,7 @@ impl<'a> Asked<'a> {
         Ok(is_change)
     }
 
-    /// Whether new rows get ascending keys: they say none, or one of a sequence.
+    /// Returns true if new rows get ascending keys: they name none, or one of a sequence.
     fn inserts_at_the_end(&self) -> bool {
         !self
             .generators
@@ -270,7 +275,7 @@ mod tests {
     const TABLE: &str = "[tables.t]\nrows = 100000\ncreate = \"CREATE TABLE t (id INT PRIMARY KEY, a INT, b CHAR(150))\"\n\
         columns = { id = \"row\", a = { integer = [1, 50000] }, b = { letters = [150, 150] } }\nindexes = [\"INDEX a (a)\"]\n";
 
-    fn of(statement: &str) -> Result<Popularity, PredictError> {
+    fn popularity_of_statement(statement: &str) -> Result<Popularity, PredictError> {
         popularity(&format!(
             "{TABLE}[[transactions]]\nname = \"x\"\nstatements = [{statement}]"
         ))
@@ -278,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_file_asks_for_the_pages_of_its_statements() {
-        let by_key = of("{ sql = \"SELECT b FROM t WHERE id = ?\", values = [{ key = { table = \"t\", distribution = \"uniform\" } }] }").unwrap();
+        let by_key = popularity_of_statement("{ sql = \"SELECT b FROM t WHERE id = ?\", values = [{ key = { table = \"t\", distribution = \"uniform\" } }] }").unwrap();
         assert!((1.0..1.1).contains(&by_key.references()), "{by_key:?}");
         // 176 bytes of a row: about 86 to a leaf.
         assert!(
@@ -287,7 +292,7 @@ mod tests {
             by_key.pages()
         );
         assert!(by_key.changes().abs() < 1e-9);
-        let hot = of("{ sql = \"SELECT b FROM t WHERE id = ?\", values = [{ key = { table = \"t\", distribution = \"zipfian\", exponent = 1.2 } }] }").unwrap();
+        let hot = popularity_of_statement("{ sql = \"SELECT b FROM t WHERE id = ?\", values = [{ key = { table = \"t\", distribution = \"zipfian\", exponent = 1.2 } }] }").unwrap();
         let most = |found: &Popularity| {
             found
                 .groups()
@@ -296,31 +301,33 @@ mod tests {
                 .fold(0.0, f64::max)
         };
         assert!(most(&hot) > 100.0 * most(&by_key));
-        let scattered = of("{ sql = \"SELECT b FROM t WHERE id = ?\", values = [{ key = { table = \"t\", distribution = \"zipfian\", exponent = 1.2, order = \"scattered\" } }] }").unwrap();
+        let scattered = popularity_of_statement("{ sql = \"SELECT b FROM t WHERE id = ?\", values = [{ key = { table = \"t\", distribution = \"zipfian\", exponent = 1.2, order = \"scattered\" } }] }").unwrap();
         assert!(
             most(&scattered) < most(&hot)
                 && (scattered.references() - hot.references()).abs() < 0.01
         );
         // Two rows of each value, wherever they are.
-        let by_index =
-            of("{ sql = \"SELECT b FROM t WHERE a = ?\", values = [{ integer = [1, 50000] }] }")
-                .unwrap();
+        let by_index = popularity_of_statement(
+            "{ sql = \"SELECT b FROM t WHERE a = ?\", values = [{ integer = [1, 50000] }] }",
+        )
+        .unwrap();
         assert!(
             (3.0..3.5).contains(&by_index.references()),
             "{}",
             by_index.references()
         );
-        let update = of("{ sql = \"UPDATE t SET a = ? WHERE id = ?\", values = [{ integer = [1, 9] }, { key = { table = \"t\", distribution = \"uniform\" } }] }").unwrap();
+        let update = popularity_of_statement("{ sql = \"UPDATE t SET a = ? WHERE id = ?\", values = [{ integer = [1, 9] }, { key = { table = \"t\", distribution = \"uniform\" } }] }").unwrap();
         assert!(update.changes() > 3.0, "{}", update.changes());
-        let insert = of("{ sql = \"INSERT INTO t (a, b) VALUES (?, ?)\", values = [{ integer = [1, 9] }, { letters = [1, 9] }] }").unwrap();
+        let insert = popularity_of_statement("{ sql = \"INSERT INTO t (a, b) VALUES (?, ?)\", values = [{ integer = [1, 9] }, { letters = [1, 9] }] }").unwrap();
         assert!(insert.changes() > 2.0, "{}", insert.changes());
     }
 
     #[test]
     fn a_statement_without_an_index_is_refused() {
-        let refused =
-            of("{ sql = \"SELECT id FROM t WHERE b = ?\", values = [{ letters = [1, 9] }] }")
-                .unwrap_err();
+        let refused = popularity_of_statement(
+            "{ sql = \"SELECT id FROM t WHERE b = ?\", values = [{ letters = [1, 9] }] }",
+        )
+        .unwrap_err();
         assert!(refused.to_string().contains("no index"), "{refused}");
     }
 }

@@ -1,4 +1,4 @@
-//! Which pages a transaction of a built-in workload asks for.
+//! Pages that a transaction of a built-in workload asks for.
 //!
 //! A statement by primary key asks for a leaf of the clustered index and, of `r` rows to a leaf, for `2 / r` others
 //! (see [`BESIDE_LEAF`]); a range of `w` rows for `(w - 1) / r` more. An update of the indexed column and a delete ask for the
@@ -27,15 +27,15 @@ pub struct LeafCapacity {
 /// The tables of a load: all alike, each statement on one of them at random.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TableSet {
-    /// How many tables.
+    /// Number of tables.
     pub tables: u32,
     /// Rows of each.
     pub rows: u64,
-    /// How full their leaves are.
+    /// Fill of their leaves.
     pub leaf: LeafCapacity,
     /// Different lines in the text columns.
     pub lines: u64,
-    /// Where the server keeps what a transaction replaces.
+    /// Place in which the server keeps the rows that a transaction replaces.
     pub undo: UndoLogs,
 }
 
@@ -43,7 +43,7 @@ pub struct TableSet {
 /// and again; that purge frees some and transactions take others in their place is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UndoLogs {
-    /// How many segments.
+    /// Number of segments.
     pub segments: f64,
     /// Pages of its segment that a transaction changes.
     pub pages: f64,
@@ -63,7 +63,7 @@ impl UndoLogs {
     };
 
     /// Those of a server.
-    pub(super) fn of(flavor: Flavor) -> Self {
+    pub(super) fn for_flavor(flavor: Flavor) -> Self {
         match flavor {
             Flavor::Mysql => Self::MYSQL,
             Flavor::Mariadb => Self::MARIADB,
@@ -97,7 +97,7 @@ impl TableSet {
             rows,
             leaf,
             lines: 20_000,
-            undo: UndoLogs::of(flavor),
+            undo: UndoLogs::for_flavor(flavor),
         }
     }
 }
@@ -136,7 +136,7 @@ pub fn popularity_of(
     distribution: Distribution,
     tables: &TableSet,
 ) -> Result<Popularity, PredictError> {
-    let uses = Uses::of(workload, mix, tables)?;
+    let uses = Uses::for_workload(workload, mix, tables)?;
     let rows = tables.rows as f64;
     let leaves = |entries: f64| (rows / entries).ceil().max(1.0) as u64;
     let (clustered, integer) = (
@@ -215,7 +215,7 @@ fn overlaid(parts: &[(Vec<LeafGroup>, Use); 5], tables: f64) -> Vec<PageGroup> {
     all.concat()
 }
 
-/// How often a transaction asks for pages of one index by one path.
+/// Number of accesses of a transaction to pages of one index by one path.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Use {
     references: f64,
@@ -239,7 +239,7 @@ impl Use {
     }
 }
 
-/// How often a transaction asks for pages of each index.
+/// Number of accesses of a transaction to pages of each index.
 #[derive(Debug, Default)]
 struct Uses {
     /// Leaves of the clustered index, by the distribution of keys.
@@ -255,7 +255,11 @@ struct Uses {
 }
 
 impl Uses {
-    fn of(workload: WorkloadName, mix: &Mix, tables: &TableSet) -> Result<Self, PredictError> {
+    fn for_workload(
+        workload: WorkloadName,
+        mix: &Mix,
+        tables: &TableSet,
+    ) -> Result<Self, PredictError> {
         use WorkloadName as W;
         let mut uses = Self::default();
         match workload {

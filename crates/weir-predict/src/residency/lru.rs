@@ -28,7 +28,8 @@ pub fn lru_slope(popularity: &Popularity, pages: f64) -> f64 {
     -leaving(2) / leaving(1)
 }
 
-/// How long an unused page stays in a list that misses so many pages of a transaction.
+/// Returns the time for which an unused page stays in a list that misses so many pages of a
+/// transaction.
 pub(super) fn stay_that_misses(popularity: &Popularity, misses: f64) -> f64 {
     let slowest = popularity.groups().iter().map(|group| group.rate);
     let slowest = slowest.fold(f64::INFINITY, f64::min);

@@ -23,7 +23,7 @@ pub fn midpoint(popularity: &Popularity, pages: f64, settle: f64) -> Residency {
         like_lru * 1e-4 + settle,
         like_lru * 1e3 + settle,
         |old_stay| {
-            let lists = |sunk: f64| Lists::of(popularity, sunk, old_stay, settle);
+            let lists = |sunk: f64| Lists::new(popularity, sunk, old_stay, settle);
             let young = (1.0 - OLD_SHARE) * pages;
             sunk = find_root(like_lru * 1e-6, like_lru * 1e6, |sunk| {
                 lists(sunk).young / young - 1.0
@@ -32,7 +32,7 @@ pub fn midpoint(popularity: &Popularity, pages: f64, settle: f64) -> Residency {
             (lists.old + lists.young) / pages - 1.0
         },
     );
-    let misses = Lists::of(popularity, sunk, old_stay, settle).misses;
+    let misses = Lists::new(popularity, sunk, old_stay, settle).misses;
     Residency::new(popularity, misses, stay_that_misses(popularity, misses))
 }
 
@@ -47,7 +47,7 @@ impl Lists {
     /// `sunk`: how long an unused page takes from the head of the list to the old sublist;
     /// `old_stay`: through the old sublist; `settle`: how long after its first use a page can be
     /// promoted. All in transactions.
-    fn of(popularity: &Popularity, sunk: f64, old_stay: f64, settle: f64) -> Self {
+    fn new(popularity: &Popularity, sunk: f64, old_stay: f64, settle: f64) -> Self {
         let mut lists = Self {
             young: 0.0,
             old: 0.0,

@@ -1,4 +1,4 @@
-//! Where a rising function is zero.
+//! Root of a rising function.
 
 /// Steps of the search; it needs about ten.
 const STEPS_MAX: u32 = 80;

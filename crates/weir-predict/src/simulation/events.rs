@@ -1,4 +1,4 @@
-//! What happens when, and what is random.
+//! Events by time, and random numbers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use weir_model::Nanoseconds;
 
-/// What takes a core.
+/// Worker that takes a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Worker {
     /// A connection.
@@ -61,12 +61,12 @@ impl Random {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Whether one of `these` is drawn from these and `others`.
+    /// Draws; returns true if one of `these` is drawn from these and `others`.
     pub(super) fn chooses(&mut self, these: u32, others: u32) -> bool {
         self.below(u64::from(these) + u64::from(others)) < u64::from(these)
     }
 
-    /// Whether something happens that does in this share of the cases.
+    /// Draws; returns true in this share of the cases.
     pub(super) fn happens(&mut self, share: f64) -> bool {
         self.unit() <= share
     }

@@ -12,9 +12,9 @@ pub(super) struct Log {
     bytes: f64,
     place: u64,
     is_busy: bool,
-    /// Whose redo is being written.
+    /// Clients whose redo is being written.
     written: Vec<u32>,
-    /// Whose redo came since.
+    /// Clients whose redo came since.
     waiting: Vec<u32>,
 }
 
@@ -49,7 +49,7 @@ impl Log {
         drive.submit(&self.op(OpKind::Flush, 0), now)
     }
 
-    /// What was begun is durable: who waited for it.
+    /// Ends the write; returns the clients that waited for it.
     pub(super) fn end(&mut self) -> Vec<u32> {
         self.is_busy = false;
         std::mem::take(&mut self.written)

@@ -7,7 +7,7 @@ use weir_drive::{Model, profiles};
 use weir_model::{DriveProfile, Scale};
 
 use super::*;
-use crate::cleaning::Cleaning;
+use crate::cleaning::CleaningModel;
 use crate::network::Resource;
 use crate::{
     Demands, DriveAbility, Flushing, PageGroup, PoolUse, Popularity, System, WriteSettings, Writes,
@@ -68,11 +68,11 @@ impl Configuration {
         }
     }
 
-    fn simulate(&self) -> Simulated {
+    fn simulate(&self) -> SimulationResult {
         self.simulate_at(Scale::FULL)
     }
 
-    fn simulate_at(&self, scale: Scale) -> Simulated {
+    fn simulate_at(&self, scale: Scale) -> SimulationResult {
         let capacity = self.profile.capacity.0;
         let mut model = Model::with_capacity(&self.profile, scale, capacity);
         simulate(&self.scenario, &mut model)
@@ -112,7 +112,8 @@ impl Configuration {
             cleaned: scenario.cleaned,
             ..system.writes.of_pages(scenario.page_writes)
         };
-        let cleaning = Cleaning::new(system.queues(drive, scenario.reads), scenario.connections);
+        let cleaning =
+            CleaningModel::new(system.queues(drive, scenario.reads), scenario.connections);
         let per_s = cleaning
             .pace(writes, scenario.connections)
             .transactions_per_s;
@@ -130,7 +131,7 @@ fn mean_values_and_simulation_agree() {
         .map(|profile| {
             (
                 profile.name.clone(),
-                DriveAbility::of(profile, 1.0).unwrap(),
+                DriveAbility::from_profile(profile, 1.0).unwrap(),
             )
         })
         .collect();
@@ -162,7 +163,7 @@ fn a_drives_emulation_takes_of_the_cores_and_of_no_latency() {
     let profile = profiles.iter().find(|drive| drive.name == "intel-p4610");
     let mut configuration = Configuration::random(1, &profiles);
     configuration.profile = profile.unwrap().clone();
-    let drive = DriveAbility::of(&configuration.profile, 1.0).unwrap();
+    let drive = DriveAbility::from_profile(&configuration.profile, 1.0).unwrap();
     configuration.scenario = Scenario {
         cores: 2,
         cpu_s: 0.5e-3,
@@ -210,7 +211,7 @@ fn commits_wait_for_the_rest_of_the_flush_that_goes_on() {
         durable_commits: true,
         ..configuration.scenario
     };
-    let drive = DriveAbility::of(&configuration.profile, 1.0).unwrap();
+    let drive = DriveAbility::from_profile(&configuration.profile, 1.0).unwrap();
     for wait_s in [1e-3, 5e-3, 20e-3, 100e-3] {
         configuration.scenario.wait_s = wait_s;
         let simulated = configuration.simulate().transactions_per_s;
@@ -245,7 +246,7 @@ fn transactions_and_the_page_cleaner_take_turns() {
         ..configuration.scenario
     };
     let scale: Scale = "1/25".parse().unwrap();
-    let drive = DriveAbility::of(&configuration.profile, 1.0).unwrap();
+    let drive = DriveAbility::from_profile(&configuration.profile, 1.0).unwrap();
     let drive = drive.at_scale(scale);
     for pages in [0.5, 1.0, 2.0, 4.0] {
         configuration.scenario.page_writes = pages;

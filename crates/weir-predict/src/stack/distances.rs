@@ -14,7 +14,7 @@ const PLACES_PER_PAGE: usize = 4;
 /// bytes for each page of the data set, whatever the length of the string.
 #[derive(Debug)]
 pub struct StackDistances {
-    /// Where each page was used last.
+    /// Time of each page's last use.
     last: Vec<u32>,
     marks: Sums,
     places: usize,

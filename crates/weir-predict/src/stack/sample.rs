@@ -19,7 +19,7 @@ const SEEDS: [u64; 3] = [
     0xAEF1_7502_108E_F2D9,
 ];
 
-/// Which pages belong to a sample.
+/// Pages of a sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     share: f64,
@@ -45,7 +45,7 @@ impl Sample {
         held.max(1) as f64 / f64::from(pages)
     }
 
-    /// Whether `page` belongs to it.
+    /// Returns true if `page` belongs to it.
     pub fn holds(&self, page: u32) -> bool {
         // The finisher of SplitMix64 (Steele, Lea and Flood 2014).
         let mut hash = u64::from(page).wrapping_add(1).wrapping_mul(self.seed);
@@ -65,7 +65,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn of(found: [f64; SEEDS.len()]) -> Self {
+    fn from_seeds(found: [f64; SEEDS.len()]) -> Self {
         let [low, high] = [f64::min, f64::max].map(|end| found.into_iter().fold(found[0], end));
         Self {
             miss_ratio: found.iter().sum::<f64>() / found.len() as f64,
@@ -90,12 +90,13 @@ pub fn sampled_curve(references: &[u32], pages: u32, share: f64, sizes: &[f64]) 
         curve.add_hits(expected - seen as f64);
         curve
     });
-    let at = |size: &f64| Estimate::of([0, 1, 2].map(|index| curves[index].miss_ratio(*size)));
+    let at =
+        |size: &f64| Estimate::from_seeds([0, 1, 2].map(|index| curves[index].miss_ratio(*size)));
     sizes.iter().map(at).collect()
 }
 
-/// What InnoDB's pool misses of `(page, time in milliseconds)`, from samples of `share` of the
-/// pages, after a first quarter that warms it up.
+/// Returns the misses of InnoDB's pool on `(page, time in milliseconds)`, from samples of `share`
+/// of the pages. A first quarter warms it up.
 pub fn sampled_pool(
     references: &[(u32, u32)],
     pages: u32,
@@ -103,7 +104,7 @@ pub fn sampled_pool(
     settings: &PoolSettings,
 ) -> Estimate {
     let warm_up = references.len() / 4;
-    Estimate::of(SEEDS.map(|seed| {
+    Estimate::from_seeds(SEEDS.map(|seed| {
         let sample = Sample::new(share, seed);
         let share = sample.held_share(pages);
         let mut pool = Pool::new(settings.scaled(share), pages);

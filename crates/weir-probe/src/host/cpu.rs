@@ -46,7 +46,7 @@ fn parse(stat: &str, ticks_per_s: f64, readings: &mut Readings) -> Option<()> {
     is_there.then_some(())
 }
 
-/// Where the time went, seconds.
+/// Times of the processors by state, seconds.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     user: f64,

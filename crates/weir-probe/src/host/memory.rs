@@ -13,7 +13,7 @@ const MEMINFO: &str = "/proc/meminfo";
 pub struct Memory {
     /// All of it.
     pub total: Bytes,
-    /// What could be used without swapping.
+    /// Bytes that could be used without swapping.
     pub available: Bytes,
 }
 

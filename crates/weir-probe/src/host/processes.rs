@@ -1,4 +1,4 @@
-//! Who used the processors: the run's processes, the kernel's own threads, and all others by name
+//! Users of the processors: the run's processes, the kernel's own threads, and all others by name
 //! (`proc_pid_stat(5)`).
 //!
 //! Looking at all processes costs some microseconds for each, so that it is done the less often the more
@@ -20,7 +20,7 @@ const PAUSE: u32 = 200;
 const KERNEL_THREADS: u32 = 2;
 /// Names that are kept apart, at most; the others are added up.
 const NAMES_MAX: usize = 100;
-/// What those others are called.
+/// Name of the further others.
 const FURTHER: &str = "(others)";
 
 /// All processes.
@@ -28,7 +28,7 @@ const FURTHER: &str = "(others)";
 pub(super) struct Processes {
     /// Those that are the run's, with their children.
     run: Vec<u32>,
-    seen: HashMap<u32, Seen>,
+    seen: HashMap<u32, ProcessSnapshot>,
     /// Since the first look, ticks.
     run_ticks: u64,
     kernel_ticks: u64,
@@ -38,10 +38,10 @@ pub(super) struct Processes {
 
 /// A process as it was when it was looked at.
 #[derive(Debug, Clone)]
-struct Seen {
+struct ProcessSnapshot {
     parent: u32,
     name: String,
-    /// When it began: another process may get its number.
+    /// Begin of the process: another one may get its number.
     start: u64,
     ticks: u64,
     /// Of children that have ended.
@@ -62,7 +62,7 @@ impl Processes {
     }
 
     /// Adds what all processes have used since they were last looked at.
-    fn look(&mut self, now: HashMap<u32, Seen>) {
+    fn look(&mut self, now: HashMap<u32, ProcessSnapshot>) {
         let is_first = self.seen.is_empty();
         let known = self.known_of_ended(&now);
         for (pid, process) in &now {
@@ -80,9 +80,9 @@ impl Processes {
         self.seen = now;
     }
 
-    /// What ended processes had used when they were last looked at, by the nearest process above that is still
-    /// there: the kernel has added it there, with what was not seen of them.
-    fn known_of_ended(&self, now: &HashMap<u32, Seen>) -> HashMap<u32, u64> {
+    /// Returns the time that ended processes had used at the last look, by the nearest process above that is still
+    /// there. The kernel has added it there, with the rest.
+    fn known_of_ended(&self, now: &HashMap<u32, ProcessSnapshot>) -> HashMap<u32, u64> {
         let is_there = |pid: u32| {
             let before = self.seen.get(&pid).map(|before| before.start);
             now.get(&pid)
@@ -103,7 +103,13 @@ impl Processes {
         known
     }
 
-    fn add(&mut self, pid: u32, process: &Seen, used: u64, all: &HashMap<u32, Seen>) {
+    fn add(
+        &mut self,
+        pid: u32,
+        process: &ProcessSnapshot,
+        used: u64,
+        all: &HashMap<u32, ProcessSnapshot>,
+    ) {
         if used == 0 {
             return;
         }
@@ -123,7 +129,7 @@ impl Processes {
         }
     }
 
-    fn is_of_run(&self, pid: u32, all: &HashMap<u32, Seen>) -> bool {
+    fn is_of_run(&self, pid: u32, all: &HashMap<u32, ProcessSnapshot>) -> bool {
         let parent = |pid: &u32| all.get(pid).map(|process| process.parent);
         // Numbers may have been given anew while they were read: no more steps than there are processes.
         let mut line = std::iter::successors(Some(pid), parent).take(all.len() + 1);
@@ -166,7 +172,7 @@ fn thread_cpu() -> Duration {
 }
 
 /// All processes that are there and may be read.
-fn processes() -> Result<HashMap<u32, Seen>, ProbeError> {
+fn processes() -> Result<HashMap<u32, ProcessSnapshot>, ProbeError> {
     let entries = std::fs::read_dir("/proc").map_err(ProbeError::read("/proc".as_ref()))?;
     let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
     let pids = entries.flatten().filter_map(number);
@@ -179,13 +185,13 @@ fn processes() -> Result<HashMap<u32, Seen>, ProbeError> {
 }
 
 /// Fields 2 (name), 4 (parent), 14 and 15 (user and system time), 16 and 17 (those of children), 22 (start).
-fn parse(stat: &str) -> Option<Seen> {
+fn parse(stat: &str) -> Option<ProcessSnapshot> {
     let (before, after) = stat.rsplit_once(')')?;
     let (_, name) = before.split_once('(')?;
     let fields: Vec<_> = after.split_ascii_whitespace().collect();
     // Field 3 is the first here.
     let number = |wanted: usize| fields.get(wanted - 3)?.parse::<u64>().ok();
-    Some(Seen {
+    Some(ProcessSnapshot {
         parent: u32::try_from(number(4)?).ok()?,
         name: name.to_owned(),
         start: number(22)?,
@@ -198,8 +204,8 @@ fn parse(stat: &str) -> Option<Seen> {
 mod tests {
     use super::*;
 
-    fn process(parent: u32, name: &str, ticks: u64, of_children: u64) -> Seen {
-        Seen {
+    fn process(parent: u32, name: &str, ticks: u64, of_children: u64) -> ProcessSnapshot {
+        ProcessSnapshot {
             parent,
             name: name.to_owned(),
             start: 7,

@@ -1,4 +1,4 @@
-//! Where the data are: the space left there (`statvfs(3)`) and the block device below.
+//! Storage of the data: the space left there (`statvfs(3)`) and the block device below.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! What the status does not tell of the buffer pool: `information_schema.INNODB_BUFFER_POOL_STATS`,
+//! Facts about the buffer pool beside the status: `information_schema.INNODB_BUFFER_POOL_STATS`,
 //! summed over the pool's instances.
 
 use weir_model::metrics;

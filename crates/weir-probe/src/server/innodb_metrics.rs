@@ -1,5 +1,5 @@
-//! What InnoDB counts beside its status: `information_schema.INNODB_METRICS`, of the counters that
-//! are enabled by default in both flavours.
+//! Counters of InnoDB beside its status: `information_schema.INNODB_METRICS`, of those that are
+//! enabled by default in both flavours.
 
 use weir_model::{Metric, metrics};
 use weir_mysql::Connection;

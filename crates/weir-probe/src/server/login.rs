@@ -21,8 +21,8 @@ impl Login {
         }
     }
 
-    /// What `read` reads over the connection. One that failed is dropped: an answer that comes after all
-    /// would be taken for the next one's.
+    /// Runs `read` over the connection. One that failed is dropped: an answer that comes after all would be taken for
+    /// the next one's.
     pub(super) fn read(
         &mut self,
         read: impl FnOnce(&mut Connection) -> Result<(), ProbeError>,

@@ -1,4 +1,4 @@
-//! How long the way to the server and back takes, with nothing to do there.
+//! Time of the way to the server and back, with nothing to do there.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! How far a replica of the measured server is behind.
+//! Lag of a replica of the measured server.
 
 use weir_model::{Endpoint, metrics};
 
@@ -25,7 +25,7 @@ impl ReplicaProbe {
     pub fn new(name: impl Into<String>, endpoint: Endpoint) -> Self {
         Self {
             login: Login::new(endpoint),
-            replication: Replication::of(name),
+            replication: Replication::new(name),
             heartbeat: None,
         }
     }

@@ -1,5 +1,5 @@
-//! How far a replica is behind: `SHOW REPLICA STATUS` (MySQL 8.0.22 and later), `SHOW SLAVE STATUS`
-//! (before), `SHOW ALL SLAVES STATUS` (MariaDB, which has it for every channel).
+//! Lag of a replica: `SHOW REPLICA STATUS` (MySQL 8.0.22 and later), `SHOW SLAVE STATUS` (before),
+//! or `SHOW ALL SLAVES STATUS`. MariaDB has the latter for every channel.
 
 use std::str::FromStr as _;
 
@@ -21,7 +21,7 @@ pub(super) struct Replication {
 
 impl Replication {
     /// Of the replica called `name`.
-    pub(super) fn of(name: impl Into<String>) -> Self {
+    pub(super) fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             ..Self::default()

@@ -209,7 +209,7 @@ impl Status {
     }
 }
 
-/// What one of the server's units is in the metric's: its times are milliseconds.
+/// Returns the factor from the server's unit to the metric's: its times are milliseconds.
 fn factor(metric: Metric) -> f64 {
     if metric.unit == "s" { 1e-3 } else { 1.0 }
 }

@@ -1,4 +1,4 @@
-//! Where the server waits, by class: `performance_schema.events_waits_summary_global_by_event_name`
+//! Waits of the server by class: `performance_schema.events_waits_summary_global_by_event_name`
 //! (MySQL manual, "Wait Event Summary Tables"), of the instruments that are on. Latches
 //! (`synch/...`) are off by default in MySQL; everything is in MariaDB.
 

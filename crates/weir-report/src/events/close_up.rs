@@ -3,7 +3,7 @@
 use serde::Serialize;
 use weir_model::{RunResult, ShortInterval};
 
-use crate::number::Rounded;
+use crate::number::RoundedNumber;
 
 /// Most points of one run.
 const POINTS_MAX: usize = 2_000;
@@ -14,13 +14,13 @@ const POINTS_MAX: usize = 2_000;
 pub(crate) struct CloseUp {
     /// Middle of each tenth of a second, seconds since the measurement began.
     times_s: Vec<f64>,
-    transactions_per_s: Vec<Option<Rounded>>,
-    latency_ms_p99: Vec<Option<Rounded>>,
+    transactions_per_s: Vec<Option<RoundedNumber>>,
+    latency_ms_p99: Vec<Option<RoundedNumber>>,
 }
 
 impl CloseUp {
     /// Of a run; `None` without such a series, or of a repetition other than the first.
-    pub(crate) fn of(run: &RunResult) -> Option<Self> {
+    pub(crate) fn for_run(run: &RunResult) -> Option<Self> {
         if run.record.repetition != 1 || run.short_intervals.is_empty() {
             return None;
         }
@@ -42,13 +42,13 @@ impl CloseUp {
         if last.is_some_and(|last| middle_s - last > 1.5 * length_s) {
             self.push(middle_s - length_s, None, None);
         }
-        let rate = Rounded::fine(one.transactions as f64 / length_s);
+        let rate = RoundedNumber::fine(one.transactions as f64 / length_s);
         let latency = (one.transactions > 0).then_some(one.latency_us_p99 / 1e3);
-        let latency = latency.and_then(|latency_ms| Rounded::new(latency_ms, 4));
+        let latency = latency.and_then(|latency_ms| RoundedNumber::new(latency_ms, 4));
         self.push(middle_s, rate, latency);
     }
 
-    fn push(&mut self, time_s: f64, rate: Option<Rounded>, latency: Option<Rounded>) {
+    fn push(&mut self, time_s: f64, rate: Option<RoundedNumber>, latency: Option<RoundedNumber>) {
         self.times_s.push(time_s);
         self.transactions_per_s.push(rate);
         self.latency_ms_p99.push(latency);
@@ -69,12 +69,12 @@ mod tests {
             ..ShortInterval::default()
         };
         run.short_intervals = vec![short(1.0, 5), short(1.1, 0), short(40.0, 7)];
-        let found = CloseUp::of(&run).unwrap();
+        let found = CloseUp::for_run(&run).unwrap();
         assert_eq!(found.times_s, [0.95, 1.05, 39.85, 39.95]);
         let rates: Vec<_> = found
             .transactions_per_s
             .iter()
-            .map(|rate| rate.map(Rounded::get))
+            .map(|rate| rate.map(RoundedNumber::get))
             .collect();
         assert_eq!(rates, [Some(50.0), Some(0.0), None, Some(70.0)]);
         assert!(found.latency_ms_p99[1].is_none());

@@ -1,4 +1,4 @@
-//! What was seen of an event: locks and who held them, a server's new start, replicas, temporary files.
+//! Details of an event: locks and their holders, a server's new start, replicas, temporary files.
 
 use weir_model::{Blocker, EventRecord, Outage, RunResult};
 use weir_stats::{BackToSpeed, back_to_speed, median};
@@ -156,7 +156,7 @@ fn temporary(events: &[&EventRecord]) -> Option<String> {
     })
 }
 
-/// What a tool of the user's did not remove.
+/// Returns the objects that a tool of the user's did not remove.
 fn left_by_tool(events: &[&EventRecord]) -> Option<String> {
     let left = |event: &&&EventRecord| {
         let left = event.session.get("tool.left");

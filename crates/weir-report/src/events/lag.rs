@@ -1,4 +1,4 @@
-//! How far replicas fell behind from an event on.
+//! Lag of replicas from an event on.
 
 use weir_model::{EventRecord, RunResult, Series, metrics};
 use weir_stats::median;

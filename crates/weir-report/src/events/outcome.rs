@@ -1,4 +1,4 @@
-//! How events ended, in words.
+//! Endings of events, in words.
 
 use weir_model::{EventEnding, EventRecord};
 

@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer, V2Serializer};
 use weir_model::{Bytes, Cell, CostRow, JudgedResult, MemoryEquivalent, PoolElasticity, Ratio};
 
 use super::{DRIVES, spec, strings, study};
-use crate::predicted::{Predicted, PredictedDrive, PredictedPoint};
+use crate::predicted_throughput::{PredictedDrive, PredictedPoint, PredictedThroughput};
 
 /// Pools, and by how much each is quicker than a quarter of the data.
 const POOLS: [(&str, f64); 6] = [
@@ -66,7 +66,7 @@ pub(crate) fn sweep() -> JudgedResult {
 }
 
 /// Predictions for the sweep's own pools, on its drives and a third; the first drive's are held against its runs.
-pub(crate) fn predicted() -> Vec<Predicted> {
+pub(crate) fn predicted() -> Vec<PredictedThroughput> {
     let drives = [
         (DRIVES[0].0, 1.0, true),
         (DRIVES[1].0, 1.5, false),
@@ -91,7 +91,7 @@ pub(crate) fn predicted() -> Vec<Predicted> {
             .map(|pool| point(pool, faster, is_measured))
             .collect(),
     };
-    vec![Predicted {
+    vec![PredictedThroughput {
         title: "32 connections".to_owned(),
         drives: drives.map(drive).into(),
         notes: vec!["steady state, independent keys".to_owned()],

@@ -1,4 +1,4 @@
-//! What a run's server and commands said: of the length that they have, and hostile where a text can be.
+//! Texts of a run's server and commands: as long as real ones, and hostile where a text can be.
 
 use std::collections::BTreeMap;
 

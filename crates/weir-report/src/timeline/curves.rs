@@ -22,7 +22,7 @@ pub(crate) fn by_metric(run: &RunResult) -> ByMetric<'_> {
     named.collect()
 }
 
-/// Where a curve comes from.
+/// Source of a curve.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
     /// The load generator's seconds; `None` where a second has no value.
@@ -31,7 +31,7 @@ pub(crate) enum Source {
     Metric(Metric, f64),
 }
 
-/// What a curve draws.
+/// Curve of a panel.
 #[derive(Debug, Clone)]
 pub(crate) struct Curve {
     pub(crate) source: Source,
@@ -40,7 +40,7 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// Whether it has the same value throughout, or none.
+    /// Returns true if it has the same value throughout, or none.
     pub(crate) fn is_flat(&self, samples: &ByMetric<'_>) -> bool {
         let Source::Metric(metric, _) = self.source else {
             return false;
@@ -54,7 +54,7 @@ impl Curve {
         })
     }
 
-    /// Its values; none if the run has none.
+    /// Returns its values; none if the run has none.
     pub(crate) fn points(&self, run: &RunResult, samples: &ByMetric<'_>) -> Vec<Point> {
         match self.source {
             Source::Seconds(value) => run

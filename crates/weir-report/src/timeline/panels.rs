@@ -15,7 +15,7 @@ use crate::words::instance_name;
 /// A panel: curves of one unit.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    /// What it is about; [`FIRST`] stands open on the page, the others are folds.
+    /// Group of the panel; [`FIRST`] stands open on the page, the others are folds.
     group: &'static str,
     title: &'static str,
     unit: &'static str,
@@ -26,7 +26,7 @@ pub(crate) struct Panel {
 /// The panels that every reader wants.
 pub(crate) const FIRST: &str = "";
 
-/// What the page writes over a panel.
+/// Head of a panel on the page.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PanelHead {

@@ -1,4 +1,4 @@
-//! Which connections hold the lock that a statement waits for.
+//! Connections that hold the lock that a statement waits for.
 
 use weir_model::Blocker;
 use weir_mysql::Connection;
@@ -11,7 +11,8 @@ const STATEMENT_CHARS: usize = 200;
 /// Number, command, seconds in it, statement.
 type Row = (u64, Option<String>, Option<f64>, Option<String>);
 
-/// Who holds the metadata lock that connection `id` waits for. A look that fails sees none.
+/// Returns the holders of the metadata lock that connection `id` waits for. A look that fails sees
+/// none.
 pub(super) fn blockers(watcher: &mut Connection, id: u32, names: &Names) -> Vec<Blocker> {
     let known = watcher.rows::<Row>(by_locks(id)).unwrap_or_default();
     let rows = if known.is_empty() {
@@ -21,7 +22,7 @@ pub(super) fn blockers(watcher: &mut Connection, id: u32, names: &Names) -> Vec<
     };
     let blocker = |(connection, command, seconds, statement): Row| Blocker {
         connection,
-        event: names.of(connection),
+        event: names.name(connection),
         idle_s: seconds.filter(|_| command.as_deref() == Some("Sleep")),
         statement: statement.map(|text| text.chars().take(STATEMENT_CHARS).collect()),
     };
@@ -47,8 +48,8 @@ fn by_locks(id: u32) -> String {
     )
 }
 
-/// Where there is no such list (`MariaDB` without its performance schema): transactions that are open and do not wait
-/// themselves. Transactions that only pass by have ended when a wait has lasted.
+/// Returns the query where there is no such list (`MariaDB` without its performance schema): transactions that are
+/// open and do not wait themselves. Transactions that only pass by have ended when a wait has lasted.
 fn by_transactions(id: u32) -> String {
     format!(
         "SELECT p.ID, p.COMMAND, CAST(p.TIME AS DOUBLE), p.INFO \

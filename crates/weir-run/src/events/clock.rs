@@ -1,4 +1,4 @@
-//! When a measurement begins, and when its load is over: what events wait for.
+//! Clock that events wait for: the begin of the measurement, and the end of its load.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use weir_model::{EventKind, TimelineEvent};
 use weir_mysql::{ClientError, Connection, Connector, Patience, identifier};
 use weir_server::literal;
 
-/// Which event each connection of a run's events is.
+/// Event of each connection of a run's events.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names(Arc<Mutex<BTreeMap<u64, String>>>);
 
@@ -17,7 +17,7 @@ impl Names {
         names.insert(u64::from(connection), event.to_owned());
     }
 
-    pub(super) fn of(&self, connection: u64) -> Option<String> {
+    pub(super) fn name(&self, connection: u64) -> Option<String> {
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         names.get(&connection).cloned()
     }

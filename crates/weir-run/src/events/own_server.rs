@@ -9,7 +9,7 @@ use weir_model::{Bytes, EventDetail, EventEnding, FailoverRecord, PoolAction};
 use weir_mysql::ClientError;
 
 use super::clock::Clock;
-use super::prepared::{Prepared, WayBack, Work, refused};
+use super::prepared_event::{PreparedEvent, WayBack, Work, refused};
 use crate::target::{Ending, OwnServer};
 
 /// Time between two looks at the status of the pool.
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// A status that is as before for so long has not changed: it has times in whole seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
-impl Prepared {
+impl PreparedEvent {
     /// Ends the server, and starts it again.
     pub(super) fn restart(&self, ending: Ending, down: Duration, stop: &AtomicBool) -> Work {
         let Some(own) = &self.own else {

@@ -1,11 +1,11 @@
-//! What a statement did, from looks at the server's process list.
+//! Phases of a statement, from looks at the server's process list.
 
 use weir_model::{Blocker, EventPhase};
 
 /// A look at the process list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Look {
-    /// When, seconds since the measurement began.
+    /// Time of the look, seconds since the measurement began.
     pub(super) at_s: f64,
     /// The statement's state.
     pub(super) state: String,

@@ -8,13 +8,13 @@ use weir_model::{EventDetail, EventEnding, EventStatement};
 use weir_mysql::ClientError;
 
 use super::clock::Clock;
-use super::prepared::{Prepared, Work, refused};
-use super::watch::{Seen, Watch};
+use super::prepared_event::{PreparedEvent, Work, refused};
+use super::watch::{StatementObservation, Watch};
 
 /// `ER_LOCK_WAIT_TIMEOUT`.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
 
-impl Prepared {
+impl PreparedEvent {
     /// Sends the statement, again where it waited too long for a lock.
     pub(super) fn run_statement(
         &mut self,
@@ -55,7 +55,7 @@ impl Prepared {
         text: &str,
         clock: &Clock,
         measured_from: Instant,
-    ) -> (Result<(), ClientError>, Seen) {
+    ) -> (Result<(), ClientError>, StatementObservation) {
         let connections = &mut self.connections;
         let (own, watcher) = (&mut connections.own, &mut connections.watcher);
         let watch = Watch {
@@ -79,7 +79,7 @@ impl Prepared {
 }
 
 /// Adds what was seen of another try.
-fn add(detail: &mut EventDetail, seen: Seen) {
+fn add(detail: &mut EventDetail, seen: StatementObservation) {
     detail.phases.extend(seen.phases);
     let Some(new) = seen.temporary else {
         return;

@@ -11,7 +11,7 @@ use crate::target::OwnServer;
 
 /// Bytes of a block in `st_blocks` (`stat(2)`).
 const BLOCK_BYTES: u64 = 512;
-/// What the kernel adds to the name of a file that has none any more.
+/// Suffix that the kernel adds to the name of a file that has none any more.
 const DELETED: &str = " (deleted)";
 
 /// Looks at the open files of a server of Weir's own.
@@ -22,7 +22,7 @@ pub(super) struct OpenFiles {
 }
 
 impl OpenFiles {
-    pub(super) fn of(server: &OwnServer) -> Self {
+    pub(super) fn new(server: &OwnServer) -> Self {
         Self {
             server: server.clone(),
             seen: TemporaryFiles {
@@ -84,7 +84,7 @@ impl OpenFiles {
     }
 }
 
-/// Where a file lies.
+/// Directory of a file.
 enum Side {
     /// In the server's temporary directory.
     Temporary,

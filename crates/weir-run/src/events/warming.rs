@@ -1,4 +1,4 @@
-//! What keeps a replica warm until it takes over.
+//! Shipments that keep a replica warm until it takes over.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,23 +11,23 @@ use weir_model::{
 use weir_mysql::Gate;
 use weir_server::pool_pages::{Mode, PoolError, PoolServer, Ship, Shipment};
 
-use super::prepared::Prepared;
+use super::prepared_event::PreparedEvent;
 
 /// Longer than any run.
 const READS_LIMIT: Duration = Duration::from_hours(24);
 /// Time between two looks at whether it is over.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What was shipped.
+/// Result of the shipments.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Warmed {
+pub(super) struct ShipmentResult {
     /// Complete shipments.
     pub(super) shipments: u32,
     /// Pages of the last one.
     pub(super) pages: u64,
-    /// When the last one was complete.
+    /// Time at which the last one was complete.
     pub(super) completed: Option<Instant>,
-    /// Why one could not be made.
+    /// Reason that one could not be made.
     pub(super) failure: Option<String>,
 }
 
@@ -37,9 +37,9 @@ pub(super) fn keep_warm(
     spec: &RunSpec,
     (primary, replica): (Endpoint, Endpoint),
     is_over: &AtomicBool,
-) -> Warmed {
+) -> ShipmentResult {
     let flavor = spec.primary().server.flavor;
-    let mut warmed = Warmed::default();
+    let mut warmed = ShipmentResult::default();
     let servers = || -> Result<_, PoolError> {
         let from = PoolServer::private("primary", primary.clone(), flavor)?;
         let to = PoolServer::private("replica", replica.clone(), flavor)?;
@@ -133,12 +133,13 @@ fn wait(next: Instant, is_over: &AtomicBool) -> bool {
     false
 }
 
-impl Prepared {
-    /// What keeps the replica warm until `is_due`, if the event is a failover for which that is wanted.
+impl PreparedEvent {
+    /// Returns the work that keeps the replica warm until `is_due`, if the event is a failover for which that is
+    /// wanted.
     pub(super) fn warming<'a>(
         &self,
         is_due: &'a AtomicBool,
-    ) -> Option<impl FnOnce() -> Warmed + Send + use<'a>> {
+    ) -> Option<impl FnOnce() -> ShipmentResult + Send + use<'a>> {
         let EventKind::Failover { warm } = self.event.kind else {
             return None;
         };
@@ -152,7 +153,7 @@ impl Prepared {
     }
 }
 
-impl Warmed {
+impl ShipmentResult {
     /// Writes it into the record of a failover that happened `began_s` after `measured_from`.
     pub(super) fn tell(self, record: &mut FailoverRecord, measured_from: Instant, began_s: f64) {
         record.shipments = self.shipments;

@@ -16,19 +16,19 @@ use crate::target::OwnServer;
 /// Time between two looks at the process list.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What was seen of a statement.
+/// Observation of a statement.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct StatementObservation {
     pub(super) phases: Vec<EventPhase>,
     pub(super) temporary: Option<TemporaryFiles>,
-    /// Whether it was ended because the load was over.
+    /// True if it was ended because the load was over.
     pub(super) was_ended: bool,
 }
 
-/// What a statement is watched with.
+/// Watch of a statement.
 pub(super) struct Watch<'a> {
     pub(super) watcher: &'a mut Connection,
-    /// Its connection.
+    /// Connection of the statement.
     pub(super) id: u32,
     pub(super) names: &'a Names,
     pub(super) own: Option<&'a OwnServer>,
@@ -38,14 +38,14 @@ pub(super) struct Watch<'a> {
 
 impl Watch<'_> {
     /// Watches until `done` says that the statement is over.
-    pub(super) fn until(mut self, done: &Receiver<()>) -> Seen {
+    pub(super) fn until(mut self, done: &Receiver<()>) -> StatementObservation {
         let mut phases = Phases::new(self.now_s());
-        let mut files = self.own.map(OpenFiles::of);
+        let mut files = self.own.map(OpenFiles::new);
         let mut was_ended = false;
         loop {
             let is_done = done.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout);
             if is_done {
-                return Seen {
+                return StatementObservation {
                     phases: phases.end(self.now_s()),
                     temporary: files.map(OpenFiles::end),
                     was_ended,
@@ -73,7 +73,7 @@ impl Watch<'_> {
         self.measured_from.elapsed().as_secs_f64()
     }
 
-    /// What the connection does now. A look that fails sees nothing.
+    /// Returns the present state of the connection. A look that fails sees nothing.
     fn state(&mut self) -> Option<String> {
         let id = self.id;
         let look = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {id}");

@@ -1,4 +1,4 @@
-//! What this host does for studies of others: nothing that reaches beyond the work folder.
+//! Work of this host for studies of others: nothing that reaches beyond the work folder.
 
 use weir_model::{Cell, option_variable};
 

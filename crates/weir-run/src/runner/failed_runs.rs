@@ -12,7 +12,7 @@ const FAILURES_MIN: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct FailedRuns {
     runs: Vec<PlannedRun>,
-    /// Why, a line each.
+    /// Reasons, a line each.
     reasons: Vec<String>,
     /// The first error itself.
     first: Option<RunError>,
@@ -49,7 +49,7 @@ impl FailedRuns {
         Ok(self.reasons.last().map_or("", String::as_str))
     }
 
-    /// Whether the scripts of all cells have failed, and often enough.
+    /// Returns true if the scripts of all cells have failed, and often enough.
     fn is_hopeless(&self, plan: &Plan) -> bool {
         let has_failed = |cell| self.runs.iter().any(|run| run.cell == cell);
         self.runs.len() >= FAILURES_MIN && (0..plan.cells.len()).all(has_failed)
@@ -60,7 +60,7 @@ impl FailedRuns {
         self.first
     }
 
-    /// Why each has failed.
+    /// Returns the reasons of the failures.
     pub(super) fn into_reasons(self) -> Vec<String> {
         self.reasons
     }

@@ -12,7 +12,7 @@ use weir_study::{Overrides, StudyError, StudyFile, resolve};
 
 use self::null_targets::{Ledger, NullTargets, Trouble};
 use super::*;
-use crate::Allowed;
+use crate::UserPermissions;
 
 const STUDY: &str = r#"
     [study]
@@ -64,7 +64,7 @@ impl Bench {
             work: None,
             weir: PathBuf::new(),
             below_floor: false,
-            allowed: Allowed::default(),
+            allowed: UserPermissions::default(),
             client: ClientConfig::default(),
             provenance: Provenance::default(),
         };

@@ -14,7 +14,7 @@ use crate::RunError;
 
 pub(crate) struct ExternalTarget {
     server: ExternalServer,
-    /// Its host, if an agent there samples it.
+    /// Host of the server, if an agent there samples it.
     host: Option<RemoteHost>,
     changes: ConfigChanges,
     commands: Vec<String>,

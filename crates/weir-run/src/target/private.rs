@@ -2,7 +2,7 @@
 
 mod handle;
 mod heartbeat;
-mod listening;
+mod reachable_server;
 mod replicas;
 
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ use crate::data::PreparedData;
 use crate::{RunError, commands, working_directory};
 pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
-use listening::Listening;
-pub(crate) use listening::{ListenAddress, LoadAccount};
+use reachable_server::ReachableServer;
+pub(crate) use reachable_server::{ListenAddress, LoadAccount};
 use replicas::Replica;
 pub(crate) use replicas::Successor;
 
@@ -44,9 +44,9 @@ pub(crate) struct PrivateTarget {
     drive: Option<DriveProcess>,
     home: WorkDirectory,
     commands: Vec<String>,
-    /// Where other hosts reach it.
-    listening: Option<Listening>,
-    /// Its socket's, where the server is to be found at the same one after an event has started it again.
+    /// Address for other hosts.
+    listening: Option<ReachableServer>,
+    /// Directory of its socket, where the server is to be found at the same one after an event has started it again.
     _socket_dir: Option<WorkDirectory>,
 }
 
@@ -92,7 +92,8 @@ impl PrivateTarget {
         options.socket = socket_dir.as_ref().map(|dir| dir.path().join("mysql.sock"));
         let port = replicas::prepare_primary(context, cell, &mut options)?;
         let tls = home.path().join("tls");
-        let listening = account.map(|account| Listening::prepare(account, &tls, &mut options));
+        let listening =
+            account.map(|account| ReachableServer::prepare(account, &tls, &mut options));
         let listening = listening.transpose()?;
         let binary = context.server_of(cell);
         commands.push(commands::server(binary, &options)?);
@@ -123,8 +124,8 @@ impl PrivateTarget {
         Ok(target)
     }
 
-    /// Where other hosts reach it, if they do.
-    pub(crate) fn listening(&self) -> Option<&Listening> {
+    /// Returns the address for other hosts, if they reach it.
+    pub(crate) fn listening(&self) -> Option<&ReachableServer> {
         self.listening.as_ref()
     }
 
@@ -149,7 +150,7 @@ impl PrivateTarget {
         probes
     }
 
-    /// Why flushes of its servers hold up writes, if they do.
+    /// Returns the reason that flushes of its servers hold up writes, if they do.
     fn flush_obstacle(&self) -> Option<String> {
         let of_replicas = || self.replicas.iter().find_map(Replica::flush_obstacle);
         self.server.flush_obstacle().or_else(of_replicas)
@@ -238,8 +239,8 @@ impl Target for PrivateTarget {
     }
 }
 
-/// How long `MySQL`'s page cleaner goes on after the last change, here those of the server's start: it is awake in
-/// the second after one that had changes (`buf_flush_page_coordinator_thread` in storage/innobase/buf/buf0flu.cc).
+/// Time for which `MySQL`'s page cleaner goes on after the last change, here those of the server's start. It is awake
+/// in the second after one that had changes (`buf_flush_page_coordinator_thread` in storage/innobase/buf/buf0flu.cc).
 const CLEANER_AWAKE: Duration = Duration::from_millis(2_500);
 
 /// Waits until the server does nothing of its own.

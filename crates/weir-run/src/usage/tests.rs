@@ -4,15 +4,15 @@ use weir_model::FileKindStatistics;
 
 use super::*;
 
-fn load() -> Offered {
-    Offered {
+fn load() -> OfferedLoad {
+    OfferedLoad {
         connections: 16.0,
         measured_s: 10.0,
         transactions_per_s: 2000.0,
         statements_per_s: 2000.0,
         commits_per_s: 2000.0,
         latency_s: 0.002,
-        ..Offered::default()
+        ..OfferedLoad::default()
     }
 }
 
@@ -85,14 +85,14 @@ fn commits_wait_for_the_flushes_that_they_cause() {
         "{used:?}"
     );
     // They stand behind other writes: the load engine saw them wait for longer.
-    let seen = Offered {
+    let seen = OfferedLoad {
         committing: Some(12.0),
         ..load()
     };
     let used = utilization(&[], Some(&drive(FileKind::Redo, grouped)), None, &seen);
     assert!((used.connections.flush.unwrap() - 12.0).abs() < 1e-9);
     // Statements that commit by themselves: who is neither at a table nor at a core.
-    let alone = Offered {
+    let alone = OfferedLoad {
         latency_s: 0.008,
         ..load()
     };
@@ -102,7 +102,7 @@ fn commits_wait_for_the_flushes_that_they_cause() {
     let redo = drive(FileKind::Redo, grouped);
     let used = utilization(&told, Some(&redo), None, &alone);
     assert!((used.connections.flush.unwrap() - 10.0).abs() < 1e-9);
-    let reads_only = Offered {
+    let reads_only = OfferedLoad {
         commits_per_s: 0.0,
         ..alone
     };
@@ -200,7 +200,7 @@ fn without_a_drive_the_server_tells_or_nobody_does() {
 
 #[test]
 fn no_place_holds_more_connections_than_there_are() {
-    let slow = Offered {
+    let slow = OfferedLoad {
         rtt_s: 0.1,
         ..load()
     };
@@ -211,7 +211,7 @@ fn no_place_holds_more_connections_than_there_are() {
 
 #[test]
 fn a_load_with_a_rate_keeps_few_connections_busy() {
-    let open = Offered {
+    let open = OfferedLoad {
         has_own_times: true,
         ..load()
     };

@@ -6,7 +6,7 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use crate::lua::core::{Core, current};
+use crate::lua::state_data::{Core, current};
 use crate::lua::wait::{self, in_place};
 
 /// A driver; there is one.
@@ -36,7 +36,7 @@ pub(crate) struct SqlConnection {
     own: *mut OwnConnection,
 }
 
-/// What only this side knows of it.
+/// Fields of a connection that only this side knows.
 struct OwnConnection {
     number: u32,
     state: CString,
@@ -73,7 +73,7 @@ struct OwnResult {
     connection: u32,
     number: u32,
     values: Vec<SqlValue>,
-    /// What the values point into: each with a NUL after its end.
+    /// Texts that the values point into: each with a NUL after its end.
     texts: Vec<Option<Vec<u8>>>,
 }
 
@@ -195,7 +195,7 @@ unsafe extern "C" fn db_query(
     unsafe { result(connection, null_mut(), answer) }
 }
 
-/// What a statement's answer is for C: its result set, or null; errors are noted.
+/// Returns a statement's answer for C: its result set, or null; errors are noted.
 ///
 /// # Safety
 ///
@@ -204,7 +204,7 @@ unsafe extern "C" fn db_query(
 pub(crate) unsafe fn result(
     connection: *mut SqlConnection,
     statement: *mut c_void,
-    answer: Result<Option<(u32, usize, usize)>, in_place::Refused>,
+    answer: Result<Option<(u32, usize, usize)>, in_place::CallRefusal>,
 ) -> *mut SqlResult {
     // SAFETY: as the file asks of its callers.
     unsafe { note(connection, answer.as_ref().err()) };
@@ -349,7 +349,7 @@ pub(crate) unsafe fn bytes(text: *const c_char, length: usize) -> Vec<u8> {
 /// As the file asks of its callers.
 pub(crate) unsafe fn on(
     connection: *mut SqlConnection,
-    act: impl FnOnce(&Core, u32) -> Result<(), in_place::Refused>,
+    act: impl FnOnce(&Core, u32) -> Result<(), in_place::CallRefusal>,
 ) -> c_int {
     let (Some(core), false) = (current(), connection.is_null()) else {
         return 1;
@@ -365,7 +365,7 @@ pub(crate) unsafe fn on(
 /// # Safety
 ///
 /// As the file asks of its callers.
-pub(crate) unsafe fn note(connection: *mut SqlConnection, error: Option<&in_place::Refused>) {
+pub(crate) unsafe fn note(connection: *mut SqlConnection, error: Option<&in_place::CallRefusal>) {
     // SAFETY: the connection is one of `db_connection_create`.
     let (connection, own) = unsafe { (&mut *connection, &mut *(*connection).own) };
     let (error, refusal) = match error {

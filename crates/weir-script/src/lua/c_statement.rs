@@ -6,8 +6,8 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 use std::ptr::{null_mut, read_unaligned};
 
 use crate::lua::c_database::{SqlConnection, SqlResult, bytes, note, number, on, result};
-use crate::lua::core::current;
 use crate::lua::host::{Level, Parameter};
+use crate::lua::state_data::current;
 use crate::lua::statement::ParameterKind;
 use crate::lua::wait::in_place;
 
@@ -18,7 +18,7 @@ struct SqlStatement {
     own: *mut OwnStatement,
 }
 
-/// What only this side knows of it.
+/// Fields of a statement that only this side knows.
 struct OwnStatement {
     number: u32,
     /// Buffers of the caller's, from which values are read at each execution.
@@ -190,7 +190,7 @@ fn kind_of(kind: c_uint) -> Option<ParameterKind> {
     }
 }
 
-/// What a buffer holds.
+/// Reads the value of a buffer.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Where a script is when its process must end: it has crashed by FFI, or loops for ever.
+//! Position of a script when its process must end: it has crashed by FFI, or loops for ever.
 //!
 //! A signal's handler reads the interpreter's stack, which may be in any state. The process ends in any case, so that
 //! the worst that can happen is that it ends without the line.
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use mlua::ffi;
 
-use crate::lua::core::running;
+use crate::lua::state_data::running;
 
 /// Signals of a crash.
 const CRASHES: [(c_int, &str); 5] = [
@@ -26,7 +26,7 @@ const CRASHES: [(c_int, &str); 5] = [
 ];
 /// Asks a thread where it is.
 const WHERE: c_int = libc::SIGUSR2;
-/// How long a thread may take to answer.
+/// Time limit for a thread to answer.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Frames that are looked through for one of Lua.
 const FRAMES_MAX: c_int = 32;

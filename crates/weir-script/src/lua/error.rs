@@ -1,8 +1,8 @@
-//! What can go wrong in a script, in one line.
+//! Errors of a script, in one line.
 
 use thiserror::Error;
 
-/// Why a script did not do what was asked of it.
+/// Reason that a script did not do its work.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScriptError {
     /// A file that cannot be read, or is no Lua, or whose own lines failed; with place and reason.
@@ -13,7 +13,7 @@ pub enum ScriptError {
     Function {
         /// The function's name.
         function: String,
-        /// What was raised, with script and line.
+        /// Raised error, with script and line.
         why: String,
     },
     /// An option's declaration that is not one.

@@ -30,7 +30,7 @@ const BUILT_IN: [&str; 11] = [
 pub struct ScriptFiles {
     /// The script.
     pub text: String,
-    /// What it and its modules load, by the names that they use.
+    /// Modules that it and its modules load, by the names that they use.
     pub modules: BTreeMap<String, String>,
 }
 

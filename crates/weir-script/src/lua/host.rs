@@ -1,4 +1,4 @@
-//! What a state needs of the world: the seam between the interpreter and its runner.
+//! Demands of a state on the world: the seam between the interpreter and its runner.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ pub trait Host {
     /// Adds one to a counter of the run.
     fn count(&mut self, counter: Counter);
 
-    /// Whether another event is to be done; at a rate, waits until one is due.
+    /// Returns true if another event is to be done; at a rate, waits until one is due.
     fn has_more_events(&mut self) -> bool;
 
     /// An event begins: its latency counts from now.
@@ -66,7 +66,7 @@ pub trait Host {
     fn unique(&mut self) -> u32;
 }
 
-/// What a connection is asked for.
+/// Request to a connection.
 #[derive(Debug, Clone, Copy)]
 pub enum Request<'a> {
     /// Run this text.
@@ -101,7 +101,7 @@ pub enum Parameter {
     Text(Vec<u8>),
 }
 
-/// What a server answers.
+/// Reply of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Done, without a result set.
@@ -123,7 +123,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Whether further results follow.
+    /// Returns true if further results follow.
     pub(crate) fn has_more(&self) -> bool {
         match self {
             Self::Done { has_more, .. } | Self::Rows(Rows { has_more, .. }) => *has_more,
@@ -139,7 +139,7 @@ pub struct Rows {
     pub fields: usize,
     /// Texts of all fields, one after the other.
     pub bytes: Vec<u8>,
-    /// Where each field lies in `bytes`, row by row; `None` is NULL.
+    /// Range of each field in `bytes`, row by row; `None` is NULL.
     pub cells: Vec<Option<Range<usize>>>,
     /// Further results follow.
     pub has_more: bool,
@@ -151,7 +151,7 @@ impl Rows {
         self.cells.len().checked_div(self.fields).unwrap_or(0)
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -164,7 +164,7 @@ impl Rows {
     }
 }
 
-/// Why a request has no reply.
+/// Reason that a request has no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// The server, or the client library in its place, refuses.
@@ -182,11 +182,11 @@ pub struct Refusal {
     pub state: String,
     /// In words.
     pub message: String,
-    /// Where no connection was made: `on socket '...'` or `on host '...', port ...`.
+    /// Address to which no connection was made: `on socket '...'` or `on host '...', port ...`.
     pub place: String,
 }
 
-/// What a run counts beside events.
+/// Counter of a run beside events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counter {
     /// A statement that returned rows.
@@ -220,7 +220,7 @@ pub enum RandomKind {
     Zipfian,
 }
 
-/// How serious a line of the log is.
+/// Severity of a line of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Nothing goes on.

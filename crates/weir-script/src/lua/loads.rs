@@ -1,4 +1,4 @@
-//! What a script loads by name: read from its text, since nothing of it may run before the user wants that.
+//! Files that a script loads by name: read from its text, since nothing of it may run before the user wants that.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Load {
     pub(crate) name: String,
-    /// Its line, from 1.
+    /// Line from 1.
     pub(crate) line: u32,
     /// A file, by `dofile` or `loadfile`; else a module.
     pub(crate) is_file: bool,
@@ -26,7 +26,8 @@ impl Load {
     }
 }
 
-/// What `text` loads: arguments of `require`, `dofile` and `loadfile` that are written as strings.
+/// Returns the loads of `text`: arguments of `require`, `dofile` and `loadfile` that are written as
+/// strings.
 pub(crate) fn loads(text: &[u8]) -> Vec<Load> {
     let tokens = Tokens::new(text).collect::<Vec<_>>();
     let mut loads = Vec::new();

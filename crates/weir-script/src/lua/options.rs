@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::lua::ScriptError;
 
-/// What an option holds; the numbers are those of `sysbench.cmdline.ARG_*`.
+/// Type of an option; the numbers are those of `sysbench.cmdline.ARG_*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionKind {
     /// A switch.
@@ -25,7 +25,7 @@ pub enum OptionKind {
 
 impl OptionKind {
     /// The kind of this number.
-    pub fn of(number: i64) -> Option<Self> {
+    pub fn from_number(number: i64) -> Option<Self> {
         [
             Self::Bool,
             Self::Integer,
@@ -60,7 +60,7 @@ pub struct ScriptOption {
     pub description: String,
     /// As a command line would have it.
     pub default: Option<String>,
-    /// What it holds.
+    /// Type of the option.
     pub kind: OptionKind,
 }
 

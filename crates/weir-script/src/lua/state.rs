@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use coroutine::{Events, Moved, Turned};
+pub use coroutine::{CoroutineStep, Events, MovableState};
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Table, Value};
 
-use crate::lua::core::{Core, enter};
 use crate::lua::host::Host;
 use crate::lua::ignored_errors::Errors;
 use crate::lua::options::{OptionKind, OptionValue, ScriptOption, option_list};
+use crate::lua::state_data::{Core, enter};
 use crate::lua::wait::Waits;
 use crate::lua::{
-    ScriptError, c_database, c_histogram, c_statement, c_surface, crash, output, prelude,
+    ScriptError, c_database, c_functions, c_histogram, c_statement, crash, output, prelude,
 };
 
-/// What a state tells its script about itself.
+/// Identity of a state, for its script.
 #[derive(Debug, Clone, Default)]
 pub struct Identity {
     /// Number of the thread, from 0.
@@ -41,15 +41,15 @@ pub struct Identity {
     pub errors: Errors,
     /// As the option `-j` of `LuaJIT`'s own program, before anything of the script: `on`, `off`, a module.
     pub luajit_command: Option<String>,
-    /// Its events are a coroutine of an engine's.
+    /// True if its events are a coroutine of an engine's.
     pub is_coroutine: bool,
-    /// Whether the host gets the lines that wait.
+    /// True if the host gets the lines that wait.
     pub is_profiled: bool,
     /// All modules and files that it may load, by name; `None`: those that are found.
     pub modules: Option<Arc<BTreeMap<String, String>>>,
 }
 
-/// How a command runs.
+/// Way in which a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandKind {
     /// Once, in the global state.
@@ -74,7 +74,7 @@ impl State {
     ///
     /// An interpreter that has no memory.
     pub fn new(identity: &Identity, host: Box<dyn Host>) -> Result<Self, ScriptError> {
-        c_surface::keep();
+        c_functions::keep();
         c_database::keep();
         c_statement::keep();
         c_histogram::keep();
@@ -182,12 +182,12 @@ impl State {
         Ok(())
     }
 
-    /// Whether the script has a global function of this name.
+    /// Returns true if the script has a global function of this name.
     pub fn has_function(&self, name: &str) -> bool {
         self.lua.globals().get::<Function>(name).is_ok()
     }
 
-    /// How the script's own command of this name runs, if there is one.
+    /// Returns the way in which the script's own command of this name runs, if there is one.
     pub fn command(&self, name: &str) -> Option<CommandKind> {
         let cmdline: Table = self.sysbench().ok()?.get("cmdline").ok()?;
         let command: Table = cmdline.get::<Table>("commands").ok()?.get(name).ok()?;
@@ -241,7 +241,7 @@ impl State {
         ran.map(drop).map_err(|why| failed(LOOP, why))
     }
 
-    /// Whether the script has a hook of this name.
+    /// Returns true if the script has a hook of this name.
     pub fn has_hook(&self, name: &str) -> bool {
         self.hook(name).is_ok()
     }
@@ -366,7 +366,7 @@ pub(crate) fn first_words(error: &mlua::Error) -> String {
 
 fn declared(option: &Table) -> Result<ScriptOption, ScriptError> {
     let (name, number): (String, i64) = (option.get(1)?, option.get(3)?);
-    let kind = OptionKind::of(number).ok_or_else(|| {
+    let kind = OptionKind::from_number(number).ok_or_else(|| {
         ScriptError::Option(format!("option {name} has a type that is none: {number}"))
     })?;
     Ok(ScriptOption {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::lua::host::Parameter;
 
-/// What a parameter was declared to hold.
+/// Declared type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParameterKind {
     Integer,
@@ -14,7 +14,7 @@ pub(crate) enum ParameterKind {
 
 /// A statement that a script prepared.
 #[derive(Debug, Clone)]
-pub(crate) struct Prepared {
+pub(crate) struct ScriptStatement {
     /// As the script wrote it.
     pub(crate) text: Rc<[u8]>,
     pub(crate) how: How,
@@ -23,7 +23,7 @@ pub(crate) struct Prepared {
     pub(crate) kinds: Vec<ParameterKind>,
 }
 
-/// How it is executed.
+/// Way in which it is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum How {
     /// By the server's number.
@@ -32,7 +32,7 @@ pub(crate) enum How {
     Text(Rc<[Vec<u8>]>),
 }
 
-impl Prepared {
+impl ScriptStatement {
     /// A statement that the server knows.
     pub(crate) fn of_server(text: &[u8], number: u32, parameters: usize) -> Self {
         Self {

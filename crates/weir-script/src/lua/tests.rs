@@ -11,9 +11,9 @@ use crate::lua::{
     RandomKind, Refusal, Reply, Request, Rows, ScriptError, State, option_list,
 };
 
-/// What a host was asked, and what it is to answer.
+/// Host of a test: its requests, and its answers.
 #[derive(Default)]
-struct Seen {
+struct TestHost {
     requests: Vec<String>,
     answers: VecDeque<Result<Reply, Failure>>,
     log: Vec<String>,
@@ -25,7 +25,7 @@ struct Seen {
 }
 
 #[derive(Clone, Default)]
-struct Fake(Rc<RefCell<Seen>>);
+struct Fake(Rc<RefCell<TestHost>>);
 
 impl Host for Fake {
     fn connect(&mut self) -> Result<u32, Failure> {

@@ -5,53 +5,55 @@
 //! away between them.
 
 mod arguments;
-mod asked;
+mod call_result;
 mod entry;
-mod given;
 pub(crate) mod in_place;
 mod on_connection;
+mod request;
 mod rows;
 
 use self::arguments::Arguments;
-pub use self::asked::Pending;
-pub(crate) use self::asked::names;
-use self::asked::{Answered, Failed, First, OPERATIONS, Operation};
+pub(crate) use self::call_result::CallResult;
 pub(crate) use self::entry::Waits;
-pub(crate) use self::given::Given;
 use self::on_connection::Call;
 pub(crate) use self::on_connection::{begin_bulk, open};
-use crate::lua::core::Core;
+pub use self::request::PendingRequest;
+pub(crate) use self::request::names;
+use self::request::{CallAnswer, CallFailure, First, OPERATIONS, Operation};
 use crate::lua::host::{Failure, Reply};
+use crate::lua::state_data::Core;
 
 /// A call's first half.
-enum Begun {
+enum CallStart {
     /// There is nothing to ask.
-    Done(Given),
+    Done(CallResult),
     /// This is to be asked.
-    Asks(Pending),
+    Asks(PendingRequest),
 }
 
 /// The host's answer, waited for in place.
-fn answer(core: &Core, pending: &Pending) -> Result<Reply, Failure> {
+fn answer(core: &Core, pending: &PendingRequest) -> Result<Reply, Failure> {
     let mut host = core.host.borrow_mut();
     host.request(pending.connection, pending.request())
 }
 
 /// The first half of a call.
-fn begin(core: &Core, arguments: &mut Arguments) -> Begun {
+fn begin(core: &Core, arguments: &mut Arguments) -> CallStart {
     let operation = arguments
         .number()
         .and_then(|number| OPERATIONS.get(number as usize));
     let Some((_, operation)) = operation else {
-        return Begun::Done(Given::Failed(Failed::misuse()));
+        return CallStart::Done(CallResult::Failed(CallFailure::misuse()));
     };
     match operation {
         Operation::MoreEvents => {
             let has_more = core.host.borrow_mut().has_more_events();
-            return Begun::Done(Given::HasMore(has_more));
+            return CallStart::Done(CallResult::HasMore(has_more));
         }
         Operation::Connect => {
-            return Begun::Done(open(core).map_or_else(Given::Failed, Given::Connection));
+            return CallStart::Done(
+                open(core).map_or_else(CallResult::Failed, CallResult::Connection),
+            );
         }
         _ => {}
     }
@@ -64,26 +66,30 @@ fn begin(core: &Core, arguments: &mut Arguments) -> Begun {
         first
     });
     match first {
-        Ok(First::Ask(ask)) => Begun::Asks(Pending {
+        Ok(First::Ask(ask)) => CallStart::Asks(PendingRequest {
             connection: number,
             ask,
         }),
-        Ok(First::Now(answered)) => Begun::Done(Given::Answered(answered)),
-        Err(failed) => Begun::Done(Given::Failed(failed)),
+        Ok(First::Now(answered)) => CallStart::Done(CallResult::Answered(answered)),
+        Err(failed) => CallStart::Done(CallResult::Failed(failed)),
     }
 }
 
 /// The second half of a call.
-pub(crate) fn finish(core: &Core, pending: Pending, reply: Result<Reply, Failure>) -> Given {
+pub(crate) fn finish(
+    core: &Core,
+    pending: PendingRequest,
+    reply: Result<Reply, Failure>,
+) -> CallResult {
     conclude(core, pending, reply).into()
 }
 
-/// What a reply means, and its rows kept.
+/// Handles a reply, and keeps its rows.
 fn conclude(
     core: &Core,
-    pending: Pending,
+    pending: PendingRequest,
     reply: Result<Reply, Failure>,
-) -> Result<Answered, Failed> {
+) -> Result<CallAnswer, CallFailure> {
     Call::on(core, pending.connection, |call| {
         if let Ok(reply) = &reply {
             call.connection.has_more = reply.has_more();

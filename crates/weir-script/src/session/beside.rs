@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use crate::lua::{Pending, Request, Turned};
+use crate::lua::{CoroutineStep, PendingRequest, Request};
 use weir_load::{Step, Turn};
 
 use super::Inner;
-use crate::connect::{Asked, Link, gone};
+use crate::connect::{Link, RequestProgress, gone};
 
 impl Inner {
-    /// Whether the engine is to ask this.
-    pub(super) fn is_driven(&self, pending: &Pending) -> bool {
+    /// Returns true if the engine is to send this request.
+    pub(super) fn is_driven(&self, pending: &PendingRequest) -> bool {
         let is_asked = !matches!(pending.request(), Request::NextResult);
         is_asked && self.ready.part.borrow().driven == Some(pending.connection)
     }
@@ -19,16 +19,16 @@ impl Inner {
     /// the session waits for.
     pub(super) fn ask_beside(
         &mut self,
-        pending: Pending,
+        pending: PendingRequest,
         turn: &mut Turn<'_>,
-    ) -> Result<Turned, Step> {
+    ) -> Result<CoroutineStep, Step> {
         let request = pending.request();
         let kind = self.kinds.of_request(&request);
         let asked = {
             let mut share = self.ready.part.borrow_mut();
             match (share.links.get_mut(&pending.connection), request) {
-                (None, _) => Asked::Answer(Err(gone())),
-                (Some(link), Request::NextResult) => Asked::Answer(link.next_result()),
+                (None, _) => RequestProgress::Answer(Err(gone())),
+                (Some(link), Request::NextResult) => RequestProgress::Answer(link.next_result()),
                 (Some(link), request) => {
                     link.begin(&request);
                     link.go_on()
@@ -48,7 +48,7 @@ impl Inner {
         let asked = {
             let mut share = self.ready.part.borrow_mut();
             let link = share.links.get_mut(&pending.connection);
-            link.map_or_else(|| Asked::Answer(Err(gone())), Link::go_on)
+            link.map_or_else(|| RequestProgress::Answer(Err(gone())), Link::go_on)
         };
         match self.follow(pending, asked, turn) {
             Ok(turned) => self.turned(turned, began, turn),
@@ -58,16 +58,16 @@ impl Inner {
 
     fn follow(
         &mut self,
-        pending: Pending,
-        asked: Asked,
+        pending: PendingRequest,
+        asked: RequestProgress,
         turn: &mut Turn<'_>,
-    ) -> Result<Turned, Step> {
+    ) -> Result<CoroutineStep, Step> {
         let reply = match asked {
-            Asked::Awaits(socket) => {
+            RequestProgress::Awaits(socket) => {
                 self.pending = Some(pending);
                 return Err(Step::Await(socket));
             }
-            Asked::Answer(reply) => reply,
+            RequestProgress::Answer(reply) => reply,
         };
         if let (Some((Some(kind), asked_ns)), Ok(_)) = (self.beside.take(), &reply) {
             turn.completed(kind, asked_ns);

@@ -13,7 +13,7 @@ use super::reading;
 use crate::live;
 use crate::state::AppState;
 
-/// How often the files of running studies are looked at while a page watches.
+/// Interval of looks at the files of running studies while a page watches.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// One message at once, then one whenever something has changed.

@@ -40,7 +40,7 @@ pub(super) struct Two {
     b: String,
 }
 
-/// What a page needs for changes.
+/// Data that a page needs for changes.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Session {
@@ -51,7 +51,7 @@ pub(crate) struct Session {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Results {
-    /// What tells it from others.
+    /// Version that tells it from others.
     version: u64,
     results: Vec<Summary>,
 }
@@ -126,7 +126,7 @@ pub(super) async fn studies(State(state): State<Arc<AppState>>) -> Result<Json<S
     Ok(Json(Studies { studies }))
 }
 
-/// What runs now, for Prometheus.
+/// Returns the running studies, for Prometheus.
 pub(super) async fn metrics(State(state): State<Arc<AppState>>) -> Result<Response, ApiError> {
     let text = reading(&state, |state| {
         let results = state.library.list().1.len();

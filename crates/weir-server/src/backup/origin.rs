@@ -1,4 +1,4 @@
-//! Which server wrote a backup, by what lies in its folder.
+//! Server that wrote a backup, by the files in its folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,11 +9,11 @@ use weir_model::{Flavor, ServerVersion};
 
 use crate::{ServerBinary, ServerError};
 
-/// What backup programs leave: how far they are.
+/// Files that backup programs leave with their progress.
 const CHECKPOINTS: [&str; 2] = ["xtrabackup_checkpoints", "mariadb_backup_checkpoints"];
 /// And of which server it is.
 const INFO: [&str; 2] = ["xtrabackup_info", "mariadb_backup_info"];
-/// What `mariadb-upgrade` and servers leave.
+/// Files that `mariadb-upgrade` and servers leave.
 const UPGRADED: [&str; 2] = ["mariadb_upgrade_info", "mysql_upgrade_info"];
 /// Settings that shape files, in the option file of a backup.
 const SHAPING: [&str; 3] = [
@@ -24,12 +24,12 @@ const SHAPING: [&str; 3] = [
 /// States of a backup that is prepared.
 const PREPARED: [&str; 2] = ["full-prepared", "log-applied"];
 
-/// Which server wrote a backup.
+/// Server that wrote a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupOrigin {
-    /// Its flavour.
+    /// Flavor of the server.
     pub flavor: Flavor,
-    /// Its version, if the folder tells it.
+    /// Version, if the folder has it.
     pub version: Option<ServerVersion>,
     /// Settings that shape its files.
     pub variables: BTreeMap<String, String>,
@@ -37,7 +37,7 @@ pub struct BackupOrigin {
 
 impl BackupOrigin {
     /// Reads a folder.
-    pub(super) fn of(directory: &Path) -> Result<Self, ServerError> {
+    pub(super) fn read(directory: &Path) -> Result<Self, ServerError> {
         let refused = |why: &str, remedy: &'static str| ServerError::Backup {
             path: directory.to_owned(),
             why: why.to_owned(),
@@ -77,7 +77,7 @@ impl BackupOrigin {
         })
     }
 
-    /// Whether a server may run on a copy: one of another series would rewrite the system tables, or refuse them.
+    /// Checks that a server may run on a copy: one of another series would rewrite the system tables, or refuse them.
     pub(super) fn check(&self, directory: &Path, binary: &ServerBinary) -> Result<(), ServerError> {
         let series = |version: ServerVersion| (version.major, version.minor);
         let differs = self
@@ -167,7 +167,7 @@ mod tests {
     fn versions_are_read_wherever_they_stand() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
-        assert!(BackupOrigin::of(directory.path()).is_err());
+        assert!(BackupOrigin::read(directory.path()).is_err());
         fs::write(at("ibdata1"), b"").unwrap();
         fs::create_dir(at("mysql")).unwrap();
         fs::write(at("mysql/global_priv.MAI"), b"").unwrap();
@@ -177,7 +177,7 @@ mod tests {
             "[mysqld]\ninnodb_page_size=8192\nother=1\n",
         )
         .unwrap();
-        let origin = BackupOrigin::of(directory.path()).unwrap();
+        let origin = BackupOrigin::read(directory.path()).unwrap();
         assert_eq!(origin.flavor, Flavor::Mariadb);
         assert_eq!(origin.version.unwrap().to_string(), "10.11.19");
         assert_eq!(origin.variables["innodb_page_size"], "8192");
@@ -186,7 +186,7 @@ mod tests {
             [&[0; 8][..], &90_704_u32.to_be_bytes()].concat(),
         )
         .unwrap();
-        let origin = BackupOrigin::of(directory.path()).unwrap();
+        let origin = BackupOrigin::read(directory.path()).unwrap();
         assert_eq!(
             (origin.flavor, origin.version.unwrap().to_string()),
             (Flavor::Mysql, "9.7.4".to_owned())
@@ -196,7 +196,9 @@ mod tests {
             "backup_type = full-backuped\n",
         )
         .unwrap();
-        let refused = BackupOrigin::of(directory.path()).unwrap_err().to_string();
+        let refused = BackupOrigin::read(directory.path())
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("--prepare"), "{refused}");
     }
 }

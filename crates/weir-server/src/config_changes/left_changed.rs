@@ -20,9 +20,9 @@ pub struct LeftChanged {
     pub server: String,
     /// The variable, by the server's own name.
     pub variable: String,
-    /// When it was changed: ISO 8601.
+    /// Time of the change: ISO 8601.
     pub changed_at: String,
-    /// What puts it back.
+    /// Statement that restores the value.
     pub statement: String,
 }
 

@@ -30,25 +30,25 @@ use crate::ddl::{
 pub use obstacle::{Obstacle, Severity};
 pub use space::Space;
 
-/// How advice is made.
+/// Options of advice.
 #[derive(Debug, Clone)]
 pub struct AdviceOptions {
     /// The server to try on; `None`: one of this machine like the user's.
     pub server: Option<PathBuf>,
-    /// Where its data lie while it runs.
+    /// Directory of its data while it runs.
     pub work: PathBuf,
-    /// How long the rate of writes is watched.
+    /// Time for which the rate of writes is watched.
     pub observe: Duration,
-    /// Whether to go on.
+    /// Signal to stop.
     pub stop: Stop,
 }
 
-/// What is known of a statement before it runs.
+/// Prediction of a statement's effects before it runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Advice {
     /// The table, `SCHEMA.TABLE`.
     pub table: String,
-    /// Its rows, as the server estimates them.
+    /// Rows of the table, as the server estimates them.
     pub rows: u64,
     /// Bytes of its rows, as the server estimates them.
     pub data_bytes: u64,
@@ -61,9 +61,9 @@ pub struct Advice {
     /// The tries.
     #[serde(flatten)]
     pub trial: Trial,
-    /// What it needs beside the table.
+    /// Space that the statement needs beside the table.
     pub space: Space,
-    /// What stands in its way, the worst first.
+    /// Obstacles, the worst first.
     pub obstacles: Vec<Obstacle>,
 }
 
@@ -129,7 +129,7 @@ impl Advisor {
             obstacles.push(found.obstacle);
         }
         self.options.stop.check()?;
-        let space = Space::of(&copy, &trial, &self.user);
+        let space = Space::new(&copy, &trial, &self.user);
         obstacles.extend(self.obstacles(&mut connection, &alter, &copy, &trial, &space)?);
         obstacles.sort_by_key(|obstacle| obstacle.severity);
         Ok(Advice {

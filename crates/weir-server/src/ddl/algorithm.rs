@@ -21,14 +21,14 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Those of a server, the fastest first.
-    pub const fn of(flavor: Flavor) -> &'static [Self] {
+    pub const fn for_flavor(flavor: Flavor) -> &'static [Self] {
         match flavor {
             Flavor::Mysql => &[Self::Instant, Self::InPlace, Self::Copy],
             Flavor::Mariadb => &[Self::Instant, Self::NoCopy, Self::InPlace, Self::Copy],
         }
     }
 
-    /// Its word in SQL.
+    /// Returns the word in SQL.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Instant => "INSTANT",
@@ -55,7 +55,7 @@ impl Lock {
     /// All, the weakest first.
     pub const ALL: [Self; 3] = [Self::None, Self::Shared, Self::Exclusive];
 
-    /// Its word in SQL.
+    /// Returns the word in SQL.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -65,7 +65,7 @@ impl Lock {
     }
 }
 
-/// What the storage engine does beside changing the definition.
+/// Work of the storage engine beside changing the definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Work {

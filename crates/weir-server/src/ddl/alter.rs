@@ -11,7 +11,7 @@ pub struct AlterStatement {
     pub schema: String,
     /// The table.
     pub table: String,
-    /// What it does to it: items between commas.
+    /// Changes to the table: items between commas.
     items: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl AlterStatement {
         })
     }
 
-    /// What it does, without algorithm and lock.
+    /// Returns the changes, without algorithm and lock.
     pub fn changes(&self) -> String {
         self.items.join(", ")
     }

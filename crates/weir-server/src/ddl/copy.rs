@@ -40,19 +40,19 @@ const CHUNK_TIME: Duration = Duration::from_millis(500);
 pub struct TableCopier {
     /// The server.
     pub endpoint: Endpoint,
-    /// What may be sent to it.
+    /// Statements that may be sent to it.
     pub gate: Gate,
     /// The change.
     pub alter: AlterStatement,
-    /// How.
+    /// Way of copying.
     pub way: CopyWay,
     /// Variables of the copier's sessions.
     pub session: BTreeMap<String, String>,
 }
 
-/// What was copied.
+/// Summary of a copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopySummary {
     /// Rows of all chunks.
     pub rows: u64,
     /// Chunks.
@@ -68,8 +68,8 @@ impl TableCopier {
     ///
     /// A table that cannot be copied so, a server that refuses, or a copy that was given up. The table is as it was, and
     /// nothing else is left, unless the server is gone.
-    pub fn run(&self, is_over: &dyn Fn() -> bool) -> Result<Copied, DdlError> {
-        let names = Names::of(&self.alter.schema, &self.alter.table)?;
+    pub fn run(&self, is_over: &dyn Fn() -> bool) -> Result<CopySummary, DdlError> {
+        let names = Names::for_table(&self.alter.schema, &self.alter.table)?;
         // What a copier before this one may have left.
         names.remove(&mut self.connect()?)?;
         let copied = self.copy(&names, is_over);
@@ -82,7 +82,7 @@ impl TableCopier {
         copied
     }
 
-    fn copy(&self, names: &Names, is_over: &dyn Fn() -> bool) -> Result<Copied, DdlError> {
+    fn copy(&self, names: &Names, is_over: &dyn Fn() -> bool) -> Result<CopySummary, DdlError> {
         let mut connection = self.connect()?;
         layout::check_table(&mut connection, &self.alter, self.way)?;
         // Changes from here on are in the log.
@@ -94,7 +94,7 @@ impl TableCopier {
         if self.way == CopyWay::Triggers {
             triggers::create(&mut connection, names, &layout)?;
         }
-        let mut copied = Copied::default();
+        let mut copied = CopySummary::default();
         let mut chunks = Chunks::new(&mut connection, names, &layout, CHUNK_TIME)?;
         loop {
             check(is_over)?;

@@ -1,11 +1,11 @@
-//! Why there is no advice, in one line with a remedy.
+//! Reason that there is no advice, in one line with a remedy.
 
 use crate::ServerError;
 use thiserror::Error;
 use weir_mysql::ClientError;
 use weir_process::ProcessError;
 
-/// What went wrong.
+/// Errors of the advice.
 #[derive(Debug, Error)]
 pub enum DdlError {
     /// A statement that cannot be tried.
@@ -14,15 +14,15 @@ pub enum DdlError {
              \"ALTER TABLE shop.orders ADD INDEX k (status)\""
     )]
     Statement {
-        /// Its beginning.
+        /// Beginning of the statement.
         statement: String,
-        /// What is wrong with it.
+        /// Problem of the statement.
         why: String,
     },
     /// The server refuses the statement, whatever the algorithm.
     #[error("the server refuses `{statement}` ({why}); correct the statement")]
     Refused {
-        /// Its beginning.
+        /// Beginning of the statement.
         statement: String,
         /// The server's words.
         why: String,
@@ -30,11 +30,11 @@ pub enum DdlError {
     /// A table that cannot be tried.
     #[error("the table {table} cannot be tried ({why}); {remedy}")]
     Table {
-        /// Its name.
+        /// Name of the table.
         table: String,
-        /// Why.
+        /// Reason.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// No server like the user's.
@@ -53,7 +53,7 @@ pub enum DdlError {
         table: String,
         /// The server's words.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// A table of facts that cannot be read.
@@ -62,11 +62,11 @@ pub enum DdlError {
     /// A tool of the user's.
     #[error("the tool `{line}` failed ({why}); {remedy}")]
     Tool {
-        /// Its command line.
+        /// Command line of the tool.
         line: String,
-        /// Why.
+        /// Reason.
         why: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// A file.
@@ -89,8 +89,8 @@ pub enum DdlError {
     Process(#[from] ProcessError),
 }
 
-impl From<crate::Stopped> for DdlError {
-    fn from(_: crate::Stopped) -> Self {
+impl From<crate::StopRequested> for DdlError {
+    fn from(_: crate::StopRequested) -> Self {
         Self::Stopped
     }
 }

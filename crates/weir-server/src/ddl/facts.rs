@@ -33,34 +33,34 @@ pub struct Facts {
 pub struct Operation {
     /// In words.
     pub name: String,
-    /// What follows `ALTER TABLE t`.
+    /// Text after `ALTER TABLE t`.
     pub alter: String,
     /// Statements that make the table, if the usual one does not do.
     #[serde(default)]
     pub create: Vec<String>,
-    /// What MySQL does, by version; empty: it has no such statement.
+    /// Behavior of MySQL, by version; empty: it has no such statement.
     #[serde(default)]
-    mysql: Vec<Expected>,
-    /// What `MariaDB` does.
+    mysql: Vec<DocumentedBehavior>,
+    /// Behavior of `MariaDB`, by version.
     #[serde(default)]
-    mariadb: Vec<Expected>,
+    mariadb: Vec<DocumentedBehavior>,
 }
 
-/// What a server does, from a version on.
+/// Behavior of a server, from a version on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expected {
+pub struct DocumentedBehavior {
     /// The first version of which that is true; `None`: all that Weir knows.
     from: Option<String>,
     /// The fastest algorithm; `None`: the statement takes none.
     pub algorithm: Option<Algorithm>,
     /// The weakest lock.
     pub lock: Option<Lock>,
-    /// What InnoDB does.
+    /// Work of InnoDB.
     pub work: Work,
 }
 
-impl std::fmt::Display for Expected {
+impl std::fmt::Display for DocumentedBehavior {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(&said(self.algorithm, self.lock, self.work))
     }
@@ -68,14 +68,14 @@ impl std::fmt::Display for Expected {
 
 /// A row and what a server said.
 #[derive(Debug, Clone, Serialize)]
-pub struct Checked {
+pub struct FactCheck {
     /// The row.
     pub operation: String,
-    /// Its statement.
+    /// Statement of the row.
     pub alter: String,
     /// As the server did it; `None`: it refused.
     pub way: Option<Way>,
-    /// How the row differs from that; `None`: it holds.
+    /// Difference of the row from that; `None`: it holds.
     pub differs: Option<String>,
 }
 
@@ -136,7 +136,7 @@ impl Facts {
         &self,
         server: &TrialServer,
         version: ServerVersion,
-    ) -> Result<Vec<Checked>, DdlError> {
+    ) -> Result<Vec<FactCheck>, DdlError> {
         let mut checked = Vec::new();
         for operation in &self.operations {
             let Some(expected) = operation.expected(server.flavor, version) else {
@@ -151,7 +151,7 @@ impl Facts {
                 Err(DdlError::Refused { why, .. }) => (None, Some(format!("refused: {why}"))),
                 Err(error) => return Err(error),
             };
-            checked.push(Checked {
+            checked.push(FactCheck {
                 operation: operation.name.clone(),
                 alter: operation.alter.clone(),
                 way,
@@ -163,8 +163,8 @@ impl Facts {
 }
 
 impl Operation {
-    /// What a server of this version does; `None`: it has no such statement.
-    pub fn expected(&self, flavor: Flavor, version: ServerVersion) -> Option<&Expected> {
+    /// Returns the behavior of a server of this version; `None`: it has no such statement.
+    pub fn expected(&self, flavor: Flavor, version: ServerVersion) -> Option<&DocumentedBehavior> {
         let rows = match flavor {
             Flavor::Mysql => &self.mysql,
             Flavor::Mariadb => &self.mariadb,
@@ -172,7 +172,7 @@ impl Operation {
         rows.iter().rfind(|row| row.holds_from() <= version)
     }
 
-    /// Its statement.
+    /// Returns the statement.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl Operation {
     }
 }
 
-impl Expected {
+impl DocumentedBehavior {
     fn holds_from(&self) -> ServerVersion {
         let from = self.from.as_deref().and_then(|from| from.parse().ok());
         from.unwrap_or(ServerVersion {

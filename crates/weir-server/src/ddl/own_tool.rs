@@ -18,12 +18,12 @@ use crate::ddl::{AlterStatement, DdlError, Leftover};
 
 /// Between two looks whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a tool may take to remove what it made.
+/// Time limit for a tool to remove its objects.
 const TIDYING: Duration = Duration::from_secs(5);
 /// Largest part of its last words that is reported, bytes.
 const WORDS: usize = 300;
 
-/// What pt-online-schema-change is given, besides what the user gives it. It asks no other host for versions.
+/// Arguments of pt-online-schema-change, besides those of the user. It asks no other host for versions.
 const PERCONA: [&str; 6] = [
     "--execute",
     "--no-version-check",
@@ -33,7 +33,7 @@ const PERCONA: [&str; 6] = [
     "D={schema},t={table},F={option_file}",
 ];
 
-/// How a tool ended, and what it left.
+/// End of a tool, and the objects that it left.
 #[derive(Debug)]
 pub struct ToolRun {
     /// A tool that failed, with its last words, or that was ended.

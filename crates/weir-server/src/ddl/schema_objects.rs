@@ -14,7 +14,7 @@ pub enum Leftover {
 }
 
 impl Leftover {
-    /// Its name.
+    /// Returns the name of the object.
     pub fn name(&self) -> &str {
         match self {
             Self::Trigger(name) | Self::Table(name) => name,

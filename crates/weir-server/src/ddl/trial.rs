@@ -24,7 +24,7 @@ pub struct EmptyTables(pub Vec<EmptyTable>);
 /// One of them.
 #[derive(Debug, Clone)]
 pub struct EmptyTable {
-    /// Its schema.
+    /// Schema of the table.
     pub schema: String,
     /// The statement that makes it, or changes it.
     pub create: String,
@@ -33,7 +33,7 @@ pub struct EmptyTable {
 /// A try that the server refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RefusedTry {
-    /// What was asked for.
+    /// Algorithm that was asked for.
     pub algorithm: Algorithm,
     /// And with which lock; `None`: with the server's choice.
     pub lock: Option<Lock>,
@@ -46,9 +46,9 @@ pub struct RefusedTry {
 pub struct Way {
     /// `None`: the statement takes no algorithm or does not heed it, and the server chose.
     pub algorithm: Option<Algorithm>,
-    /// What others may do to the table meanwhile; `None`: not known.
+    /// Lock on the table meanwhile; `None`: not known.
     pub lock: Option<Lock>,
-    /// What InnoDB does.
+    /// Work of InnoDB.
     pub work: Work,
     /// Indexes that are built beside the table, or with it.
     pub indexes_built: usize,
@@ -58,7 +58,7 @@ pub struct Way {
     pub statement: String,
 }
 
-/// What was tried.
+/// Trial of a statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trial {
     /// Tries that were refused, before it.
@@ -128,7 +128,7 @@ impl TrialServer {
     ) -> Result<Trial, DdlError> {
         let before = Dictionary::read(connection, self.flavor)?;
         let mut refused = Vec::new();
-        let algorithms = Algorithm::of(self.flavor).iter();
+        let algorithms = Algorithm::for_flavor(self.flavor).iter();
         for algorithm in algorithms.filter(|algorithm| !without.contains(algorithm)) {
             for lock in locks(self.flavor, *algorithm) {
                 self.stop.check()?;
@@ -166,8 +166,8 @@ impl TrialServer {
     }
 }
 
-/// Whether the server took the clause and did something else: `MariaDB` copies a table that is divided into partitions,
-/// whatever the algorithm.
+/// Returns true if the server took the clause and did something else: `MariaDB` copies a table that is divided into
+/// partitions, whatever the algorithm.
 fn is_unheeded(way: &Way) -> bool {
     let is_fast = matches!(way.algorithm, Some(Algorithm::Instant | Algorithm::NoCopy));
     is_fast && way.work == Work::Rebuild

@@ -14,9 +14,9 @@ use crate::{ScratchServer, ServerBinary, Stop, literal};
 #[derive(Debug)]
 pub struct TrialServer {
     server: ScratchServer,
-    /// Its branch of the family.
+    /// Flavor of the server.
     pub flavor: Flavor,
-    /// Whether to go on.
+    /// Signal to stop.
     pub(crate) stop: Stop,
 }
 

@@ -7,7 +7,7 @@ const LINE_BYTES_MAX: u64 = 1 << 30;
 /// Longest statement.
 const STATEMENT_BYTES_MAX: usize = 1 << 30;
 
-/// Where a reader is within a statement.
+/// Place of a reader within a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     Text,
@@ -93,7 +93,7 @@ impl Statements {
         Ok(!self.ended)
     }
 
-    /// Whether the line is a client's `DELIMITER`, which holds from now on.
+    /// Returns true if the line is a client's `DELIMITER`, which holds from now on.
     fn takes_delimiter(&mut self) -> bool {
         let line = self.rest.trim_ascii();
         let Some((word, rest)) = line.split_at_checked(9) else {
@@ -110,7 +110,7 @@ impl Statements {
     }
 }
 
-/// Where the delimiter stands in a line; `within` goes on in the next one.
+/// Returns the position of the delimiter in a line; `within` goes on in the next one.
 fn end_of_statement(line: &[u8], delimiter: &[u8], within: &mut Within) -> Option<usize> {
     let mut at = 0;
     while at < line.len() {

@@ -1,4 +1,4 @@
-//! What brings an instance to another state: a snapshot taken, a snapshot restored, other settings.
+//! Changes of an instance's state: a snapshot taken, a snapshot restored, other settings.
 
 use std::collections::BTreeMap;
 use std::fs;

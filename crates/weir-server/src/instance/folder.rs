@@ -103,7 +103,7 @@ impl Folder {
         Ok(())
     }
 
-    /// How to log in, through the socket.
+    /// Returns the endpoint of the socket.
     pub(super) fn endpoint(&self, binary: &ServerBinary) -> Result<Endpoint, ServerError> {
         let note = DataNote::read_for(binary, &self.data())?;
         Ok(Endpoint {
@@ -142,7 +142,7 @@ impl Folder {
 /// # Errors
 ///
 /// A server that refuses or is gone.
-pub fn let_in_from_loopback(endpoint: &Endpoint) -> Result<(), ServerError> {
+pub fn grant_loopback_login(endpoint: &Endpoint) -> Result<(), ServerError> {
     let action = "make the account for the loopback";
     let mut session = Session::open(endpoint, &Gate::own())?;
     // What belongs to this server alone is not told to its replicas: they have a copy or need none.

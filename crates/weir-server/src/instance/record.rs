@@ -1,4 +1,4 @@
-//! What an instance is: the file that says how it is started again.
+//! Record of an instance: the file from which it is started again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,9 +21,9 @@ const NAME_LENGTH_MAX: usize = 40;
 /// A private server with a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instance {
-    /// Its name: letters, digits, `-` and `_`.
+    /// Name: letters, digits, `-` and `_`.
     pub name: String,
-    /// Its flavour.
+    /// Flavor of the server.
     pub flavor: Flavor,
     /// The version that started it first.
     pub version: ServerVersion,
@@ -34,10 +34,10 @@ pub struct Instance {
     /// The port of 127.0.0.1 on which it listens too.
     #[serde(default)]
     pub port: Option<u16>,
-    /// What it may use of the machine.
+    /// Limits of the server on the machine.
     #[serde(default, skip_serializing_if = "Limits::is_none")]
     pub limits: Limits,
-    /// Its part in a replication.
+    /// Role in a replication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<(Role, Replication)>,
     /// The instance of which it is a replica.
@@ -48,13 +48,13 @@ pub struct Instance {
     pub snapshot: Option<String>,
 }
 
-/// Whether an instance runs.
+/// State of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "state")]
 pub enum InstanceState {
     /// It does.
     Running {
-        /// Its process.
+        /// Process of the server.
         pid: u32,
     },
     /// It was stopped, or it has ended by itself: its error log says why.
@@ -78,7 +78,7 @@ impl Instance {
         }
     }
 
-    /// Its program, as it is now.
+    /// Returns the program, as it is now.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Instance {
         ServerBinary::at(&self.program)
     }
 
-    /// Its variables with what makes it listen and take part in a replication.
+    /// Returns the variables, with those by which it listens and takes part in a replication.
     pub(super) fn start_variables(&self, binary: &ServerBinary) -> BTreeMap<String, String> {
         let mut variables = self.variables.clone();
         if let Some((role, replication)) = self.role {

@@ -9,7 +9,7 @@ use weir_model::{Replication, option_variable, set_options};
 use crate::replication::{Promotion, Role, attach, promote};
 use crate::{ServerError, free_port};
 
-/// How long a replica may take to apply what it has received.
+/// Time limit for a replica to apply the changes that it has received.
 const APPLY_LIMIT: Duration = Duration::from_mins(10);
 
 impl Instances {

@@ -26,13 +26,13 @@ const ROW_NUMBER_BYTES: usize = 6;
 pub struct IndexInfo {
     /// The table as InnoDB names it: `schema/table`, partitions with `#p#`.
     pub table: String,
-    /// Its name.
+    /// Name of the index.
     pub name: String,
     /// The tablespace that it is in.
     pub space: u32,
-    /// Its root.
+    /// Root page of the index.
     pub root: IndexRoot,
-    /// Its first column, if that is an integer: queries can name ranges of it.
+    /// First column, if it is an integer: queries can name ranges of it.
     pub range_column: Option<RangeColumn>,
     /// The columns of its node pointers; `None`: they are of a kind that is not read.
     pub format: Option<KeyFormat>,
@@ -47,7 +47,7 @@ pub struct Catalog {
     pub spaces: BTreeMap<String, u32>,
 }
 
-/// What the server's catalogue says of an index.
+/// Row of the server's catalogue for an index.
 type Row = (String, String, u32, u64, u32, u32);
 
 impl PoolServer {
@@ -60,7 +60,7 @@ impl PoolServer {
         let mut session = self.session()?;
         let rows = indexes(&mut session, self.flavor())?;
         let columns = Columns::read(&mut session)?;
-        Ok(Catalog::of(rows, &columns))
+        Ok(Catalog::new(rows, &columns))
     }
 }
 
@@ -79,7 +79,7 @@ fn indexes(session: &mut Session, flavor: Flavor) -> Result<Vec<Row>, PoolError>
 }
 
 impl Catalog {
-    fn of(rows: Vec<Row>, columns: &Columns) -> Self {
+    fn new(rows: Vec<Row>, columns: &Columns) -> Self {
         let clustered: HashMap<String, String> = rows
             .iter()
             .filter(|row| row.5 & OTHERS == 0 && row.5 & CLUSTERED != 0)

@@ -5,10 +5,10 @@ use thiserror::Error;
 use weir_innodb::InnodbError;
 use weir_process::PathError;
 
-/// Why the pages of a pool could not be read, or not be brought to another server.
+/// Reasons that the pages of a pool could not be read, or not be brought to another server.
 #[derive(Debug, Error)]
 pub enum PoolError {
-    /// What the server says, or a setting that could not be put back.
+    /// Error of the server, or a setting that could not be put back.
     #[error(transparent)]
     Server(#[from] ServerError),
     /// A file that cannot be read or written.
@@ -27,9 +27,9 @@ pub enum PoolError {
         from: String,
         /// The one that gets it.
         to: String,
-        /// What they have in common, percent.
+        /// Share that they have in common, percent.
         share: f64,
-        /// What they need to have in common, percent.
+        /// Share that they need to have in common, percent.
         needed: f64,
     },
     /// Nothing to ship.
@@ -51,7 +51,7 @@ pub enum PoolError {
         name: String,
         /// Dumped or loaded.
         what: &'static str,
-        /// What the server says.
+        /// Words of the server.
         told: String,
     },
     /// The server was asked to stop loading.

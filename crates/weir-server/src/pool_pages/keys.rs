@@ -32,7 +32,7 @@ pub struct KeyRanges {
 
 impl KeyRanges {
     /// The ranges of keys of the leaf pages in `dump`; neighbours are one range.
-    pub(crate) fn of(dump: &Dump, catalog: &Catalog, trees: &Trees) -> Self {
+    pub(crate) fn new(dump: &Dump, catalog: &Catalog, trees: &Trees) -> Self {
         let mut ranges = Self::default();
         let resident: HashSet<(u32, u32)> =
             dump.pages.iter().map(|id| (id.space, id.page)).collect();

@@ -22,7 +22,7 @@ const STATUS: &str = "Innodb_buffer_pool_load_status";
 const SAME_SECOND: Duration = Duration::from_millis(1_200);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How fast a list is loaded.
+/// Rate at which a list is loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pace {
     /// Pages a second; `None`: as fast as the server does it.
@@ -39,7 +39,7 @@ impl Pace {
         quarter.min(second).max(1)
     }
 
-    /// How long `pages` may not take less than.
+    /// Returns the least time that `pages` may take.
     pub(crate) fn least(self, pages: usize) -> Duration {
         self.pages_per_second.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64(pages as f64 / rate.max(1) as f64)

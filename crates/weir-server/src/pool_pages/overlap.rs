@@ -1,4 +1,4 @@
-//! How warm a server's pool is for what another's holds, by table and index.
+//! Share of a pool's pages that another server's pool holds, by table and index.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::pool_pages::translation::{counterparts, shared_tables};
 use crate::pool_pages::trees::Trees;
 use crate::pool_pages::{PoolError, PoolServer};
 
-/// What two pools have in common.
+/// Pages that two pools have in common.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overlap {
     /// By table and index.
@@ -20,7 +20,7 @@ pub struct Overlap {
     pub unknown: u32,
 }
 
-/// What two pools have in common of one index.
+/// Pages of one index that two pools have in common.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexOverlap {
     /// The table, `schema/table`.

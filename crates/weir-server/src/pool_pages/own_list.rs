@@ -20,7 +20,7 @@ const FILENAME: &str = "innodb_buffer_pool_filename";
 /// Times of files and of the server are compared in whole seconds, each off by up to one.
 const CLOCKS: Duration = Duration::from_secs(2);
 const DUMP_AT_SHUTDOWN: &str = "innodb_buffer_pool_dump_at_shutdown";
-/// What a list is called that is set aside.
+/// Name of a list that is set aside.
 const KEPT: &str = "weir-kept";
 
 impl PoolServer {
@@ -41,7 +41,7 @@ impl PoolServer {
                 let mut session = self.session()?;
                 let name = session.variable(FILENAME)?;
                 let file = self.data_dir().join(name.unwrap_or_default());
-                let kept = Kept::set_aside(&file, dumped_at(&mut session)?)?;
+                let kept = ListBackup::move_server_dump_away(&file, dumped_at(&mut session)?)?;
                 (file, Some(kept))
             }
         };
@@ -54,12 +54,13 @@ impl PoolServer {
 }
 
 /// The server's own list, which is set aside; dropping this puts it back.
-struct Kept {
+struct ListBackup {
     file: PathBuf,
     aside: PathBuf,
 }
 
-/// When the server last wrote its list at a shutdown, at most: its own start; `None`: it writes none then.
+/// Returns the latest time at which the server may have written its list at a shutdown: its own start; `None`: it
+/// writes none then.
 fn dumped_at(session: &mut Session) -> Result<Option<SystemTime>, PoolError> {
     let dumps = session.variable(DUMP_AT_SHUTDOWN)?;
     if !dumps.is_some_and(|value| value.eq_ignore_ascii_case("ON") || value == "1") {
@@ -71,10 +72,13 @@ fn dumped_at(session: &mut Session) -> Result<Option<SystemTime>, PoolError> {
     Ok(uptime_s.and_then(|uptime_s| SystemTime::now().checked_sub(since(uptime_s))))
 }
 
-impl Kept {
+impl ListBackup {
     /// A list that a killed Weir has set aside is the server's, and what stands in its place is not, unless the server
     /// `dumped_at` a later time.
-    fn set_aside(file: &Path, dumped_at: Option<SystemTime>) -> Result<Self, PoolError> {
+    fn move_server_dump_away(
+        file: &Path,
+        dumped_at: Option<SystemTime>,
+    ) -> Result<Self, PoolError> {
         let aside = beside(file, KEPT);
         // The rename that set it aside changed its status.
         let set_aside_at = fs::metadata(&aside).map(|found| {
@@ -93,7 +97,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for ListBackup {
     fn drop(&mut self) {
         // Without one there was none before.
         let _ = fs::rename(&self.aside, &self.file);
@@ -133,13 +137,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ib_buffer_pool");
         fs::write(&file, "1,1\n").unwrap();
-        let killed = Kept::set_aside(&file, None).unwrap();
+        let killed = ListBackup::move_server_dump_away(&file, None).unwrap();
         std::mem::forget(killed);
         fs::write(&file, "of Weir").unwrap();
-        drop(Kept::set_aside(&file, None).unwrap());
+        drop(ListBackup::move_server_dump_away(&file, None).unwrap());
         assert_eq!(fs::read_to_string(&file).unwrap(), "1,1\n");
         fs::remove_file(&file).unwrap();
-        drop(Kept::set_aside(&file, None).unwrap());
+        drop(ListBackup::move_server_dump_away(&file, None).unwrap());
         assert!(!file.exists());
     }
 }

@@ -14,7 +14,7 @@ use crate::pool_pages::PoolError;
 pub struct PoolServer {
     name: String,
     endpoint: Endpoint,
-    /// What may be done to it.
+    /// Statements that may be sent to it.
     gate: Gate,
     flavor: Flavor,
     data_dir: PathBuf,
@@ -79,27 +79,27 @@ impl PoolServer {
         }
     }
 
-    /// Whether only queries may be sent to it.
+    /// Returns true if only queries may be sent to it.
     pub fn is_external(&self) -> bool {
         self.data_dir.as_os_str().is_empty()
     }
 
-    /// What the user calls it.
+    /// Returns the user's name for it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its flavour.
+    /// Returns the flavor.
     pub fn flavor(&self) -> Flavor {
         self.flavor
     }
 
-    /// Its data.
+    /// Returns the data directory.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> &Address {
         &self.endpoint.address
     }

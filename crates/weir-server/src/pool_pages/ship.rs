@@ -17,7 +17,7 @@ const SAME_LEAST: f64 = 0.95;
 /// Share of a pool that a list may fill: the server needs free pages, and what it reads itself.
 const FILL: f64 = 0.9;
 
-/// How pages of one server are found on the other.
+/// Method by which pages of one server are found on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// By the ranges of their keys.
@@ -29,10 +29,10 @@ pub enum Mode {
     Numbers,
 }
 
-/// What is wanted.
+/// Request for a shipment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ship {
-    /// How pages are found.
+    /// Method by which pages are found.
     pub mode: Mode,
     /// Share of the first pool that is shipped, percent: the most recently used pages.
     pub percent: u8,
@@ -68,9 +68,9 @@ pub struct Shipment {
     pub left_out: usize,
     /// Bytes of a page.
     pub page: Bytes,
-    /// How long the first server took to write its list down.
+    /// Time that the first server took to write its list.
     pub dump_time: Duration,
-    /// How long it took to find the pages.
+    /// Time that it took to find the pages.
     pub translate_time: Duration,
 }
 
@@ -152,7 +152,7 @@ impl Ship {
         let tables = shared_tables(&dump.pages, &catalog, &catalog);
         let trees = Trees::read(from, &catalog, &tables)?;
         Ok(KeyShipment {
-            ranges: KeyRanges::of(&dump, &catalog, &trees),
+            ranges: KeyRanges::new(&dump, &catalog, &trees),
             listed: dump.pages.len(),
             page: from.session()?.pool()?.page,
         })

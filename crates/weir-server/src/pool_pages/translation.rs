@@ -14,11 +14,11 @@ const HEAD_PAGES: u32 = 4;
 pub struct Translation {
     /// The pages, by the numbers of the other server, in the order of the list.
     pub pages: Vec<PageId>,
-    /// What became of the pages of the list.
+    /// Counts of the pages of the list.
     pub counts: Counts,
 }
 
-/// What became of the pages of a list.
+/// Counts of a list's pages by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Pages of tables that both have.

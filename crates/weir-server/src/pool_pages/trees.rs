@@ -19,13 +19,13 @@ pub struct Trees {
 pub struct SpaceTrees {
     /// The table, by InnoDB's name.
     pub table: String,
-    /// Its tablespace.
+    /// Number of the tablespace.
     pub space: u32,
     /// Pages of its file.
     pub pages: u32,
     /// Bytes of a page.
     pub page_size: usize,
-    /// Its indexes by name.
+    /// Indexes by name.
     pub indexes: Vec<(String, BTree)>,
 }
 

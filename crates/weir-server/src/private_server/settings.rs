@@ -1,4 +1,4 @@
-//! Where a private server lives and how it is told so: directories, socket and option file.
+//! Directories, socket and option file of a private server.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use weir_process::PathError;
 /// The longest path of a Unix socket, without the final zero byte (unix(7)).
 pub(crate) const SOCKET_PATH_BYTES_MAX: usize = 107;
 
-/// How long a server lives.
+/// Lifetime of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Life {
     /// As long as the thread that started it, at most.
@@ -26,7 +26,7 @@ pub enum Life {
     Standing,
 }
 
-/// How a server is started.
+/// Options of a server's start.
 #[derive(Debug, Clone)]
 pub struct StartOptions {
     /// The data: made by [`crate::initialise`] or restored from a snapshot.
@@ -34,21 +34,21 @@ pub struct StartOptions {
     /// A directory for the option file, the error log, the process id and, if its path is short
     /// enough, the socket. Made if need be, with mode 0700.
     pub run_dir: PathBuf,
-    /// Its socket; `None`: in `run_dir`, or in a short directory of its own.
+    /// Socket of the server; `None`: in `run_dir`, or in a short directory of its own.
     pub socket: Option<PathBuf>,
-    /// Where it keeps temporary files: sorts, builds of indexes, caches of the binary log; made if need be. It must
-    /// not be in the data directory. `None`: in `run_dir`.
+    /// Directory of temporary files: sorts, builds of indexes, caches of the binary log; made if need be. It must not
+    /// be in the data directory. `None`: in `run_dir`.
     pub temporary_dir: Option<PathBuf>,
-    /// How long it lives.
+    /// Lifetime of the server.
     pub life: Life,
-    /// What it may use of the machine.
+    /// Limits of the server on the machine.
     pub limits: Limits,
-    /// Its data lie on an emulated drive that flushes slowly: flushes do not hold up writes to the same file
+    /// True if its data lie on an emulated drive that flushes slowly: flushes do not hold up writes to the same file
     /// ([`weir_process::FlushCalls`]). For servers of [`Life::Tied`]: who makes the flushes must live as long.
     pub flushes_beside_writes: bool,
     /// Variables, in any flavour's names that [`crate::translate`] knows.
     pub variables: BTreeMap<String, String>,
-    /// How long the server may take to answer: crash recovery of a large redo log takes minutes.
+    /// Time limit for the server to answer: crash recovery of a large redo log takes minutes.
     pub timeout: Duration,
 }
 

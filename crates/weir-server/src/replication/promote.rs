@@ -13,7 +13,7 @@ use crate::{ServerBinary, ServerError, Session};
 const COORDINATOR_LIMIT: Duration = Duration::from_secs(10);
 const PROMOTE: &str = "make the replica a primary";
 
-/// How long the steps of a promotion took.
+/// Durations of the steps of a promotion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promotion {
     /// Until the replica had applied all that it had received.
@@ -32,7 +32,7 @@ pub fn promote(
     endpoint: &Endpoint,
     limit: Duration,
 ) -> Result<Promotion, ServerError> {
-    let words = Words::of(binary);
+    let words = Words::for_server(binary);
     let began = Instant::now();
     // The wait itself keeps the connection silent.
     let patience = limit + Duration::from_secs(10);
@@ -86,7 +86,7 @@ fn end_coordinator(session: &mut Session, words: Words) -> Result<(), ServerErro
     Ok(())
 }
 
-/// Whether the replica still applies.
+/// Returns true if the replica still applies.
 fn applies(session: &mut Session, words: Words) -> Result<bool, ServerError> {
     Ok(words.status(session)?.applies() == "Yes")
 }
@@ -103,7 +103,7 @@ fn apply_received(
         Flavor::Mysql => ("Retrieved_Gtid_Set", "WAIT_FOR_EXECUTED_GTID_SET"),
         Flavor::Mariadb => ("Gtid_IO_Pos", "MASTER_GTID_WAIT"),
     };
-    let received = status.of([received; 2]).replace(['\n', '\r', '\''], "");
+    let received = status.column([received; 2]).replace(['\n', '\r', '\''], "");
     if received.is_empty() {
         return Ok(());
     }

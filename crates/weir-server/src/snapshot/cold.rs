@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
 
-    /// What a read finds without waiting for the storage.
+    /// Returns the bytes that a read finds without waiting for the storage.
     fn cached(file: &File) -> Result<usize, Errno> {
         let mut buffer = [0; 4096];
         preadv2(

@@ -1,5 +1,4 @@
-//! Who uses a snapshot: a lock on its key's file (flock(2)), whose modification time says when it was
-//! last used.
+//! Users of a snapshot: a lock on its key's file (flock(2)), whose modification time is the time of its last use.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +18,7 @@ pub struct SnapshotHold {
 }
 
 impl SnapshotHold {
-    /// Its data directory. Read it, never start a server on it.
+    /// Returns the data directory. Read it, never start a server on it.
     pub fn data_dir(&self) -> &Path {
         &self.data
     }
@@ -55,14 +54,14 @@ impl Snapshots {
     }
 }
 
-/// When the snapshot in `directory` was last stored or restored.
+/// Returns the time at which the snapshot in `directory` was last stored or restored.
 pub(super) fn last_used(directory: &Path) -> SystemTime {
     fs::metadata(directory.join(key::FILE))
         .and_then(|found| found.modified())
         .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Whether a process reads the snapshot in `directory`.
+/// Returns true if a process reads the snapshot in `directory`.
 pub(super) fn is_in_use(directory: &Path) -> bool {
     matches!(lock_alone(directory), Ok(None))
 }

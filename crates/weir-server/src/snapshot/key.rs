@@ -1,4 +1,4 @@
-//! What a snapshot is kept under: everything that made it.
+//! Key of a snapshot: everything that made it.
 
 use std::fs;
 use std::path::Path;

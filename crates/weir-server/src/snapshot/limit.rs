@@ -13,8 +13,8 @@ const VARIABLE: &str = "WEIR_SNAPSHOT_LIMIT";
 /// Without a word on it: a tenth of the file system, and no less than this.
 const LEAST: Bytes = Bytes(10 << 30);
 
-/// What the cache in `directory` may occupy.
-pub(super) fn of(directory: &Path) -> Result<Bytes, ServerError> {
+/// Returns the size limit of the cache in `directory`.
+pub(super) fn limit(directory: &Path) -> Result<Bytes, ServerError> {
     match std::env::var(VARIABLE) {
         Ok(value) if !value.is_empty() => value.parse().map_err(|why| ServerError::Limit {
             variable: VARIABLE,

@@ -1,4 +1,4 @@
-//! What a server program makes of settings, asked without starting it on data.
+//! Settings as a server program takes them, asked without starting it on data.
 //!
 //! `--verbose --help` reads the option file as a start would and prints what came of it: words for numbers,
 //! what was capped, and on standard error what it refuses. What a server decides only when it starts is not in
@@ -23,7 +23,7 @@ use crate::{ServerBinary, ServerError};
 /// It takes some 50 ms.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What servers print for a variable that has no value.
+/// Text that servers print for a variable that has no value.
 const NO_VALUE: &str = "(No default value)";
 
 /// Follow-ups of a refusal, which name no setting.
@@ -34,12 +34,12 @@ const CONSEQUENCES: [&str; 4] = [
     "Aborting",
 ];
 
-/// What a server program says of settings.
+/// Answer of a server program about settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerAnswer {
     /// All its variables with these settings, by name; empty for those that have no value.
     pub values: BTreeMap<String, String>,
-    /// What it does not take, in its own words, one line each.
+    /// Settings that it does not take, in its own words, one line each.
     pub refused: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ fn refusals(said: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
     found.into_values().collect()
 }
 
-/// What a line says without time, thread, codes and the program's path.
+/// Returns a line's message without time, thread, codes and the program's path.
 fn words(line: &str) -> &str {
     let after_marks = line.rsplit_once("] ").map_or(line, |(_, rest)| rest);
     let without_path = match after_marks.split_once(": ") {

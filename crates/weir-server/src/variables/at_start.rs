@@ -31,8 +31,8 @@ const POOL_TRIED_BELOW: u64 = 64 * MEBIBYTE;
 /// A start on no data takes 0.2 s.
 const TRIAL: Duration = Duration::from_secs(10);
 
-/// Why `MariaDB` would not start with the pool of `values`: it refuses a small one, and which one is small depends on
-/// its version and the size of a page. It is started on no data, in `home`.
+/// Returns the reason that `MariaDB` would not start with the pool of `values`. It refuses a small one, by its version
+/// and the size of a page. It is started on no data, in `home`.
 pub(super) fn refused_pool(
     server: &ServerBinary,
     values: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! Which variables a server has.
+//! Variables that a server has.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;

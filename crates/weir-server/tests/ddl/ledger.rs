@@ -74,7 +74,7 @@ impl Ledger {
         self.changes.load(Ordering::Relaxed)
     }
 
-    /// What each row has to be.
+    /// Stops; returns the expected content of each row.
     pub(crate) fn stop(self) -> Rows {
         self.stop.store(true, Ordering::Relaxed);
         let rows = self

@@ -15,7 +15,7 @@ use crate::rising::rising;
 /// Places of the first grid, ends included.
 const GRID: u32 = 6;
 
-/// Where one share of the plateau is reached.
+/// Value at which one share of the plateau is reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
     /// The share of the plateau.
@@ -140,7 +140,8 @@ mod tests {
         (90e3, 5984.6),
         (100e3, 5984.6),
     ];
-    /// Where it reaches 50, 90 and 97 % of its maximum, read off the table with straight lines.
+    /// Values at which it reaches 50, 90 and 97 % of its maximum, read off the table with straight
+    /// lines.
     const TRUTH: [(f64, f64); 3] = [(0.5, 40.3e3), (0.9, 68.2e3), (0.97, 76.1e3)];
 
     fn throughput(size: u64) -> f64 {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::{Replay, SearchRange, Step, step};
 use crate::StatsError;
 
-/// Where the objective begins to be missed.
+/// Rate at which the objective begins to be missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateFound {
     /// Highest rate that met the objective; `None` when even the lowest allowed missed it.
@@ -153,7 +153,8 @@ mod tests {
         assert_eq!((none_met.met, none_met.missed), (None, Some(10)));
     }
 
-    /// What was recorded decides, not when: a search resumed from its runs goes on where it was.
+    /// The recorded runs decide, not their times: a search resumed from its runs goes on where it
+    /// was.
     #[test]
     fn a_search_resumes_from_its_runs() {
         let mut search = RateSearch::new(range(0.02, 3), 100).unwrap();

@@ -14,14 +14,14 @@ pub enum Event<'a> {
     },
     /// The data set is there.
     DataReady {
-        /// Its size on disk.
+        /// Size on disk.
         size: Bytes,
         /// Kept from an earlier study with the same data.
         from_cache: bool,
     },
     /// A run begins.
     RunStarted {
-        /// Which of all runs, from 1.
+        /// Position among all runs, from 1.
         position: usize,
         /// All runs of the study.
         total: usize,
@@ -32,26 +32,26 @@ pub enum Event<'a> {
     },
     /// A second of load has passed.
     Interval(&'a IntervalRecord),
-    /// What limits the run at present, with what decided it.
+    /// Present bottleneck of the run, with its evidence.
     Bottleneck(Bottleneck, &'a Utilization),
     /// A run is complete and stored.
     RunFinished {
-        /// Which of all runs, from 1.
+        /// Position among all runs, from 1.
         position: usize,
         /// All runs of the study.
         total: usize,
         /// The cell's levels.
         label: &'a str,
-        /// What was measured.
+        /// Record of the run.
         record: &'a RunRecord,
     },
     /// A run has failed; the study goes on with the next.
     RunFailed {
-        /// Which of all runs, from 1.
+        /// Position among all runs, from 1.
         position: usize,
         /// All runs of the study.
         total: usize,
-        /// Which run it was, and why.
+        /// Run that failed, and the reason.
         why: &'a str,
     },
 }

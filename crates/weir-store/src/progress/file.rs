@@ -11,7 +11,7 @@ use weir_process::PathError;
 
 use crate::progress::{Progress, ProgressError};
 
-/// Its name in the folder of the result.
+/// Name in the folder of the result.
 pub const PROGRESS_FILE: &str = "progress.json";
 
 /// The file of a study that this process runs; removed when this is dropped.

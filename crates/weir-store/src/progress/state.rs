@@ -27,9 +27,9 @@ pub struct Progress {
     pub title: String,
     /// The study's question.
     pub question: String,
-    /// When it began, RFC 3339.
+    /// Start of the study, RFC 3339.
     pub started_at: String,
-    /// What it is doing.
+    /// Present step.
     pub step: Step,
     /// Runs that are complete and stored, or have failed.
     pub runs_done: usize,
@@ -41,12 +41,12 @@ pub struct Progress {
     pub run: Option<RunInProgress>,
     /// The latest complete runs, oldest first.
     pub finished: Vec<FinishedRun>,
-    /// When the run in progress began, with the time that was left then.
+    /// Begin of the run in progress, with the time that was left then.
     #[serde(skip)]
     estimated: Option<(Instant, u64)>,
 }
 
-/// What a study is doing.
+/// Step of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "name")]
 pub enum Step {
@@ -70,25 +70,25 @@ pub enum Step {
 /// The run in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInProgress {
-    /// Which of all runs, from 1.
+    /// Position among all runs, from 1.
     pub position: usize,
-    /// Its combination of levels.
+    /// Combination of levels.
     pub label: String,
     /// The repetition, from 1.
     pub repetition: u32,
-    /// Its latest seconds, oldest first.
+    /// Latest seconds, oldest first.
     pub seconds: Vec<Second>,
-    /// What limits it at present; `None` as long as too little is known.
+    /// Present bottleneck; `None` as long as too little is known.
     #[serde(default)]
     pub limits: Option<Limits>,
 }
 
-/// What limits a run, and what decided it.
+/// Bottleneck of a run, and its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// The resource.
     pub bottleneck: Bottleneck,
-    /// How busy all of them are.
+    /// Utilization of all resources.
     pub utilization: Utilization,
 }
 
@@ -96,7 +96,7 @@ pub struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(ts_rs::TS))]
 pub struct Second {
-    /// Its end, seconds since the measurement began; 0 or less in the warm-up.
+    /// End of the second, seconds since the measurement began; 0 or less in the warm-up.
     pub time_s: f64,
     /// Statements completed per second.
     pub queries_per_s: f64,
@@ -123,9 +123,9 @@ impl From<&IntervalRecord> for Second {
 /// A complete run in a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinishedRun {
-    /// Which of all runs, from 1.
+    /// Position among all runs, from 1.
     pub position: usize,
-    /// Its combination of levels.
+    /// Combination of levels.
     pub label: String,
     /// The repetition, from 1.
     pub repetition: u32,
@@ -133,7 +133,7 @@ pub struct FinishedRun {
     pub queries_per_s: f64,
     /// 99th percentile of the latency of transactions, milliseconds.
     pub latency_ms_p99: f64,
-    /// What limited it.
+    /// Bottleneck of the run.
     pub bottleneck: Bottleneck,
 }
 

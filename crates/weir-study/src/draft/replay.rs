@@ -61,7 +61,7 @@ pub(super) fn finish(
     Ok(())
 }
 
-/// How long the part of the capture takes from where it is sent on.
+/// Returns the time of the part of the capture from the point at which it is sent on.
 fn length(replay: &ReplaySpec, capture: &CaptureSummary) -> Duration {
     let length = time::Duration::from_micros(capture.length_us).saturating_sub(replay.from.0);
     let scaled = length.div_f64(replay.speed);

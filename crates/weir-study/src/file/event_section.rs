@@ -58,7 +58,7 @@ impl EventSection {
     ///
     /// # Errors
     ///
-    /// A kind that there is not, a key that the kind does not take, one that is missing.
+    /// Unknown kind, unknown key, missing key.
     pub(crate) fn resolve(&self) -> Result<TimelineEvent, Wrong> {
         let keys: &[&str] = match self.kind.as_str() {
             "mark" => &[],

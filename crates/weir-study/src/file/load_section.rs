@@ -95,10 +95,10 @@ enum Key {
 impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        if let Some(option) = LoadOption::of(&name) {
+        if let Some(option) = LoadOption::by_name(&name) {
             return Ok(Self::OfTable(option));
         }
-        if let Some(option) = ReplayOption::of(&name) {
+        if let Some(option) = ReplayOption::by_name(&name) {
             return Ok(Self::OfReplay(option));
         }
         let other = OTHER_KEYS.into_iter().find(|key| *key == name);

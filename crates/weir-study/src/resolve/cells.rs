@@ -85,7 +85,7 @@ impl Resolver<'_> {
     fn with_level(&self, cell: &Draft, factor: &str, level: &Level) -> Result<Draft, StudyError> {
         let mut cell = cell.clone();
         for (setting, value) in &level.settings {
-            Target::of(setting)
+            Target::parse(setting)
                 .apply(&mut cell, value, self.context())
                 .map_err(|why| self.error(&format!("factors.{factor}"), value, why))?;
         }
@@ -212,7 +212,7 @@ impl Resolver<'_> {
                 let why = no_such("factor", nearest(name, known));
                 return Err(self.error("repeat.within_server", name, why));
             };
-            let stays = |setting: &String| Target::of(setting).is_of_the_load();
+            let stays = |setting: &String| Target::parse(setting).is_of_the_load();
             if !factor.settings.iter().all(stays) {
                 let why = "needs a restart of the server; only factors of the load can vary inside one: \
                            what stands in [load]";

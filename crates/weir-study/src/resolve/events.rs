@@ -60,7 +60,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a kind needs of its cell.
+    /// Checks the needs of an event's kind against its cell.
     fn check_kind(&self, cell: &Cell, event: &TimelineEvent) -> Result<(), StudyError> {
         let wrong = |key: &str, value: String, why: &str| {
             let key = format!("events.{}.{key}", event.name);

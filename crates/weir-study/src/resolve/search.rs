@@ -12,8 +12,8 @@ use crate::file::{Find, SearchSection};
 use crate::levels;
 use crate::target::{Context, Target};
 
-/// Where a memory sweep stops paying, where it begins to hurt, and deep in its cliff: the points A,
-/// B and C of the published study of memory against drives.
+/// Shares at which a memory sweep stops paying, where it begins to hurt, and deep in its cliff.
+/// They are the points A, B and C of the published study of memory against drives.
 const SHARES: [f64; 3] = [0.97, 0.9, 0.5];
 
 /// Default of the relative distance of neighbours.
@@ -63,7 +63,7 @@ impl Resolver<'_> {
         Ok(Some(found))
     }
 
-    /// Whether the search gives `key`.
+    /// Returns true if the search gives `key`.
     pub(super) fn is_searched(&self, key: &str) -> bool {
         self.file
             .search
@@ -103,10 +103,11 @@ impl Resolver<'_> {
         }
     }
 
-    /// What is varied: the rate, the threads, or a variable that holds a size or number.
+    /// Returns the variable of the search: the rate, the threads, or a variable that holds a size
+    /// or number.
     fn searched(&self, search: &SearchSection, plan: &Plan) -> Result<String, StudyError> {
         let factor = Target::name_of(name(search));
-        let target = Target::of(&factor);
+        let target = Target::parse(&factor);
         let fits = match search.find {
             Find::Rate => matches!(target, Target::Load(option) if option.name == "rate"),
             Find::Peak | Find::Knee => matches!(target, Target::Threads | Target::Variable(_)),
@@ -140,7 +141,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What a search varies, as it is written.
+/// Returns the variable of a search, as it is written.
 fn name(search: &SearchSection) -> &str {
     let default = match search.find {
         Find::Rate => "rate",
@@ -164,8 +165,8 @@ pub fn probe_cell(plan: &Plan, search: &SearchPlan, probe: Probe) -> Cell {
 
 /// An error says why `cell` cannot be searched in.
 fn try_probe_cell(cell: &Cell, search: &SearchPlan, probe: Probe) -> Result<Cell, String> {
-    let mut draft = Draft::of(cell);
-    let target = Target::of(&search.factor);
+    let mut draft = Draft::from_cell(cell);
+    let target = Target::parse(&search.factor);
     let value = probe.place.to_string();
     let context = Context {
         flavor_of: &|_| unreachable!("a search does not vary servers"),

@@ -13,7 +13,7 @@ use crate::target::Target;
 /// The name of a server variable, as it is written.
 struct Spelling {
     name: String,
-    /// Where it stands: `factors.arm.log_bin`.
+    /// Key at which it stands: `factors.arm.log_bin`.
     key: String,
     /// The factor and the number of its level, if it is of one.
     level: Option<(String, usize)>,
@@ -38,7 +38,7 @@ impl Resolver<'_> {
     pub(super) fn check_spellings(&self) -> Result<(), StudyError> {
         let mut seen: BTreeMap<String, Vec<Spelling>> = BTreeMap::new();
         for spelling in self.names()? {
-            if !matches!(Target::of(&spelling.name), Target::Variable(_)) {
+            if !matches!(Target::parse(&spelling.name), Target::Variable(_)) {
                 continue;
             }
             let before = seen.entry(option_variable(&spelling.name)).or_default();

@@ -91,7 +91,7 @@ fn several_thread_counts_are_a_factor() {
     );
 }
 
-/// What a factor gives need not be written twice, and whole tables need not be there for it.
+/// A key that a factor gives need not be written twice, and whole tables need not be there for it.
 #[test]
 fn a_factor_is_enough() {
     for (key, factor) in [
@@ -128,7 +128,7 @@ fn a_factor_is_enough() {
     assert_eq!(plan.cells[1].spec.primary().server.flavor, Flavor::Mariadb);
 }
 
-/// What nothing gives, or one level only, is named with where to write it.
+/// A key that nothing gives, or one level only, is named with the place to write it.
 #[test]
 fn what_neither_a_section_nor_a_factor_gives_is_missing() {
     for (key, name) in [

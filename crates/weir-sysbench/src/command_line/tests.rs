@@ -7,7 +7,7 @@ use weir_model::{
 };
 
 use super::*;
-use weir_load::{LoadPlan, Tolerated};
+use weir_load::{LoadPlan, ToleratedErrors};
 use weir_mysql::Compression;
 
 fn understand(line: &str) -> Result<Invocation, UsageError> {
@@ -134,7 +134,7 @@ fn every_error_may_be_ignored() {
     let plan = understand("oltp_read_only --mysql-ignore-errors=all run")
         .unwrap()
         .plan;
-    assert_eq!(plan.tolerated, Tolerated::All);
+    assert_eq!(plan.tolerated, ToleratedErrors::All);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_round_trip_time_has_a_unit() {
 fn compression_is_switched_on_and_chosen_apart() {
     let compression = |line: &str| {
         let invocation = understand(line).unwrap();
-        let compression = Compression::of(invocation.plan.load.compression);
+        let compression = Compression::from_protocol(invocation.plan.load.compression);
         assert_eq!(compression, invocation.prepare.compression);
         compression
     };

@@ -13,10 +13,10 @@ use weir_model::DistributionName;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// What it is about, for its readers only.
+    /// Title for its readers only.
     #[serde(default, rename = "title")]
     _title: String,
-    /// What `weir workload fit` found beside it; for readers.
+    /// Facts that `weir workload fit` found beside it; for readers.
     #[serde(default, rename = "fit")]
     _fit: Option<IgnoredAny>,
     /// A text whose lines `line` takes.
@@ -35,9 +35,9 @@ pub(super) struct TableEntry {
     pub(super) rows: u64,
     /// The statement that makes it.
     pub(super) create: String,
-    /// Where each column's values come from.
+    /// Source of each column's values.
     pub(super) columns: BTreeMap<String, Spanned<Source>>,
-    /// What stands after `ALTER TABLE t ADD`, to be built after the rows.
+    /// Clauses after `ALTER TABLE t ADD`, to be built after the rows.
     #[serde(default)]
     pub(super) indexes: Vec<String>,
 }
@@ -62,7 +62,7 @@ pub(super) struct StatementEntry {
     pub(super) values: Vec<Spanned<Source>>,
 }
 
-/// Where a value comes from: by name, or described on the spot.
+/// Source of a value: by name, or described on the spot.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     Name(String),
@@ -115,7 +115,7 @@ pub(super) struct Key {
     pub(super) hot_keys_percent: Option<u32>,
     pub(super) h: Option<f64>,
     pub(super) exponent: Option<f64>,
-    /// Where the keys that are asked for most stand.
+    /// Order of the keys that are asked for most.
     #[serde(default)]
     pub(super) order: Order,
 }

@@ -64,7 +64,7 @@ impl Key {
         set(&mut options.hot_keys_percent, self.hot_keys_percent);
         options.pareto_h = self.h.unwrap_or(options.pareto_h);
         options.zipfian_exponent = self.exponent.unwrap_or(options.zipfian_exponent);
-        options.of(name)
+        options.distribution(name)
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn keys(distribution: Distribution, rows: u64) -> Result<Keys, String
     Keys::new(distribution, rows).map_err(|error| error.to_string())
 }
 
-/// How many integers there are from `first` to `last`.
+/// Returns the number of integers from `first` to `last`.
 pub(super) fn span(first: i64, last: i64) -> Result<u64, String> {
     let span = i128::from(last) - i128::from(first) + 1;
     u64::try_from(span)

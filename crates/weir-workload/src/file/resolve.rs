@@ -11,7 +11,7 @@ use super::format::{Code, Kind, Source, StatementEntry, TableEntry, TransactionE
 use super::keys::{keys, span, unknown};
 use crate::generator::Choice;
 use crate::script::Transaction;
-use crate::table::Filling;
+use crate::table::RowSource;
 use crate::{
     Execution, Generator, Lines, Parameter, Pattern, Script, Sequence, Statement, Step, Table,
     Unique, ValueKind,
@@ -26,7 +26,7 @@ const LETTERS_MAX: u32 = 65_535;
 const KNOWN: [&str; 3] = ["row", "now", "line"];
 
 impl WorkloadFile {
-    /// Its tables and its script, or why it has none.
+    /// Returns its tables and its script, or the reason that it has none.
     pub(super) fn resolve(&self, seed: u64) -> Result<(Vec<Table>, Script), String> {
         let mut resolver = Resolver {
             workload: self,
@@ -56,7 +56,7 @@ impl WorkloadFile {
     }
 }
 
-/// Where a value is wanted.
+/// Use of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Row,
@@ -126,7 +126,7 @@ impl<'a> Resolver<'a> {
             number,
             create: table.create.clone(),
             columns,
-            filling: Filling::Drawn(generators),
+            filling: RowSource::Drawn(generators),
             rows: table.rows,
             indexes: table.indexes.clone(),
             slices: Vec::new(),
@@ -312,7 +312,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Whether its values depend on what a run has drawn before.
+/// Returns true if its values depend on earlier draws of the run.
 fn is_of_run(generator: &Generator) -> bool {
     matches!(generator, Generator::Sequence(_) | Generator::Unique(_))
 }

@@ -1,4 +1,4 @@
-//! Which statements transactions have, and in which order.
+//! Statements of transactions, and their order.
 
 use super::*;
 use crate::Workload;

@@ -1,4 +1,5 @@
-//! What users at terminals enter (clauses 2.4.1 to 2.8.1 of the specification), and when (5.2.5).
+//! Entries of users at terminals (clauses 2.4.1 to 2.8.1 of the specification), and their times
+//! (5.2.5).
 
 use super::random::{Constants, between, happens};
 use super::{DISTRICTS, Sizes};
@@ -13,7 +14,7 @@ const ROLLBACK_PERCENT: u64 = 1;
 const REMOTE_LINE_PERCENT: u64 = 1;
 /// Of how many payments the customer is another warehouse's, percent.
 const REMOTE_PAYMENT_PERCENT: u64 = 15;
-/// How often a customer is named by the last name, percent.
+/// Share of customers that are named by the last name, percent.
 const BY_NAME_PERCENT: u64 = 60;
 /// A think time is no longer than so many means.
 const THINK_MEANS_MAX: f64 = 10.0;
@@ -44,7 +45,7 @@ impl TransactionKind {
         Self::StockLevel,
     ];
 
-    /// What reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::NewOrder => "new_order",
@@ -55,7 +56,7 @@ impl TransactionKind {
         }
     }
 
-    /// How many of a hundred transactions are of it. The specification has the least of the last four.
+    /// Returns its share of the transactions, percent. The specification has the least of the last four.
     pub fn percent(self) -> u64 {
         match self {
             Self::NewOrder => 45,
@@ -76,7 +77,7 @@ impl TransactionKind {
         Self::NewOrder
     }
 
-    /// How long it takes to enter it, nanoseconds.
+    /// Returns the time to enter it, nanoseconds.
     pub fn keying_ns(self) -> u64 {
         let seconds = match self {
             Self::NewOrder => 18.0,
@@ -86,7 +87,8 @@ impl TransactionKind {
         (seconds * SECOND_NS) as u64
     }
 
-    /// How long the user looks at its result, nanoseconds: exponentially distributed.
+    /// Draws the time for which the user looks at its result, nanoseconds: exponentially
+    /// distributed.
     pub fn think_ns(self, rng: &mut Rng) -> u64 {
         let mean_s = match self {
             Self::NewOrder | Self::Payment => 12.0,
@@ -115,7 +117,7 @@ pub struct Line {
     pub item: u32,
     /// The warehouse that supplies it.
     pub warehouse: u32,
-    /// How many of it.
+    /// Quantity of the item.
     pub quantity: u32,
 }
 
@@ -124,13 +126,13 @@ pub struct Line {
 pub struct NewOrder {
     /// The warehouse that is asked.
     pub warehouse: u32,
-    /// Its district.
+    /// District of the order.
     pub district: u32,
     /// The customer.
     pub customer: u32,
     /// The lines; those after `count` are none.
     pub lines: [Line; LINES_MAX],
-    /// How many there are.
+    /// Number of lines.
     pub count: usize,
 }
 
@@ -140,7 +142,7 @@ impl NewOrder {
         &self.lines[..self.count]
     }
 
-    /// Whether its own warehouse supplies all of them.
+    /// Returns true if its own warehouse supplies all of them.
     pub fn is_local(&self) -> bool {
         self.lines()
             .iter()
@@ -153,7 +155,7 @@ impl NewOrder {
 pub struct Payment {
     /// The warehouse that is paid.
     pub warehouse: u32,
-    /// Its district.
+    /// District of the payment.
     pub district: u32,
     /// The customer's warehouse.
     pub customer_warehouse: u32,
@@ -161,7 +163,7 @@ pub struct Payment {
     pub customer_district: u32,
     /// The customer.
     pub who: Who,
-    /// How much, cents.
+    /// Amount, cents.
     pub amount_cents: i64,
 }
 
@@ -181,7 +183,7 @@ pub struct OrderStatus {
 pub struct Delivery {
     /// The warehouse.
     pub warehouse: u32,
-    /// Who carries the orders.
+    /// Carrier of the orders.
     pub carrier: u32,
 }
 
@@ -196,10 +198,10 @@ pub struct StockLevel {
     pub threshold: u32,
 }
 
-/// Where a user sits, and what is entered there.
+/// Terminal of a user, and its entries.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminal {
-    /// How large the tables are.
+    /// Sizes of the tables.
     pub sizes: Sizes,
     /// The run's constants.
     pub constants: Constants,
@@ -335,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Whether `count` of `of` is about so many percent: within five standard deviations.
+    /// Asserts that `count` of `of` is about so many percent: within five standard deviations.
     #[track_caller]
     fn assert_share(count: u32, of: u32, percent: f64) {
         let (p, n) = (percent / 100.0, f64::from(of));

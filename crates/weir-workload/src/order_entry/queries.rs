@@ -7,7 +7,7 @@
 mod texts;
 
 use crate::ValueKind::{self, Decimal, Integer, Text};
-use crate::{Parameter, Sending, Statement};
+use crate::{Parameter, Statement, StatementProtocol};
 
 use super::LINES_MAX;
 
@@ -126,12 +126,12 @@ impl Query {
         Self::InsertLines,
     ];
 
-    /// Which kind of statement it is, by its position among the names.
+    /// Returns the kind of the statement, by its position among the names.
     pub fn kind(self) -> usize {
         self as usize
     }
 
-    /// Where its statement for so many lines stands in the script.
+    /// Returns the position in the script of its statement for so many lines.
     pub fn statement(self, lines: usize) -> usize {
         match self {
             Self::InsertLines => self as usize + lines.clamp(LINES_MIN, LINES_MAX) - LINES_MIN,
@@ -139,7 +139,7 @@ impl Query {
         }
     }
 
-    /// Whether it is answered with rows.
+    /// Returns true if it is answered with rows.
     pub fn has_rows(self) -> bool {
         matches!(
             self,
@@ -163,7 +163,7 @@ impl Query {
         )
     }
 
-    /// What reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Begin => "begin",
@@ -253,7 +253,7 @@ impl Query {
             Statement::on_tables(self.name(), texts::text(self, lines), 1, parameters);
         if matches!(self, Self::Begin | Self::Commit | Self::Rollback) {
             // The server has a number of prepared statements, and these gain nothing.
-            statement.sending = Sending::Text;
+            statement.sending = StatementProtocol::Text;
         }
         statement
     }

@@ -75,7 +75,7 @@ pub(super) fn between(rng: &mut Rng, first: u64, last: u64) -> u64 {
     first + rng.below(last - first + 1)
 }
 
-/// Whether something happens that does in so many of a hundred cases.
+/// Draws; returns true in so many of a hundred cases.
 pub(super) fn happens(rng: &mut Rng, percent: u64) -> bool {
     rng.below(100) < percent
 }

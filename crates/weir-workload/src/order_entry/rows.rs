@@ -11,7 +11,7 @@ use crate::{Rng, Value, seeded};
 
 /// The time in the rows at which they were made: the same time in each loading.
 const LOADED_AT: &[u8] = b"2026-01-01 00:00:00";
-/// What a customer has paid before, cents.
+/// Amount that a customer has paid before, cents.
 const PAID: i64 = 1_000;
 /// Of which part of items and stocks the data say that they are original, percent.
 const ORIGINAL_PERCENT: u64 = 10;
@@ -20,7 +20,7 @@ const BAD_CREDIT_PERCENT: u64 = 10;
 /// The stream of random numbers from which on districts draw the order of their customers.
 const ORDER_STREAM: u64 = 1 << 60;
 
-/// Which table.
+/// Table of the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
     Warehouse,
@@ -43,7 +43,7 @@ pub struct Maker {
     lines_before: Arc<[u64]>,
 }
 
-/// What rows of the same district share, for one seed.
+/// Data that rows of the same district share, for one seed.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     seed: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Cursor {
 #[derive(Debug)]
 struct District {
     number: u64,
-    /// Whose order each is.
+    /// Customer of each order.
     customers: Vec<u32>,
     /// Lines of each.
     lines: Vec<u32>,
@@ -126,8 +126,8 @@ impl Maker {
         }
     }
 
-    /// How many rows are before those of warehouse `warehouse`, from 0; of all warehouses, if there are not as
-    /// many. Of items there are as many with any number of warehouses.
+    /// Returns the number of rows before those of warehouse `warehouse`, from 0; of all warehouses, if there are not
+    /// as many. Of items there are as many with any number of warehouses.
     pub(super) fn rows_before(&self, warehouse: u32) -> u64 {
         let Sizes {
             items, customers, ..
@@ -205,7 +205,7 @@ impl Maker {
     }
 }
 
-/// Where the values of a row go, one after the other.
+/// Destination of a row's values, one after the other.
 struct Out<'a> {
     position: usize,
     rng: Rng,

@@ -5,19 +5,19 @@ use weir_model::OrderEntryWorkload;
 use super::Sizes;
 use super::rows::{Maker, Relation};
 use crate::Table;
-use crate::table::{Filling, Slice};
+use crate::table::{RowSource, Slice};
 
 /// A table as it is made.
 struct Definition {
     relation: Relation,
     name: &'static str,
-    /// Its columns, each with what stands after its name.
+    /// Columns, each with the text after its name.
     columns: &'static [(&'static str, &'static str)],
     primary_key: Option<&'static str>,
     index: Option<&'static str>,
-    /// Its column of the warehouse, if it is loaded warehouse by warehouse.
+    /// Column of the warehouse, if it is loaded warehouse by warehouse.
     warehouse: Option<&'static str>,
-    /// Its foreign keys: columns, and what they refer to.
+    /// Foreign keys: columns, and the columns that they refer to.
     references: &'static [(&'static str, &'static str)],
 }
 
@@ -233,7 +233,7 @@ pub(super) fn tables(workload: &OrderEntryWorkload) -> Vec<Table> {
 
 impl Definition {
     fn table(&self, number: u32, workload: &OrderEntryWorkload) -> Table {
-        let maker = Maker::new(self.relation, Sizes::of(workload));
+        let maker = Maker::new(self.relation, Sizes::new(workload));
         let mut indexes: Vec<_> = self.index.iter().map(|&index| index.to_owned()).collect();
         if workload.foreign_keys {
             for (count, (columns, referred)) in (1..).zip(self.references) {
@@ -255,7 +255,7 @@ impl Definition {
             rows: maker.rows_before(workload.warehouses),
             indexes,
             slices: self.slices(workload.warehouses, &maker),
-            filling: Filling::OrderEntry(maker),
+            filling: RowSource::OrderEntry(maker),
         }
     }
 

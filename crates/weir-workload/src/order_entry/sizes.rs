@@ -1,4 +1,4 @@
-//! How large the tables are.
+//! Sizes of the tables.
 
 use weir_model::OrderEntryWorkload;
 
@@ -8,12 +8,12 @@ use crate::{Rng, seeded};
 pub const DISTRICTS: u32 = 10;
 /// Lines of an order, at least.
 const LINES_MIN: u64 = 5;
-/// How many numbers of lines there are: 5 to 15.
+/// Number of different numbers of lines: 5 to 15.
 const LINES_CHOICES: u64 = 11;
 /// The numbers of lines are the same with every seed, so that the number of rows is known before a seed is.
 const LINES_SEED: u64 = 0x6F72_6465_7273;
 
-/// What the numbers of rows follow from.
+/// Parameters that the numbers of rows follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     /// Warehouses.
@@ -26,7 +26,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Those of a workload.
-    pub fn of(workload: &OrderEntryWorkload) -> Self {
+    pub fn new(workload: &OrderEntryWorkload) -> Self {
         let OrderEntryWorkload {
             warehouses,
             items,

@@ -37,7 +37,7 @@ pub(crate) fn execute(arguments: &AgentArguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What starts servers here, with the folder and the address that its owner named.
+/// Returns the role that starts servers here, with the folder and the address that its owner named.
 fn server_role(owner: &OwnerArguments) -> anyhow::Result<Option<Arc<dyn ServerRole>>> {
     let allows = owner.allow.contains(&Permission::Server);
     let (work, listen) = match (&owner.work, owner.listen) {

@@ -124,7 +124,7 @@ fn check(arguments: &AgentsArguments) -> anyhow::Result<Outcome> {
     })
 }
 
-/// What stands in the way of a run, with what to do.
+/// Returns the obstacles to a run, with remedies.
 fn remarks(member: &Member) -> Vec<String> {
     let (facts, ours) = (&member.facts, env!("WEIR_COMMIT"));
     let mut remarks = Vec::new();

@@ -1,6 +1,6 @@
 //! `weir clean`.
 
-use weir_process::{EntryKind, Registry, Swept, sweep};
+use weir_process::{EntryKind, Registry, SweptItem, sweep};
 
 use crate::cli::CleanArguments;
 use crate::commands::left_changed;
@@ -32,11 +32,11 @@ pub(crate) fn execute(arguments: &CleanArguments) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn describe(swept: &Swept) -> String {
+fn describe(swept: &SweptItem) -> String {
     match swept {
-        Swept::Process(EntryKind::Drive, pid) => format!("ended drive, process {pid}"),
-        Swept::Process(_, pid) => format!("ended server, process {pid}"),
-        Swept::Mount(path) => format!("unmounted {}", path.display()),
-        Swept::Directory(path) => format!("removed {}", path.display()),
+        SweptItem::Process(EntryKind::Drive, pid) => format!("ended drive, process {pid}"),
+        SweptItem::Process(_, pid) => format!("ended server, process {pid}"),
+        SweptItem::Mount(path) => format!("unmounted {}", path.display()),
+        SweptItem::Directory(path) => format!("removed {}", path.display()),
     }
 }

@@ -18,7 +18,7 @@ use crate::cli::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
 use crate::commands::study_file::clock_seed;
 use crate::{Outcome, interrupt, output};
 
-/// Where tests work unless told: memory, so that recoveries take seconds.
+/// Default directory of tests: memory, so that recoveries take seconds.
 const MEMORY: &str = "/dev/shm";
 const TABLES: u32 = 4;
 
@@ -79,7 +79,7 @@ fn options(arguments: &CrashTestArguments) -> anyhow::Result<TestOptions> {
     };
     let drive = weir_drive::profiles::load(&arguments.drive, None)?;
     let seed = arguments.seed.unwrap_or_else(clock_seed);
-    let mut rules = DeviceRules::of(&drive);
+    let mut rules = DeviceRules::for_profile(&drive);
     if let Some(cache) = arguments.cache {
         rules.cache = cache.into();
     }
@@ -255,7 +255,8 @@ fn print(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
     verdict(test, folder)
 }
 
-/// What a study quotes of a test that shows pages whole without doublewrite (rules R2 and R3).
+/// Prints the lines that a study quotes of a test that shows pages whole without doublewrite (rules
+/// R2 and R3).
 fn for_a_study(test: &CrashTest, options: &TestOptions) -> anyhow::Result<()> {
     let setting = &test.setting;
     let said = ServerVariables::said(setting.flavor, &setting.said);
@@ -264,7 +265,7 @@ fn for_a_study(test: &CrashTest, options: &TestOptions) -> anyhow::Result<()> {
     };
     let counts = test.tally.commits_lost.states == 0
         && said.doublewrite() == Some(Doublewrite::Off)
-        && options.rules == DeviceRules::of(&options.drive)
+        && options.rules == DeviceRules::for_profile(&options.drive)
         && options.cut == Cut::Power;
     if !counts {
         return Ok(());

@@ -51,5 +51,5 @@ fn advise(arguments: &DdlAdviseArguments, stop: Stop) -> anyhow::Result<()> {
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&advice)?);
     }
-    output::text(words::of(&advice))
+    output::text(words::advice_lines(&advice))
 }

@@ -13,7 +13,7 @@ use crate::{Outcome, output};
 struct Check {
     what: &'static str,
     found: String,
-    /// What to do when it is not good enough; `None` when it is.
+    /// Remedy when it is not good enough; `None` when it is.
     remedy: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::{Outcome, output};
 pub(crate) fn execute(arguments: &ExplainArguments) -> anyhow::Result<Outcome> {
     match &arguments.rule {
         Some(name) => {
-            let rule = Rule::of(name.parse()?);
+            let rule = Rule::by_id(name.parse()?);
             if arguments.json {
                 output::line(serde_json::to_string_pretty(&as_json(rule))?)?;
             } else {

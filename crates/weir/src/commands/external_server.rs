@@ -1,4 +1,4 @@
-//! How to log in to servers that the user gives: option file, environment, or a question.
+//! Login to servers that the user gives: option file, environment, or a question.
 
 use anyhow::anyhow;
 use weir_model::ServerUrl;
@@ -7,7 +7,8 @@ use weir_server::ExternalServer;
 
 use crate::{output, password};
 
-/// What the servers' own clients would find here, and the password of the terminal if that is wanted.
+/// Returns the settings that the servers' own clients would find here, and the password of the terminal if that is
+/// wanted.
 pub(crate) fn client_config(ask_password: bool) -> anyhow::Result<ClientConfig> {
     let mut config = ClientConfig::of_environment(|name| std::env::var_os(name))?;
     config.dialogue = Dialogue {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 use weir_report::table;
 use weir_server::Stop;
-use weir_server::ddl::{Algorithm, Checked, DdlError, Facts, Lock, TrialServer};
+use weir_server::ddl::{Algorithm, DdlError, FactCheck, Facts, Lock, TrialServer};
 use weir_server::{ServerBinary, ServerError, find};
 
 use crate::cli::{FactsCommand, FactsDdlArguments};
@@ -73,8 +73,8 @@ fn servers(arguments: &FactsDdlArguments) -> anyhow::Result<Vec<ServerBinary>> {
     Ok(servers)
 }
 
-fn print(checked: &[(ServerBinary, Vec<Checked>)]) -> anyhow::Result<()> {
-    let cells = |binary: &ServerBinary, row: &Checked| {
+fn print(checked: &[(ServerBinary, Vec<FactCheck>)]) -> anyhow::Result<()> {
+    let cells = |binary: &ServerBinary, row: &FactCheck| {
         let way = row.way.as_ref();
         vec![
             row.operation.clone(),
@@ -104,7 +104,7 @@ fn print(checked: &[(ServerBinary, Vec<Checked>)]) -> anyhow::Result<()> {
     output::text(table(&heads, &rows))
 }
 
-fn print_json(checked: &[(ServerBinary, Vec<Checked>)]) -> anyhow::Result<()> {
+fn print_json(checked: &[(ServerBinary, Vec<FactCheck>)]) -> anyhow::Result<()> {
     let servers: Vec<_> = checked
         .iter()
         .map(|(binary, rows)| {

@@ -124,7 +124,7 @@ fn ask_question() -> anyhow::Result<Question> {
         .map_err(|_| anyhow::anyhow!("--question: `{name}`; use one of {}", names.join(", ")))
 }
 
-/// Whether a user is there to answer.
+/// Returns true if a user is there to answer.
 fn is_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

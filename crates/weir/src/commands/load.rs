@@ -98,7 +98,8 @@ fn command(invocation: &Invocation, gate: &Gate, stop: &AtomicBool) -> anyhow::R
     Ok(())
 }
 
-/// What a load may do to the server that it is given: change tables of the schema that is named.
+/// Returns the permissions of a load on the server that it is given: to change tables of the schema
+/// that is named.
 fn gate(invocation: &Invocation) -> Gate {
     Gate::new(Permissions {
         schema: Some(invocation.plan.endpoint.database.clone()),
@@ -133,7 +134,7 @@ struct Words {
 }
 
 /// A run without its numbers.
-struct Failed {
+struct FailedRun {
     error: anyhow::Error,
     /// Transactions were made.
     has_begun: bool,
@@ -144,10 +145,10 @@ fn run(
     gate: &Gate,
     stop: &AtomicBool,
     words: &Words,
-) -> Result<(), Failed> {
+) -> Result<(), FailedRun> {
     let mut has_begun = false;
     let done = measure(invocation, gate, stop, words, &mut has_begun);
-    done.map_err(|error| Failed { error, has_begun })
+    done.map_err(|error| FailedRun { error, has_begun })
 }
 
 fn measure(
@@ -172,7 +173,7 @@ fn measure(
         }
         report(invocation, weir_sysbench::THREADS_STARTED.to_owned())
     };
-    let server_host = server_host::Watched::begin(invocation)?;
+    let server_host = server_host::SampledHost::begin(invocation)?;
     let outcome = agents::run(invocation, gate, stop, &mut |progress| {
         if !matches!(progress, Progress::Warning(_) | Progress::Began(_)) {
             // A full disk ends the command with an error in the end.
@@ -267,7 +268,7 @@ fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>>
     create().with_context(|| format!("while creating {}", path.display()))
 }
 
-/// What has to be known about the load generator itself.
+/// Prints the facts about the load generator itself that have to be known.
 fn note(outcome: &LoadOutcome) {
     let cpu_s: f64 = outcome.client_cpu_s.iter().sum();
     eprintln!(

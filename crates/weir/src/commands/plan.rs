@@ -169,7 +169,7 @@ fn data(plan: &Plan, preview: &SettingsPreview) -> String {
 fn pool(index: usize, cell: &Cell, preview: &SettingsPreview) -> Option<Bytes> {
     let written = cell.spec.variable(BUFFER_POOL_SIZE)?;
     let made = preview
-        .of(index)
+        .cell(index)
         .and_then(|said| said.values.get(BUFFER_POOL_SIZE));
     let pool = made.map_or(written, String::as_str).parse().ok();
     pool.filter(|pool: &Bytes| pool.0 > 0)

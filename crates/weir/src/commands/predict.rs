@@ -6,7 +6,9 @@ mod verify;
 use std::path::Path;
 
 use weir_model::{Bytes, StudyResult};
-use weir_predict::from_result::{Calibrated, ChosenCells, DataModel, Forecast, PriceList, Query};
+use weir_predict::from_result::{
+    CalibratedModel, ChosenCells, DataModel, Forecast, PriceList, Query,
+};
 use weir_predict::{PAGE_BYTES, PageReads, READS_MAX};
 use weir_study::Overrides;
 
@@ -37,7 +39,7 @@ fn chosen_result(
     levels: &LevelsArgument,
 ) -> anyhow::Result<(StudyResult, Vec<String>)> {
     let result = weir_judge::read_evidence(path)?;
-    let chosen = ChosenCells::of(&result.plan, &levels.at)?;
+    let chosen = ChosenCells::choose(&result.plan, &levels.at)?;
     let result = weir_judge::part_of_result(result, &chosen.cells);
     // A server of the user's has settings that no study says.
     for run in &result.runs {
@@ -84,10 +86,11 @@ fn of_result(arguments: &PredictResultArguments) -> anyhow::Result<()> {
 fn forecast(result: &StudyResult, arguments: &PredictResultArguments) -> anyhow::Result<Forecast> {
     let pools = arguments.pools.pool.as_deref();
     let places = &arguments.places;
-    let mut data = DataModel::of(&result.plan, pools)?;
-    let mut calibrated = Calibrated::of(result, &data, &places.drive, &places.threads)?;
+    let mut data = DataModel::from_plan(&result.plan, pools)?;
+    let mut calibrated =
+        CalibratedModel::from_result(result, &data, &places.drive, &places.threads)?;
     if arguments.full_size {
-        data = DataModel::of(&weir_study::full_size(&result.plan), pools)?;
+        data = DataModel::from_plan(&weir_study::full_size(&result.plan), pools)?;
         calibrated = calibrated.at_full_size(&result.plan, &data)?;
     }
     let calibrated = calibrated.on_cores(arguments.cores);
@@ -95,9 +98,9 @@ fn forecast(result: &StudyResult, arguments: &PredictResultArguments) -> anyhow:
     let query = Query {
         growth: arguments.growth,
         objective: arguments.objective,
-        prices: PriceList::of(&result.plan, &arguments.price, &drives)?,
+        prices: PriceList::new(&result.plan, &arguments.price, &drives)?,
     };
-    Ok(Forecast::of(&calibrated, &data, &query)?)
+    Ok(Forecast::predict(&calibrated, &data, &query)?)
 }
 
 /// Misses alone, before any run.
@@ -108,9 +111,9 @@ fn of_study(arguments: &PredictStudyArguments) -> anyhow::Result<()> {
     };
     let text = study_file::read(&arguments.study, false)?;
     let plan = study_file::resolve(&arguments.study, &text, &overrides)?;
-    let chosen = ChosenCells::of(&plan, &arguments.levels.at)?;
+    let chosen = ChosenCells::choose(&plan, &arguments.levels.at)?;
     let plan = weir_judge::part_of_plan(plan, &chosen.cells);
-    let data = DataModel::of(&plan, arguments.pools.pool.as_deref())?;
+    let data = DataModel::from_plan(&plan, arguments.pools.pool.as_deref())?;
     let misses = weir_predict::from_result::misses(&plan, &data)?;
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&misses)?);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use weir_model::{Finding, JudgedResult, Plan, Provenance, RuleId, Severity, Verdict};
-use weir_run::{Allowed, RunError, RunOptions, RunOutcome};
+use weir_run::{RunError, RunOptions, RunOutcome, UserPermissions};
 use weir_store::progress::{Event, Progress, ProgressFile};
 use weir_study::Overrides;
 
@@ -75,7 +75,7 @@ fn seed(arguments: &RunArguments, out: &Path) -> u64 {
     stored.map_or_else(study_file::clock_seed, |result| result.plan.seed)
 }
 
-/// How the study of the file `text` is run, with its results in `out`.
+/// Returns the options for the study of the file `text`, with its results in `out`.
 fn options(arguments: &RunArguments, out: PathBuf, text: String) -> anyhow::Result<RunOptions> {
     Ok(RunOptions {
         out,
@@ -83,7 +83,7 @@ fn options(arguments: &RunArguments, out: PathBuf, text: String) -> anyhow::Resu
         work: arguments.work.clone(),
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: arguments.below_floor,
-        allowed: Allowed {
+        allowed: UserPermissions {
             config: arguments.allow_config,
             replica: arguments.allow_replica,
         },
@@ -92,7 +92,7 @@ fn options(arguments: &RunArguments, out: PathBuf, text: String) -> anyhow::Resu
     })
 }
 
-/// What the command ends with; says first which runs are missing, and how they are made.
+/// Returns the outcome of the command; prints first which runs are missing, and how they are made.
 fn conclude(outcome: &RunOutcome, out: &Path, is_stopped: bool) -> Outcome {
     if let Some(first) = outcome.failed.first() {
         eprintln!(
@@ -142,7 +142,7 @@ pub(crate) fn whole(outcome: RunOutcome) -> anyhow::Result<RunOutcome> {
     }
 }
 
-/// How much there is to do, as far as it is known.
+/// Returns the amount of work, as far as it is known.
 fn extent(plan: &Plan) -> String {
     if let Some(search) = &plan.search {
         let place = match plan.cells.len() {
@@ -158,7 +158,7 @@ fn extent(plan: &Plan) -> String {
     }
 }
 
-/// Where the result will say that it comes from.
+/// Returns the provenance for the result.
 pub(super) fn provenance(study_file: String) -> Provenance {
     Provenance {
         study_file,
@@ -195,7 +195,7 @@ fn kept(error: RunError, out: &Path) -> anyhow::Error {
     anyhow::anyhow!("{error}; {runs} complete runs are kept, {}", go_on(out))
 }
 
-/// How a study that stopped goes on.
+/// Returns the command by which a study that stopped goes on.
 pub(crate) fn go_on(out: &Path) -> String {
     format!(
         "go on with the same command, --out {} and --resume",

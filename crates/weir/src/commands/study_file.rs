@@ -32,7 +32,7 @@ pub(crate) fn resolve(path: &Path, text: &str, overrides: &Overrides) -> anyhow:
     Ok(weir_study::resolve(&name, &file, overrides, &flavor_of)?)
 }
 
-/// That flushes of the study's drives hold up writes on this host, if they do.
+/// Returns a line if flushes of the study's drives hold up writes on this host.
 pub(crate) fn flush_line(plan: &Plan) -> Option<String> {
     weir_study::flush_obstacle(plan).map(|obstacle| {
         format!(

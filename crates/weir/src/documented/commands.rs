@@ -58,7 +58,8 @@ fn describe(text: &mut String, parent: &str, command: &mut clap::Command) {
     }
 }
 
-/// Whether a value of an option has a help of its own, as only the long form shows; the program decides likewise.
+/// Returns true if a value of an option has a help of its own, as only the long form shows; the program decides
+/// likewise.
 fn explains_values(command: &clap::Command) -> bool {
     let values = command
         .get_arguments()

@@ -1,4 +1,4 @@
-//! What of a page in Markdown is an example, code in running text, a link or a heading.
+//! Parts of a page in Markdown: examples, code in running text, links and headings.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ impl Page {
         self.text.split(FENCE).step_by(2).collect()
     }
 
-    /// What stands between backquotes in running text, each on one line.
+    /// Returns the texts between backquotes in running text, each on one line.
     pub(super) fn code_in_text(&self) -> Vec<String> {
         let text = self.running_text();
         let code = text.split('`').skip(1).step_by(2);
@@ -44,7 +44,7 @@ impl Page {
             .collect()
     }
 
-    /// Its links to other files and headings.
+    /// Returns its links to other files and headings.
     pub(super) fn links(&self) -> Vec<String> {
         let text = self.running_text();
         let targets = text.split("](").skip(1);
@@ -62,7 +62,7 @@ impl Page {
         self.path.with_file_name("").join(link)
     }
 
-    /// Whether a heading has this anchor.
+    /// Returns true if a heading has this anchor.
     pub(super) fn has_heading(&self, anchor: &str) -> bool {
         let text = self.running_text();
         let headings = text.lines().filter(|line| line.starts_with('#'));

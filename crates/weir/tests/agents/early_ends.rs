@@ -7,7 +7,7 @@ mod scene;
 use std::fs;
 use std::time::Duration;
 
-use self::scene::{ALLOWED, By, DRIVEN, PATIENCE, Running, Scene};
+use self::scene::{ALLOWED, By, DRIVEN, PATIENCE, RunningLoad, Scene};
 use super::hosts::{Process, signal_process, wait_until};
 
 /// Fails in the middle of a run.
@@ -126,7 +126,7 @@ fn two_conductors_take_no_agent_from_each_other() {
         ];
         scene.load("oltp_point_select", &more)
     };
-    let running = |seconds: f64, words: Vec<String>| Running {
+    let running = |seconds: f64, words: Vec<String>| RunningLoad {
         name: "agents".to_owned(),
         by: By::Agents,
         seconds,
@@ -166,7 +166,7 @@ fn a_script_that_fails_or_ends_by_itself_has_no_result() {
         (study("short", &short), "of 20 seconds"),
     ];
     for (words, cause) in cases {
-        let one = Running {
+        let one = RunningLoad {
             name: words.join(" "),
             by: By::OneProcess,
             seconds: 20.0,
@@ -191,7 +191,7 @@ fn a_child_that_is_killed_ends_the_load_with_an_error() {
         &["--threads=2", "--json", "--time=60", "--agents=1", "run"],
     );
     for words in [study, shared] {
-        let one = Running {
+        let one = RunningLoad {
             name: words.join(" "),
             by: By::OneProcess,
             seconds: 60.0,

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use weir_load::{LoadPlan, NullServer, NullServerBehavior, Tolerated, run};
+use weir_load::{LoadPlan, NullServer, NullServerBehavior, ToleratedErrors, run};
 use weir_model::{Address, WorkloadName};
-use weir_mysql::{Expected, Gate, ReplyParser};
+use weir_mysql::{ExpectedReply, Gate, ReplyParser};
 use weir_workload::{Rng, seeded};
 
 use crate::fuzz;
@@ -47,10 +47,10 @@ fn replies() {
     fuzz("replies", seeds, &[], |input, _| {
         for is_deprecated in [true, false] {
             for expected in [
-                Expected::TextRows,
-                Expected::TypedRows,
-                Expected::Outcome,
-                Expected::Statement,
+                ExpectedReply::TextRows,
+                ExpectedReply::TypedRows,
+                ExpectedReply::Outcome,
+                ExpectedReply::Statement,
             ] {
                 let mut parser = ReplyParser::new(is_deprecated);
                 parser.expect(expected);
@@ -170,7 +170,7 @@ fn servers_that_lie() {
             plan.init_timeout = Duration::from_millis(300);
             plan.max_events = Some(20);
             if seed.is_multiple_of(3) {
-                plan.tolerated = Tolerated::All;
+                plan.tolerated = ToleratedErrors::All;
             }
             let stop = AtomicBool::new(false);
             let outcome = run(&plan, &Gate::own(), &stop, &mut |_| {});

@@ -52,13 +52,15 @@ pub(crate) fn start(flavor: Flavor) -> Users {
         root(&users, statement);
     }
     users.option_file("nobody.cnf", "nobody", "x");
-    let prepare = of("load prepare again");
+    let prepare = find_command("load prepare again");
     prepare.on(&users, "app.cnf").succeeds();
-    of("load prewarm").on(&users, "app.cnf").succeeds();
+    find_command("load prewarm")
+        .on(&users, "app.cnf")
+        .succeeds();
     users
 }
 
-pub(crate) fn of(name: &str) -> Command {
+pub(crate) fn find_command(name: &str) -> Command {
     let mut all = ONLY_READ.iter().chain(&CHANGING);
     *all.find(|command| command.name == name).unwrap()
 }
@@ -97,7 +99,7 @@ fn each_command_sends_and_changes_only_what_it_may(flavor: Flavor) {
     root(&users, "SET GLOBAL general_log = 1");
     for command in ONLY_READ.into_iter().chain(CHANGING) {
         root(&users, "TRUNCATE TABLE mysql.general_log");
-        let before = State::of(&users);
+        let before = State::observe(&users);
         let output = command.on(&users, "app.cnf").output();
         assert_fits(command, &output);
         let sent = statements(&users);
@@ -136,7 +138,7 @@ fn each_command_sends_and_changes_only_what_it_may(flavor: Flavor) {
                 .any(|(_, statement)| statement.starts_with(begin));
             assert!(is_sent, "{} did not: {begin}", command.name);
         }
-        let changed = unexpected(command, &before, &State::of(&users));
+        let changed = unexpected(command, &before, &State::observe(&users));
         assert!(changed.is_empty(), "{}: {changed:#?}", command.name);
     }
 }
@@ -168,10 +170,10 @@ pub(crate) fn is_done(output: &Output) -> bool {
 /// The account may log in and nothing else.
 fn an_account_without_privileges_changes_nothing(flavor: Flavor) {
     let users = start(flavor);
-    let before = State::of(&users);
+    let before = State::observe(&users);
     for command in ONLY_READ.into_iter().chain(CHANGING) {
         let output = command.on(&users, "nobody.cnf").output();
-        let changed = before.changes(&State::of(&users), |_| false);
+        let changed = before.changes(&State::observe(&users), |_| false);
         assert!(changed.is_empty(), "{}: {changed:#?}", command.name);
         if command.reach != Reach::Nothing {
             let errors = output
@@ -217,7 +219,7 @@ fn wait_until_idle(users: &Users) {
 
 /// The study that changes a setting, killed when it has: this kill leaves one changed.
 fn killed_while_changed(users: &Users) -> Command {
-    let command = of("run changing");
+    let command = find_command("run changing");
     let before = users.value(CAPACITY);
     let mut child = command.on(users, "app.cnf").spawn();
     wait_until("the setting is changed", || users.value(CAPACITY) != before);
@@ -244,7 +246,7 @@ fn killed_at_random(users: &Users, commands: &[Command], random: &mut Random) ->
 fn left_is_noted_and_put_back(users: &Users, command: Command, before: &State) -> usize {
     wait_until_idle(users);
     // Tables may have been dropped by a command before, so that any other makes them.
-    let changed = before.changes(&State::of(users), is_of_schema);
+    let changed = before.changes(&State::observe(users), is_of_schema);
     let notes = left(users);
     for change in &changed {
         let is_noted = |name: &String| change.starts_with(&format!("variable {name}:"));
@@ -256,7 +258,7 @@ fn left_is_noted_and_put_back(users: &Users, command: Command, before: &State) -
     }
     if !notes.is_empty() {
         users.weir(&["clean", "--put-back"]).succeeds();
-        let still = before.changes(&State::of(users), is_of_schema);
+        let still = before.changes(&State::observe(users), is_of_schema);
         assert!(still.is_empty(), "{}: {still:#?}", command.name);
         assert!(left(users).is_empty());
     }
@@ -271,7 +273,7 @@ fn what_a_kill_leaves_changed_is_noted(flavor: Flavor) {
         .into_iter()
         .filter(|command| command.reach == Reach::Settings);
     let commands: Vec<_> = CHANGING.into_iter().chain(settings).collect();
-    let before = State::of(&users);
+    let before = State::observe(&users);
     let command = killed_while_changed(&users);
     let mut changed = left_is_noted_and_put_back(&users, command, &before);
     assert!(changed > 0, "a killed study left no setting changed");
@@ -284,7 +286,9 @@ fn what_a_kill_leaves_changed_is_noted(flavor: Flavor) {
         changed += left_is_noted_and_put_back(&users, command, &before);
     }
     eprintln!("{flavor}: {changed} settings were left changed by {killed} kills");
-    of("load prepare more").on(&users, "app.cnf").succeeds();
+    find_command("load prepare more")
+        .on(&users, "app.cnf")
+        .succeeds();
 }
 
 /// A small file system for Weir's own state, taken away at the end.
@@ -324,10 +328,10 @@ fn a_full_disk_of_weirs_own_changes_nothing(flavor: Flavor) {
     let users = start(flavor);
     let disk = SmallDisk::mount(&users);
     disk.fill();
-    let before = State::of(&users);
+    let before = State::observe(&users);
     for command in ONLY_READ.into_iter().chain(CHANGING) {
         let output = command.on(&users, "app.cnf").output();
-        let changed = before.changes(&State::of(&users), |_| false);
+        let changed = before.changes(&State::observe(&users), |_| false);
         assert!(changed.is_empty(), "{}: {changed:#?}", command.name);
         if command.reach != Reach::Nothing {
             let is_told = output.stderr.to_lowercase().contains("no space left");
@@ -337,24 +341,24 @@ fn a_full_disk_of_weirs_own_changes_nothing(flavor: Flavor) {
     }
     // It is full only when the setting is to be put back.
     disk.empty();
-    let child = of("run changing").on(&users, "app.cnf").spawn();
+    let child = find_command("run changing").on(&users, "app.cnf").spawn();
     wait_until("the setting is changed", || users.value(CAPACITY) == "777");
     disk.fill();
     let output = Output::from(child.wait_with_output().unwrap());
     assert!(matches!(output.code, Some(0 | 3)), "{}", output.stderr);
-    let changed = before.changes(&State::of(&users), |_| false);
+    let changed = before.changes(&State::observe(&users), |_| false);
     assert!(changed.is_empty(), "{changed:#?}");
     assert!(left(&users).is_empty());
 }
 
 fn a_restart_in_the_middle_changes_nothing(flavor: Flavor) {
     let mut users = start(flavor);
-    let before = State::of(&users);
+    let before = State::observe(&users);
     // A restart begins another binary log.
     let is_of_a_restart =
         |name: &str| name == "replication binary log" || name.contains("server_start");
     for name in ["run changing", "observe"] {
-        let child = of(name).on(&users, "app.cnf").spawn();
+        let child = find_command(name).on(&users, "app.cnf").spawn();
         let variable = match name {
             "observe" => "innodb_buffer_pool_dump_pct",
             _ => CAPACITY,
@@ -365,12 +369,14 @@ fn a_restart_in_the_middle_changes_nothing(flavor: Flavor) {
         let output = Output::from(child.wait_with_output().unwrap());
         let ended = output.code.is_some() && !output.stderr.contains("do it by hand");
         assert!(ended, "{name}: {}{}", output.stdout, output.stderr);
-        let changed = before.changes(&State::of(&users), is_of_a_restart);
+        let changed = before.changes(&State::observe(&users), is_of_a_restart);
         assert!(changed.is_empty(), "{name}: {changed:#?}");
         assert!(left(&users).is_empty(), "{name}");
     }
     // Tables that were half made are gone on with.
-    let child = of("load prepare more").on(&users, "app.cnf").spawn();
+    let child = find_command("load prepare more")
+        .on(&users, "app.cnf")
+        .spawn();
     wait_until("a table is being made", || {
         let mut session = users.server().session().unwrap();
         let count: Option<u64> = session
@@ -384,9 +390,11 @@ fn a_restart_in_the_middle_changes_nothing(flavor: Flavor) {
     users.restart();
     let output = Output::from(child.wait_with_output().unwrap());
     assert!(matches!(output.code, Some(0 | 1)), "{}", output.stderr);
-    of("load prepare more").on(&users, "app.cnf").succeeds();
+    find_command("load prepare more")
+        .on(&users, "app.cnf")
+        .succeeds();
     let is_expected = |name: &str| is_of_a_restart(name) || is_of_schema(name);
-    let changed = before.changes(&State::of(&users), is_expected);
+    let changed = before.changes(&State::observe(&users), is_expected);
     assert!(changed.is_empty(), "{changed:#?}");
 }
 

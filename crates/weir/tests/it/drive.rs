@@ -371,7 +371,7 @@ fn a_recorded_drive_leaves_a_recording_of_the_asked_size() {
     let output = Output::from(child.wait_with_output().unwrap());
     assert_eq!(output.code, Some(0), "{}", output.stderr);
     let recording = weir_drive::Recording::open(&record).unwrap();
-    assert_eq!(recording.ended(), weir_drive::Ended::Limit);
+    assert_eq!(recording.ended(), weir_drive::RecordingEnd::Limit);
     assert!(recording.event_count() > 20);
     world.assert_nothing_left();
 }

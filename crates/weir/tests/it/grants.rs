@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use weir_model::Flavor;
 use weir_testing::on_both_flavors;
 
-use crate::before_after::{is_done, of, start};
+use crate::before_after::{find_command, is_done, start};
 use crate::harness::Output;
 use crate::users::Users;
 
@@ -165,7 +165,7 @@ fn outcome(users: &Users, command: &str) -> Output {
         let drop = "DROP TABLE IF EXISTS sbtest.sbtest3, sbtest.sbtest4";
         session.run("begin anew", drop).unwrap();
     }
-    of(command).on(users, "granted.cnf").output()
+    find_command(command).on(users, "granted.cnf").output()
 }
 
 fn each_command_needs_what_is_listed(flavor: Flavor) {

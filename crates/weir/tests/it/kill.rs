@@ -74,14 +74,14 @@ impl Random {
 }
 
 /// A study in a world of its own, with one result folder after the other.
-struct Killed {
+struct KilledStudy {
     world: World,
     study: PathBuf,
     out: PathBuf,
     studies: usize,
 }
 
-impl Killed {
+impl KilledStudy {
     fn new(flavor: &str) -> Self {
         let world = World::new();
         fs::create_dir_all(world.path("work")).unwrap();
@@ -150,7 +150,7 @@ fn ends_before(child: &mut Child, deadline: Instant) -> bool {
 
 fn is_killed_and_resumed(flavor: &str) {
     let mut random = Random::seeded();
-    let mut killed = Killed::new(flavor);
+    let mut killed = KilledStudy::new(flavor);
     // The first study may load the data, the second tells how long one takes here.
     let first = killed.start();
     killed.complete(first);

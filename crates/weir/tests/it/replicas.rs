@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use weir_model::{Address, Endpoint, Flavor, Replication};
 use weir_server::{PrivateServer, wait_until_caught_up};
-use weir_testing::Following;
+use weir_testing::ReplicaMode;
 use weir_testing::on_both_flavors;
 
 use crate::harness::{Weir, World};
@@ -132,7 +132,7 @@ fn checksums(server: &PrivateServer) -> BTreeMap<String, Option<u64>> {
     tables.into_iter().map(checksum).collect()
 }
 
-fn every_replica_follows(flavor: Flavor, has_gtid: bool, kinds: &[Following]) {
+fn every_replica_follows(flavor: Flavor, has_gtid: bool, kinds: &[ReplicaMode]) {
     let followed = weir_testing::start_followed(flavor, has_gtid, kinds);
     let primary = &followed.primary;
     let site = Site::new(flavor, primary);
@@ -151,7 +151,7 @@ fn every_replica_follows(flavor: Flavor, has_gtid: bool, kinds: &[Following]) {
     assert!(expected.values().all(Option::is_some), "{expected:?}");
     // Otherwise they would say nothing.
     for (kind, replica) in &followed.replicas {
-        let is_behind = *kind == Following::Connected || checksums(replica).is_empty();
+        let is_behind = *kind == ReplicaMode::Connected || checksums(replica).is_empty();
         assert!(is_behind, "{kind:?} has followed already");
     }
     followed.follow_to_the_end();
@@ -160,9 +160,9 @@ fn every_replica_follows(flavor: Flavor, has_gtid: bool, kinds: &[Following]) {
     }
 }
 
-const RECEIVING: [Following; 2] = [Following::Connected, Following::Delayed];
+const RECEIVING: [ReplicaMode; 2] = [ReplicaMode::Connected, ReplicaMode::Delayed];
 /// Nobody reads the primary's binary log while it is written.
-const STOPPED: [Following; 1] = [Following::Stopped];
+const STOPPED: [ReplicaMode; 1] = [ReplicaMode::Stopped];
 
 fn receiving_replicas_by_gtid_follow(flavor: Flavor) {
     every_replica_follows(flavor, true, &RECEIVING);

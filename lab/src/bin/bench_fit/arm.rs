@@ -10,9 +10,9 @@ use weir_mysql::Gate;
 use weir_replay::{CapturePart, ReplayOptions, Survey, replay};
 use weir_server::PrivateServer;
 
-use crate::production::{Captured, plan, start};
+use crate::production::{RecordedLoad, plan, start};
 
-/// What is sent.
+/// Load that is sent.
 enum Load<'a> {
     Replay(&'a Path),
     Fitted(&'a Workload, u64),
@@ -35,7 +35,7 @@ enum Half {
 
 /// A run of an arm.
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     /// Page requests that the pool served.
     pub(crate) hit_ratio: f64,
     pub(crate) page_requests: f64,
@@ -43,14 +43,14 @@ pub(crate) struct Measured {
 }
 
 impl<'a> Arm<'a> {
-    pub(crate) fn replay(captured: &'a Captured) -> Self {
+    pub(crate) fn replay(captured: &'a RecordedLoad) -> Self {
         Self {
             data: &captured.data[0],
             load: Load::Replay(&captured.capture),
         }
     }
 
-    pub(crate) fn fitted(captured: &'a Captured) -> Self {
+    pub(crate) fn fitted(captured: &'a RecordedLoad) -> Self {
         Self {
             data: &captured.data[1],
             load: Load::Fitted(&captured.workload, captured.fitted.transactions / 2),
@@ -58,7 +58,7 @@ impl<'a> Arm<'a> {
     }
 
     /// Runs it on a new copy of its data: one half to fill the pool, and one to measure.
-    pub(crate) fn measure(&self, pool: &str) -> Measured {
+    pub(crate) fn measure(&self, pool: &str) -> Measurement {
         let folder = tempfile::tempdir().unwrap();
         weir_server::copy_directory(&self.data.join("data"), &folder.path().join("data")).unwrap();
         let pool = [("innodb_buffer_pool_size".to_owned(), pool.to_owned())];
@@ -69,7 +69,7 @@ impl<'a> Arm<'a> {
         let after = pages(&server);
         server.kill();
         let (requests, reads) = (after.0 - before.0, after.1 - before.1);
-        Measured {
+        Measurement {
             hit_ratio: 1.0 - reads / requests,
             page_requests: requests,
             queries_per_s,

@@ -1,5 +1,5 @@
-//! How near a fitted workload is to the load of the capture that it was fitted to, on real servers:
-//! `bench_fit OUT.json [--only=NAME] [--rounds=2] [--transactions=N]`.
+//! Distance of a fitted workload from the load of the capture that it was fitted to, on real servers: `bench_fit
+//! OUT.json [--only=NAME] [--rounds=2] [--transactions=N]`.
 //!
 //! Production runs behind the capture proxy. Its capture is fitted with its tables, and the fitted file makes tables on
 //! an empty server. Then both servers run with three pools, in turn: the capture is replayed as fast as its sessions
@@ -12,14 +12,14 @@ mod production;
 
 use serde_json::{Value, json};
 
-use arm::{Arm, Measured};
+use arm::{Arm, Measurement};
 use production::{PRODUCTIONS, Production};
 
 /// Buffer pools: from a part of what is asked for to nearly all of it.
 const POOLS: [&str; 3] = ["8388608", "16777216", "33554432"];
 
-/// What is asked on the command line.
-pub(crate) struct Asked {
+/// Options of the command line.
+pub(crate) struct Options {
     out: Option<String>,
     /// One kind of production in place of all.
     only: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
     transactions: Option<u64>,
 }
 
-impl Asked {
+impl Options {
     fn read() -> Self {
         let words: Vec<_> = std::env::args().skip(1).collect();
         let of = |name: &str| {
@@ -46,7 +46,7 @@ impl Asked {
 }
 
 fn main() {
-    let asked = Asked::read();
+    let asked = Options::read();
     let load_average = || std::fs::read_to_string("/proc/loadavg").unwrap();
     let before = load_average();
     let wanted = PRODUCTIONS.iter().filter(|production| {
@@ -70,7 +70,7 @@ fn main() {
 }
 
 /// A production beside its fit.
-fn compared(production: &Production, asked: &Asked) -> Value {
+fn compared(production: &Production, asked: &Options) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let transactions = asked.transactions.unwrap_or(production.transactions);
     let captured = production.capture(folder.path(), transactions);
@@ -105,7 +105,7 @@ fn compared(production: &Production, asked: &Asked) -> Value {
 
 /// Both arms in turn with a pool.
 fn with_pool(pool: &str, arms: &[Arm; 2], rounds: usize) -> Value {
-    let turns: Vec<[Measured; 2]> = (0..rounds)
+    let turns: Vec<[Measurement; 2]> = (0..rounds)
         .map(|_| [arms[0].measure(pool), arms[1].measure(pool)])
         .collect();
     let apart = turns

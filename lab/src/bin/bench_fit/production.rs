@@ -18,7 +18,7 @@ const USER: &str = "production";
 const PASSWORD: &str = "of-the-benchmark";
 /// Connections of production.
 pub(crate) const CONNECTIONS: u32 = 4;
-/// How long a server may take to end.
+/// Time limit for a server to end.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A kind of production.
@@ -28,12 +28,12 @@ pub(crate) struct Production {
     rows: u64,
     /// Transactions that are captured.
     pub(crate) transactions: u64,
-    /// Whether the fit runs; otherwise only its shares are told.
+    /// True if the fit runs; otherwise only its shares are printed.
     pub(crate) is_run: bool,
     workload: fn() -> Workload,
 }
 
-/// What is measured.
+/// Productions that are measured.
 pub(crate) static PRODUCTIONS: [Production; 3] = [
     Production {
         name: "point-select",
@@ -64,7 +64,7 @@ pub(crate) static PRODUCTIONS: [Production; 3] = [
 ];
 
 /// A capture, what was fitted to it, and the data of both.
-pub(crate) struct Captured {
+pub(crate) struct RecordedLoad {
     pub(crate) capture: PathBuf,
     pub(crate) fitted: Fitted,
     /// The fitted workload.
@@ -75,7 +75,7 @@ pub(crate) struct Captured {
 
 impl Production {
     /// Runs it behind the proxy, and fits its capture.
-    pub(crate) fn capture(&self, folder: &Path, transactions: u64) -> Captured {
+    pub(crate) fn capture(&self, folder: &Path, transactions: u64) -> RecordedLoad {
         let data = ["production", "fitted"].map(|name| folder.join(name));
         for folder in &data {
             std::fs::create_dir(folder).unwrap();
@@ -115,7 +115,7 @@ impl Production {
             server.stop(PATIENCE).unwrap();
         }
         let [_, fitted_data] = data;
-        Captured {
+        RecordedLoad {
             capture,
             fitted,
             workload,

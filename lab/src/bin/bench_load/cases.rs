@@ -1,4 +1,4 @@
-//! What is measured, and how each tool is called for it.
+//! Cases that are measured, and each tool's command for them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(crate) struct Arm {
 
 impl Arm {
     /// A tool as it is.
-    pub(crate) fn of(tool: Tool, name: &str, program: &Path) -> Self {
+    pub(crate) fn new(tool: Tool, name: &str, program: &Path) -> Self {
         Self {
             name: name.to_owned(),
             program: absolute(program),
@@ -63,7 +63,7 @@ impl Arm {
     pub(crate) fn weir(name: &str, program: &Path, options: &str) -> Self {
         Self {
             options: options.split_whitespace().map(str::to_owned).collect(),
-            ..Self::of(Tool::Weir, name, program)
+            ..Self::new(Tool::Weir, name, program)
         }
     }
 
@@ -135,8 +135,8 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// What `done` did: so many of what is counted, in so many seconds.
-    pub(crate) fn new(arm: &Arm, done: &child::Finished, count: f64, seconds: f64) -> Self {
+    /// Returns the sample of `done`: so many of what is counted, in so many seconds.
+    pub(crate) fn new(arm: &Arm, done: &child::ToolOutput, count: f64, seconds: f64) -> Self {
         Self {
             arm: arm.name.clone(),
             per_s: count / seconds,
@@ -211,7 +211,7 @@ impl Case {
         }
     }
 
-    /// Whether a tool can do this.
+    /// Returns true if a tool can do this.
     fn is_for(self, arm: &Arm) -> bool {
         let is_few = |connections: u32| connections <= OTHERS_CONNECTIONS_MAX;
         match (arm.tool, self) {
@@ -225,7 +225,7 @@ impl Case {
         }
     }
 
-    /// What server it wants.
+    /// Returns the kind of server that it wants.
     pub(crate) fn commits(self) -> Commits {
         match self {
             Self::Run(..) | Self::Encryption(_) => Commits::Lazy,

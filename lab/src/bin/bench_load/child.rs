@@ -6,9 +6,9 @@ use std::time::Instant;
 use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What a program printed and used.
+/// Output and usage of a program.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct ToolOutput {
     pub(crate) output: String,
     pub(crate) wall_s: f64,
     pub(crate) cpu_s: f64,
@@ -26,7 +26,7 @@ pub(crate) fn raise_file_limit() -> anyhow::Result<()> {
 }
 
 /// Runs `command` to its end.
-pub(crate) fn run(command: &mut Command) -> anyhow::Result<Finished> {
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<ToolOutput> {
     let name = command.get_program().to_string_lossy().into_owned();
     let began = Instant::now();
     let mut child = command
@@ -39,7 +39,7 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<Finished> {
     let (status, usage) = wait(child.id())?;
     ensure!(status == 0, "{name} ended with status {status}:\n{output}");
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    Ok(Finished {
+    Ok(ToolOutput {
         output,
         wall_s: began.elapsed().as_secs_f64(),
         cpu_s: seconds(usage.ru_utime) + seconds(usage.ru_stime),

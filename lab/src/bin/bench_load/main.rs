@@ -95,7 +95,7 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     child::raise_file_limit()?;
     let mut arms = vec![
-        Arm::of(Tool::Sysbench, "sysbench", &options.sysbench),
+        Arm::new(Tool::Sysbench, "sysbench", &options.sysbench),
         Arm::weir("weir", &options.weir, ""),
     ];
     arms.extend(options.arm.iter().map(|arm| arm.or_program(&options.weir)));
@@ -147,14 +147,14 @@ fn others(options: &Options) -> Vec<Arm> {
     };
     let given = given.into_iter();
     let mut arms: Vec<_> = given
-        .filter_map(|(tool, name, program)| Some(Arm::of(tool, name, program.as_deref()?)))
+        .filter_map(|(tool, name, program)| Some(Arm::new(tool, name, program.as_deref()?)))
         .collect();
     if options.order_entry.is_none() {
-        arms.push(Arm::of(Tool::ServerAlone, "server alone", Path::new("")));
+        arms.push(Arm::new(Tool::ServerAlone, "server alone", Path::new("")));
     }
     if let (None, Some(program)) = (&options.order_entry, &options.floor) {
-        arms.push(Arm::of(Tool::Floor, "floor", program));
-        let mut ring = Arm::of(Tool::Floor, "floor ring", program);
+        arms.push(Arm::new(Tool::Floor, "floor", program));
+        let mut ring = Arm::new(Tool::Floor, "floor ring", program);
         ring.options.push("--by=ring".to_owned());
         arms.push(ring);
     }

@@ -13,7 +13,7 @@ const WAREHOUSES: u32 = 4;
 /// Warehouses that are loaded when loading is the case, and the connections that do it.
 const PREPARED_WAREHOUSES: u32 = 2;
 const PREPARE_THREADS: u32 = 2;
-/// What the native workload is called, and its tables, those that others need last.
+/// Name of the native workload, and its tables, those that others need last.
 const NATIVE: &str = "order_entry";
 pub(crate) const TABLES: [&str; 9] = [
     "order_line",
@@ -125,7 +125,7 @@ fn prepare(
     server: &Server,
     script: &Path,
     warehouses: u32,
-) -> anyhow::Result<child::Finished> {
+) -> anyhow::Result<child::ToolOutput> {
     for table in TABLES {
         server.query(&format!("DROP TABLE IF EXISTS {table}"))?;
     }

@@ -13,7 +13,7 @@ use crate::server::{ACCOUNT, Server};
 /// Queries that `mysqlslap` is given to repeat, and how many of them a second it is asked for: it has no limit of time.
 const SLAP_TEXTS: u32 = 2_000;
 const SLAP_PER_S: u32 = 20_000;
-/// What go-tpc's lines of a transaction's totals begin with, and of those that failed.
+/// Begin of go-tpc's lines of a transaction's totals, and of those that failed.
 const SUMMARY: &str = "[Summary] ";
 const FAILED: &str = "_ERR";
 /// The schema of go-tpc's tables: they have the names of Weir's.
@@ -122,7 +122,7 @@ pub(crate) fn go_tpc_prepare(
     server: &Server,
     warehouses: u32,
     threads: u32,
-) -> anyhow::Result<(child::Finished, u64)> {
+) -> anyhow::Result<(child::ToolOutput, u64)> {
     server.query(&format!("DROP DATABASE IF EXISTS {GO_TPC_SCHEMA}"))?;
     server.query(&format!("CREATE DATABASE {GO_TPC_SCHEMA}"))?;
     let mut command = go_tpc(arm, server, warehouses, threads);

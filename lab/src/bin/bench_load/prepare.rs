@@ -4,10 +4,10 @@ use std::thread;
 use std::time::Instant;
 
 use crate::cases::{Arm, Sample, Tool, table_options};
-use crate::child::{self, Finished};
+use crate::child::{self, ToolOutput};
 use crate::server::Server;
 
-/// What `prepare` makes when it is the case.
+/// Number of tables that `prepare` makes when it is the case.
 const TABLES: u32 = 4;
 const ROWS: u32 = 200_000;
 pub(crate) const THREADS: u32 = 2;
@@ -31,12 +31,12 @@ pub(crate) fn sample(arm: &Arm, server: &Server) -> anyhow::Result<Sample> {
     Ok(Sample::new(arm, &done, rows, done.wall_s))
 }
 
-fn by_tool(arm: &Arm, server: &Server) -> anyhow::Result<Finished> {
+fn by_tool(arm: &Arm, server: &Server) -> anyhow::Result<ToolOutput> {
     tables(arm, server, &table_options(TABLES, ROWS, THREADS))
 }
 
 /// Makes the tables of `options` by a tool.
-pub(crate) fn tables(arm: &Arm, server: &Server, options: &[String]) -> anyhow::Result<Finished> {
+pub(crate) fn tables(arm: &Arm, server: &Server, options: &[String]) -> anyhow::Result<ToolOutput> {
     drop_tables(server)?;
     child::run(&mut arm.command(server, "oltp_read_write", "prepare", options))
 }
@@ -47,7 +47,7 @@ fn drop_tables(server: &Server) -> anyhow::Result<()> {
 
 /// The floor: the server copies tables that it has, with as many threads, and the index after the rows. No client sends
 /// rows, and none are parsed.
-fn by_the_server(server: &Server) -> anyhow::Result<Finished> {
+fn by_the_server(server: &Server) -> anyhow::Result<ToolOutput> {
     drop_tables(server)?;
     let began = Instant::now();
     thread::scope(|scope| {
@@ -63,7 +63,7 @@ fn by_the_server(server: &Server) -> anyhow::Result<Finished> {
             copied.expect("invariant: a copy does not panic")
         })
     })?;
-    Ok(Finished {
+    Ok(ToolOutput {
         output: String::new(),
         wall_s: began.elapsed().as_secs_f64(),
         cpu_s: 0.0,

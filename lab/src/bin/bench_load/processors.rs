@@ -1,4 +1,4 @@
-//! Which processor a thread runs on.
+//! Processor that a thread runs on.
 
 use std::thread::available_parallelism;
 

@@ -15,7 +15,7 @@ const POOL_BYTES: &str = "1073741824";
 /// is closed to other users. The port of 127.0.0.1 is not, for as long as the comparison takes.
 pub(crate) const ACCOUNT: &str = "bench";
 
-/// How the server takes commits, all else being the same.
+/// Handling of commits by the server, all else being the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Commits {
     /// As MySQL does by default: binary log and redo log are flushed for each.
@@ -104,18 +104,18 @@ impl Server {
         rows.with_context(|| format!("{table} has no count"))
     }
 
-    /// Its flavour and version.
+    /// Returns flavour and version.
     pub(crate) fn version(&self) -> String {
         let binary = self.server.binary();
         format!("{:?} {}", binary.flavor, binary.version)
     }
 
-    /// Its port of 127.0.0.1.
+    /// Returns the port of 127.0.0.1.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its socket.
+    /// Returns the socket.
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }

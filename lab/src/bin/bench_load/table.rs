@@ -15,7 +15,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
+    fn new(values: impl Iterator<Item = f64>) -> Self {
         let mut values: Vec<_> = values.collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;
@@ -53,7 +53,10 @@ pub(crate) fn compare(arms: &[Arm], samples: &[Sample]) -> Vec<Comparison> {
     };
     let compare = |index: usize, value: fn(&Sample) -> f64| {
         let ratios = of(index).zip(of(0)).map(move |(a, b)| value(a) / value(b));
-        (Spread::of(of(index).map(value)).median, Spread::of(ratios))
+        (
+            Spread::new(of(index).map(value)).median,
+            Spread::new(ratios),
+        )
     };
     let comparison = |(index, arm): (usize, &Arm)| {
         let (per_s, per_s_ratio) = compare(index, |sample| sample.per_s);

@@ -30,7 +30,7 @@ pub(crate) struct Truths {
     stalls: Vec<Stall>,
 }
 
-/// How the load engine reaches the null server.
+/// Way from the load engine to the null server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Way {
@@ -49,9 +49,9 @@ struct Truth {
     rate_per_s: f64,
     /// Share of its core that the load engine used.
     utilization: f64,
-    /// What the server's clock says.
+    /// Time by the server's clock.
     truth: LatencySummary,
-    /// What the load engine says of the time from request to reply.
+    /// Time from request to reply, by the load engine.
     seen: LatencySummary,
 }
 

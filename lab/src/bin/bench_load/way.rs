@@ -1,4 +1,4 @@
-//! How a tool reaches the server, in the words of each tool.
+//! Way from a tool to the server, in the words of each tool.
 
 use std::fmt;
 use std::path::Path;
@@ -86,7 +86,7 @@ impl Way {
     }
 }
 
-/// What `program` is called with to be reached from another folder.
+/// Returns the path by which `program` can be called from another folder.
 pub(crate) fn absolute(program: &Path) -> std::path::PathBuf {
     if program.components().count() > 1 {
         program

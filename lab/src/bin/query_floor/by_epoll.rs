@@ -12,7 +12,7 @@ use crate::login::Client;
 
 const EVENTS_MAX: usize = 1024;
 const BUFFER_BYTES: usize = 4096;
-/// How long the loop may sleep past its end.
+/// Time for which the loop may sleep past its end.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Asks until the time is over; the number of queries that were answered.

@@ -23,7 +23,7 @@ const BUFFER_BYTES: usize = 4096;
 const GROUP: u16 = 0;
 /// Bytes of a request's place, which the kernel reads from.
 const REQUEST_BYTES: usize = 64;
-/// How long the loop may sleep past its end.
+/// Time for which the loop may sleep past its end, nanoseconds.
 const PATIENCE_NS: u32 = 100_000_000;
 /// Replies worth waiting for, of this many connections, and for how long, as Weir does.
 const BATCH_SHARE: usize = 8;

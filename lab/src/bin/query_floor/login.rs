@@ -9,20 +9,20 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use weir_model::{Address, Endpoint, Secret, Tls};
 use weir_mysql::{
-    Connector, Deadline, Exchange, ExecuteTemplate, Expected, Gate, HEADER_BYTES, ParameterKind,
-    Reply, ReplyParser, Request, Stream,
+    Connector, Deadline, Exchange, ExecuteTemplate, ExpectedReply, Gate, HEADER_BYTES,
+    ParameterKind, Reply, ReplyParser, Request, Stream,
 };
 use weir_workload::{Rng, seeded};
 
-/// How long a login may take.
+/// Time limit of a login.
 const LOGIN: Duration = Duration::from_secs(30);
-/// Where a request to execute has its statement's number, and its parameter.
+/// Offset of the statement's number, and of its parameter, in a request to execute.
 const STATEMENT_AT: usize = HEADER_BYTES + 1;
 const PARAMETER_AT: usize = 18;
 /// Longest piece of the first reply that is read at once.
 const READ_BYTES: usize = 4096;
 
-/// Where to log in.
+/// Address and account of the login.
 #[derive(Debug)]
 pub(crate) struct Account {
     /// `None`: the port of 127.0.0.1.
@@ -100,14 +100,14 @@ impl Client {
         &self.request
     }
 
-    /// Its socket.
+    /// Returns the socket.
     pub(crate) fn socket(&self) -> &OwnedFd {
         &self.socket
     }
 
     /// Sends the request and reads its whole reply; how many bytes that has.
     fn ask_once(&self, mut parser: ReplyParser) -> anyhow::Result<usize> {
-        parser.expect(Expected::Outcome);
+        parser.expect(ExpectedReply::Outcome);
         // A request is far shorter than what a socket takes at once.
         let sent = rustix::io::write(&self.socket, &self.request)?;
         ensure!(sent == self.request.len(), "a request was cut short");

@@ -1,4 +1,4 @@
-//! What random writes do in the long run.
+//! Random writes in the long run.
 
 use weir_model::Nanoseconds;
 

@@ -14,7 +14,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Whether another page of `parts` fits into a block of `capacity_parts`.
+    /// Returns true if another page of `parts` fits into a block of `capacity_parts`.
     pub(super) fn has_room(&self, parts: u16, capacity_parts: u32) -> bool {
         self.used_parts + u32::from(parts) <= capacity_parts
     }
@@ -40,7 +40,7 @@ impl Block {
         self.live_parts
     }
 
-    /// When the last page came, in pages written to the drive.
+    /// Returns the time at which the last page came, in pages written to the drive.
     pub(super) fn last_written_at(&self) -> u64 {
         self.last_written_at
     }

@@ -1,4 +1,4 @@
-//! Which pages a cache holds: least recently used goes first, clean before dirty.
+//! Pages that a cache holds: least recently used goes first, clean before dirty.
 
 use std::collections::VecDeque;
 

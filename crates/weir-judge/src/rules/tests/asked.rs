@@ -1,9 +1,9 @@
-//! What was asked, and what servers say.
+//! Tests of options that were asked for, and the servers' variables.
 
 use super::*;
 
 /// Options that Weir gives the servers of both cells, and what these say.
-struct Served<'a> {
+struct ServerOptions<'a> {
     /// Setting of the study -> its values in both cells.
     asked: &'a [(&'a str, [&'a str; 2])],
     /// Options of both servers in their own names.
@@ -12,7 +12,7 @@ struct Served<'a> {
     said: &'a [(&'a str, [&'a str; 2])],
 }
 
-impl Served<'_> {
+impl ServerOptions<'_> {
     /// Makes the fair result one of these.
     fn make(&self, result: &mut StudyResult) {
         for (index, cell) in result.plan.cells.iter_mut().enumerate() {
@@ -47,14 +47,14 @@ impl Served<'_> {
     }
 }
 
-fn of(findings: &[Finding], rule: RuleId) -> String {
+fn sentences(findings: &[Finding], rule: RuleId) -> String {
     let found = findings.iter().filter(|finding| finding.rule == rule);
     found.map(|finding| finding.message.clone()).collect()
 }
 
 #[test]
 fn r23_two_levels_that_the_server_makes_one_have_no_verdict() {
-    let pools = Served {
+    let pools = ServerOptions {
         asked: &[("innodb_buffer_pool_size", ["200M", "250M"])],
         told: [
             "--innodb_buffer_pool_size=200M",
@@ -64,7 +64,7 @@ fn r23_two_levels_that_the_server_makes_one_have_no_verdict() {
     };
     let (findings, verdict) = pools.findings();
     assert_eq!(verdict, Verdict::Invalid);
-    let message = of(&findings, RuleId::R23);
+    let message = sentences(&findings, RuleId::R23);
     let words = "innodb_buffer_pool_size is 256M on the server, set to 200M and 250M";
     assert!(message.contains(words), "{message}");
     assert!(
@@ -84,14 +84,14 @@ fn r23_is_silent_about_what_the_server_took() {
         (["100000000", "200000000"], ["99614720", "199229440"]),
         (["1.5G", "1e9"], ["1610612736", "1000000000"]),
     ] {
-        let (findings, verdict) = Served {
+        let (findings, verdict) = ServerOptions {
             asked: &[("innodb_buffer_pool_size", asked)],
             told: ["", ""],
             said: &[("innodb_buffer_pool_size", said)],
         }
         .findings();
         assert_eq!(
-            (of(&findings, RuleId::R23), verdict),
+            (sentences(&findings, RuleId::R23), verdict),
             (String::new(), Verdict::Effect)
         );
     }
@@ -99,7 +99,7 @@ fn r23_is_silent_about_what_the_server_took() {
 
 #[test]
 fn r23_tells_a_setting_that_moves_together_with_others_and_stays() {
-    let (findings, verdict) = Served {
+    let (findings, verdict) = ServerOptions {
         asked: &[
             ("innodb_io_capacity", ["1", "2"]),
             ("innodb_doublewrite_pages", ["64", "128"]),
@@ -111,7 +111,7 @@ fn r23_tells_a_setting_that_moves_together_with_others_and_stays() {
         ],
     }
     .findings();
-    let message = of(&findings, RuleId::R23);
+    let message = sentences(&findings, RuleId::R23);
     assert!(message.contains("the effect is of the others"), "{message}");
     assert_eq!(verdict, Verdict::Effect);
 }
@@ -120,7 +120,7 @@ fn r23_tells_a_setting_that_moves_together_with_others_and_stays() {
 fn r23_does_not_compare_what_only_one_of_two_servers_is_told() {
     let found = |other: Flavor| {
         let mut result = fair();
-        let served = Served {
+        let served = ServerOptions {
             asked: &[("innodb_io_capacity", ["1000", "2000"])],
             told: ["", ""],
             said: &[
@@ -134,7 +134,7 @@ fn r23_does_not_compare_what_only_one_of_two_servers_is_told() {
         let server = &mut result.plan.cells[1].spec_mut().primary_mut().server;
         server.flavor = other;
         let result = evaluate(result).unwrap();
-        of(&result.comparisons[0].findings, RuleId::R23)
+        sentences(&result.comparisons[0].findings, RuleId::R23)
     };
     assert_eq!(found(Flavor::Mariadb), "");
     let same_server = found(Flavor::Mysql);
@@ -150,7 +150,7 @@ fn r1_knows_a_factor_by_whichever_name_the_server_says_it() {
     let on = |flavor: Flavor, version: &'static str, factor: (&str, [&str; 2]), said| {
         let mut result = fair();
         let asked = [factor];
-        let served = Served {
+        let served = ServerOptions {
             asked: &asked,
             told: ["", ""],
             said,
@@ -213,7 +213,7 @@ fn r1_knows_a_factor_by_whichever_name_the_server_says_it() {
     );
 }
 
-const DERIVED: Served<'static> = Served {
+const DERIVED: ServerOptions<'static> = ServerOptions {
     asked: &[("max_connections", ["151", "1000"])],
     told: [
         "--back_log=80 --max_connections=151",
@@ -230,7 +230,7 @@ const DERIVED: Served<'static> = Served {
 fn r1_tells_what_the_server_derives_from_the_factor_as_its_consequence() {
     let (findings, verdict) = DERIVED.findings();
     assert_eq!(verdict, Verdict::Effect);
-    let message = of(&findings, RuleId::R1);
+    let message = sentences(&findings, RuleId::R1);
     let words = "with max_connections the server changes 2 more (host_cache_size 279 -> 653, thread_cache_size 9 -> 18)";
     assert!(message.contains(words), "{message}");
 }
@@ -238,7 +238,7 @@ fn r1_tells_what_the_server_derives_from_the_factor_as_its_consequence() {
 /// A difference follows from the factor only where the options say so.
 #[test]
 fn r1_a_difference_is_no_consequence_where_options_do_not_explain_it() {
-    let is_invalid = |served: Served<'_>, spoil: &dyn Fn(&mut StudyResult)| {
+    let is_invalid = |served: ServerOptions<'_>, spoil: &dyn Fn(&mut StudyResult)| {
         let mut result = fair();
         served.make(&mut result);
         spoil(&mut result);
@@ -253,7 +253,7 @@ fn r1_a_difference_is_no_consequence_where_options_do_not_explain_it() {
         "--max_connections=1000 --back_log=9",
     ];
     assert!(is_invalid(
-        Served {
+        ServerOptions {
             told: more,
             ..DERIVED
         },
@@ -265,7 +265,7 @@ fn r1_a_difference_is_no_consequence_where_options_do_not_explain_it() {
         "--max_connections=1000 --thread_cache_size=9",
     ];
     assert!(is_invalid(
-        Served {
+        ServerOptions {
             told: fixed,
             ..DERIVED
         },

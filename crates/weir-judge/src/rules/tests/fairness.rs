@@ -172,7 +172,7 @@ fn r3_a_crash_test_counts_for_its_server_and_its_rules_only() {
     assert!(said.contains("is a vendor claim"), "{said}");
 }
 
-/// Its variables say that it is durable; its status, its process and its mount say otherwise.
+/// A server whose variables show it as durable is less so by its status, its process and its mount.
 #[test]
 fn r2_what_no_variable_says_makes_a_server_less_durable() {
     use weir_model::variables::{DATA_LOST_BECAUSE, FLUSHES_DISABLED_BY, REDO_LOG_ENABLED};

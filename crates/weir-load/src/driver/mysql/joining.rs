@@ -2,22 +2,22 @@
 //! as those that were lost.
 
 use super::transaction::Call;
-use super::{Doing, MysqlDriver, QUIT, Shared};
+use super::{DriverState, MysqlDriver, QUIT, ReactorResources};
 use crate::LoadError;
 use crate::driver::Next;
 use crate::meter::{Meter, Phase};
 
-/// How often a driver looks whether its new connection is there.
+/// Interval at which a driver looks for its new connection.
 const LOOK_NS: u64 = 100_000;
 
 impl MysqlDriver {
     /// Asks for a new connection.
     pub(super) fn join(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        self.doing = Doing::Joining;
+        self.doing = DriverState::Joining;
         if let Some(reconnector) = &shared.reconnector {
             reconnector.ask(self.number, false);
         }
@@ -27,7 +27,7 @@ impl MysqlDriver {
     /// Takes the new connection, or waits for it for as long as there is something to measure.
     pub(super) fn joined(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let now_ns = meter.now();
@@ -57,7 +57,7 @@ impl MysqlDriver {
     /// The reactor has the new connection.
     pub(super) fn begin_joined(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.now();
@@ -65,16 +65,16 @@ impl MysqlDriver {
     }
 
     /// Closes the connection.
-    pub(super) fn part(
+    pub(super) fn disconnect(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.give_up();
         if std::mem::replace(&mut self.is_away, true) {
             return self.next(shared, meter);
         }
-        self.doing = Doing::Parting;
+        self.doing = DriverState::Parting;
         shared.outgoing.extend_from_slice(QUIT);
         Ok(Next::Reply)
     }
@@ -82,7 +82,7 @@ impl MysqlDriver {
     /// The server has closed the connection.
     pub(super) fn parted(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.now();

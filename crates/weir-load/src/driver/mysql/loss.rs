@@ -1,21 +1,21 @@
-//! What becomes of a connection that was lost: the end of the run or, when that is asked for, a new
-//! connection on which the same transaction is tried again. And of one that has done its number of
-//! transactions: it leaves, and the next transaction comes on a new one.
+//! Handling of a lost connection: the end of the run or, when that is asked for, another try of the
+//! transaction on a new connection. And of one that has done its number of transactions: it leaves,
+//! and the next transaction comes on a new one.
 
 use std::io;
 
-use super::{Doing, MysqlDriver, QUIT, Shared};
+use super::{DriverState, MysqlDriver, QUIT, ReactorResources};
 use crate::LoadError;
 use crate::driver::{Fresh, Next};
 use crate::meter::{Meter, Phase};
 use weir_mysql::{ReplyParser, ServerError, Wire};
 
-/// How often a driver looks whether its new connection is there.
+/// Interval at which a driver looks for its new connection.
 const LOOK_NS: u64 = 5_000_000;
 /// The same when the server is up: its time to let a connection in is within a transaction's.
 const LOOK_SOON_NS: u64 = 100_000;
 
-/// What a client says of a connection that has gone without a word (`CR_SERVER_LOST`).
+/// Returns the error of a client for a connection that has gone without a word (`CR_SERVER_LOST`).
 pub(super) fn lost_in_silence() -> ServerError {
     ServerError {
         code: 2013,
@@ -47,11 +47,12 @@ impl MysqlDriver {
         }
     }
 
-    /// Why the connection is lost, and the error that is counted: the server's own, if it gave one.
+    /// Returns the reason of the loss, and the error that is counted: the server's own, if it gave
+    /// one.
     pub(super) fn cause_of_loss(
         &mut self,
         error: &io::Error,
-        shared: &Shared,
+        shared: &ReactorResources,
     ) -> (LoadError, ServerError) {
         let idle_ns = self.closed_idle_ns.take();
         let idle_ns = idle_ns.filter(|idle_ns| *idle_ns >= IDLE_LIMIT_MIN_NS);
@@ -69,7 +70,7 @@ impl MysqlDriver {
         &mut self,
         why: LoadError,
         said: &ServerError,
-        shared: &Shared,
+        shared: &ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         if self.is_finishing {
@@ -81,7 +82,7 @@ impl MysqlDriver {
             return Err(why);
         };
         self.transit = None;
-        self.doing = Doing::Lost;
+        self.doing = DriverState::Lost;
         meter.now();
         if shared.tolerated.survives_loss() && !self.session.judges_errors() {
             meter.failed_try(said);
@@ -91,16 +92,16 @@ impl MysqlDriver {
         self.regain(shared, meter)
     }
 
-    /// Whether the connection has done its number of transactions.
-    pub(super) fn has_served(&self, shared: &Shared) -> bool {
+    /// Returns true if the connection has done its number of transactions.
+    pub(super) fn has_served(&self, shared: &ReactorResources) -> bool {
         let every = shared.reconnector.as_ref().map_or(0, |r| r.renewal.every);
         every > 0 && self.served >= every
     }
 
     /// Leaves the server, to come back on a new connection.
-    pub(super) fn leave(&mut self, shared: &mut Shared) -> Next {
+    pub(super) fn leave(&mut self, shared: &mut ReactorResources) -> Next {
         self.served = 0;
-        self.doing = Doing::Leaving;
+        self.doing = DriverState::Leaving;
         shared.outgoing.extend_from_slice(QUIT);
         Next::Reply
     }
@@ -108,10 +109,10 @@ impl MysqlDriver {
     /// The server has closed the connection that left: only now is there room for another.
     pub(super) fn left(
         &mut self,
-        shared: &Shared,
+        shared: &ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        self.doing = Doing::Renewing;
+        self.doing = DriverState::Renewing;
         if let Some(reconnector) = &shared.reconnector {
             reconnector.ask(self.number, reconnector.renewal.after_loss);
         }
@@ -121,10 +122,10 @@ impl MysqlDriver {
     /// Takes the new connection, or waits for it for as long as there is something to measure.
     pub(super) fn regain(
         &mut self,
-        shared: &Shared,
+        shared: &ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
-        let was_lost = self.doing == Doing::Lost;
+        let was_lost = self.doing == DriverState::Lost;
         let now_ns = meter.now();
         if meter.phase() == Phase::Drain {
             if was_lost {

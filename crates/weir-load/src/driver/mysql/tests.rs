@@ -11,7 +11,7 @@ use weir_workload::seeded;
 
 use super::*;
 use crate::driver::NonBlocking;
-use crate::plan::Tolerated;
+use crate::plan::ToleratedErrors;
 use crate::session::{Session, SessionKinds, SessionSource, Statements, Step, Turn};
 use crate::testing::meter_told;
 
@@ -97,10 +97,10 @@ fn driver(source: &dyn SessionSource) -> MysqlDriver {
     MysqlDriver::new(0, fresh, &Work::of_source(source), 0, seeded(1, 0))
 }
 
-fn shared(half_rtt_ns: u64) -> Shared {
+fn shared(half_rtt_ns: u64) -> ReactorResources {
     let (address, gate) = (Address::Socket("/nowhere".into()), Gate::own());
-    let tolerated = Tolerated::Codes(vec![1213]);
-    Shared::new(
+    let tolerated = ToleratedErrors::Codes(vec![1213]);
+    ReactorResources::new(
         (vec![address], &gate),
         tolerated,
         None,
@@ -110,8 +110,8 @@ fn shared(half_rtt_ns: u64) -> Shared {
     )
 }
 
-/// What the driver has left to be sent, as text.
-fn sent(shared: &mut Shared) -> String {
+/// Returns the driver's unsent bytes, as text.
+fn sent(shared: &mut ReactorResources) -> String {
     let bytes = std::mem::take(&mut shared.outgoing);
     String::from_utf8_lossy(bytes.get(5..).unwrap_or_default()).into_owned()
 }

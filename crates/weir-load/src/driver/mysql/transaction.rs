@@ -1,15 +1,15 @@
 //! A connection's transactions: when the next begins, and what its session says comes next.
 
 use weir_model::ThinkKind;
-use weir_mysql::{Expected, Reply, ServerError};
+use weir_mysql::{ExpectedReply, Reply, ServerError};
 
-use super::{Doing, MysqlDriver, Shared};
+use super::{DriverState, MysqlDriver, ReactorResources};
 use crate::LoadError;
 use crate::driver::Next;
 use crate::meter::{Counts, Kind, Meter, Phase};
 use crate::session::{Step, Turn};
 
-/// Why it is the session's turn.
+/// Reason for the session's turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Call<'a> {
     Begin,
@@ -23,12 +23,12 @@ pub(super) enum Call<'a> {
     Finish,
 }
 
-/// How a session goes on.
+/// Next step of a session.
 #[derive(Debug, Clone, Copy)]
 struct Decision {
     step: Step,
-    /// What the request of the step is answered with.
-    expected: Expected,
+    /// Reply that the request of the step expects.
+    expected: ExpectedReply,
     /// It has waited within its turn.
     has_waited: bool,
 }
@@ -37,7 +37,7 @@ impl MysqlDriver {
     /// Turns to the next transaction: begins it or waits until it is due.
     pub(super) fn next(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let Some(due_ns) = meter.claim() else {
@@ -53,15 +53,15 @@ impl MysqlDriver {
         self.timing.intended_start_ns = due_ns;
         self.turned_ns = Some(due_ns);
         if due_ns > meter.last_now() {
-            self.doing = Doing::Waiting;
+            self.doing = DriverState::Waiting;
             return Ok(Next::Due(due_ns));
         }
         self.begin(true, shared, meter)
     }
 
-    /// How long this connection waits before the transaction that it turns to: until it begins at
-    /// all, or while its user thinks.
-    fn pause_ns(&mut self, shared: &Shared) -> u64 {
+    /// Returns the pause before the transaction that it turns to: until it begins at all, or while
+    /// its user thinks.
+    fn pause_ns(&mut self, shared: &ReactorResources) -> u64 {
         let begins_ns = std::mem::take(&mut self.begins_ns);
         let think = shared.closed_loop.think;
         let think_ns = think.mean.0.as_nanos() as u64;
@@ -75,9 +75,9 @@ impl MysqlDriver {
         }
     }
 
-    /// When this connection may begin again, by its pacing. That counts from when the last transaction was to begin:
-    /// a late one does not move those that follow.
-    fn paced_ns(&self, shared: &Shared) -> u64 {
+    /// Returns the time at which this connection may begin again, by its pacing. That counts from when the last
+    /// transaction was to begin: a late one does not move those that follow.
+    fn paced_ns(&self, shared: &ReactorResources) -> u64 {
         let pacing_ns = shared.closed_loop.pacing.0.as_nanos() as u64;
         match self.turned_ns {
             Some(turned_ns) if pacing_ns > 0 => turned_ns.saturating_add(pacing_ns),
@@ -88,7 +88,7 @@ impl MysqlDriver {
     pub(super) fn begin(
         &mut self,
         has_waited: bool,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         if self.has_served(shared) {
@@ -102,7 +102,7 @@ impl MysqlDriver {
     pub(super) fn retry(
         &mut self,
         keeps_start: bool,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         if !meter.may_begin(true) {
@@ -117,7 +117,7 @@ impl MysqlDriver {
     pub(super) fn due(
         &mut self,
         has_waited: bool,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.now();
@@ -130,7 +130,7 @@ impl MysqlDriver {
     /// Goes on with the transaction in which the session slept, unless the measurement is over.
     pub(super) fn wake(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.now();
@@ -144,7 +144,7 @@ impl MysqlDriver {
     /// Lets the session look at its own socket.
     pub(super) fn ready(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         meter.reply_received(None);
@@ -155,7 +155,7 @@ impl MysqlDriver {
     pub(super) fn turn(
         &mut self,
         call: Call<'_>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let decision = self.decide(call, shared, meter)?;
@@ -175,7 +175,7 @@ impl MysqlDriver {
     fn decide(
         &mut self,
         call: Call<'_>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Decision, LoadError> {
         // The next request makes the parser forget what it kept of the last reply: the session gets it before.
@@ -234,23 +234,23 @@ impl MysqlDriver {
         &mut self,
         call: Call<'_>,
         decision: Decision,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         match decision.step {
             Step::Request { kind } => {
                 self.expect_reply(decision.expected);
                 self.kind = kind;
-                self.doing = Doing::Session;
+                self.doing = DriverState::Session;
                 Ok(self.send(shared, meter))
             }
             Step::Sleep { until_ns } => {
-                self.doing = Doing::Sleeping;
+                self.doing = DriverState::Sleeping;
                 self.wake_ns = until_ns;
                 Ok(Next::Due(until_ns))
             }
             Step::Await(socket) => {
-                self.doing = Doing::Awaiting(socket);
+                self.doing = DriverState::Awaiting(socket);
                 Ok(Next::Socket(socket))
             }
             Step::Done { transactions, kind } => {
@@ -265,7 +265,7 @@ impl MysqlDriver {
             }
             Step::Retry { keeps_start } => self.retry(keeps_start, shared, meter),
             Step::Join => self.join(shared, meter),
-            Step::Leave => self.part(shared, meter),
+            Step::Leave => self.disconnect(shared, meter),
             Step::End => {
                 meter.give_up();
                 self.finish(shared, meter)
@@ -275,19 +275,22 @@ impl MysqlDriver {
 
     /// Prepares the parser for the reply to the request that the session has made.
     #[inline]
-    fn expect_reply(&mut self, expected: Expected) {
+    fn expect_reply(&mut self, expected: ExpectedReply) {
         self.parser.digest_rows(self.session.digests_rows());
         // Rows that the session does not look at are skipped, which is what makes reading them cheap. The reply to a
         // prepare has a form of its own and is always read.
-        let skips = expected != Expected::Statement && !self.session.needs_rows();
-        self.parser
-            .expect(if skips { Expected::Outcome } else { expected });
+        let skips = expected != ExpectedReply::Statement && !self.session.needs_rows();
+        self.parser.expect(if skips {
+            ExpectedReply::Outcome
+        } else {
+            expected
+        });
     }
 
     /// Lets the session do its last things before the connection is closed.
     pub(super) fn finish(
         &mut self,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         if std::mem::replace(&mut self.is_finishing, true) {
@@ -301,7 +304,7 @@ impl MysqlDriver {
         &mut self,
         transactions: u64,
         kind: Option<usize>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         if transactions == 0 {

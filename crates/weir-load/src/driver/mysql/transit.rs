@@ -3,14 +3,14 @@
 //! Delaying here instead of in the kernel's network needs no privilege, works on a Unix socket, and
 //! lets a study ask what a faster or slower network would change.
 
-use super::{MysqlDriver, Shared};
+use super::{MysqlDriver, ReactorResources};
 use crate::LoadError;
 use crate::driver::Next;
 use crate::meter::Meter;
 use crate::stamp::Stamp;
 use weir_mysql::Reply;
 
-/// What is on its way.
+/// Bytes on their way.
 #[derive(Debug)]
 pub(super) enum Transit {
     /// The request, until this time.
@@ -20,7 +20,7 @@ pub(super) enum Transit {
 }
 
 impl Transit {
-    /// When it arrives, nanoseconds on the meter's clock.
+    /// Returns the time of arrival, nanoseconds on the meter's clock.
     pub(super) fn arrival_ns(&self) -> u64 {
         match self {
             Self::Request(at_ns) | Self::Reply(at_ns, _) => *at_ns,
@@ -30,7 +30,7 @@ impl Transit {
 
 impl MysqlDriver {
     /// Sends the request that the session has left, on the way that it has to go.
-    pub(super) fn send(&mut self, shared: &mut Shared, meter: &Meter<'_>) -> Next {
+    pub(super) fn send(&mut self, shared: &mut ReactorResources, meter: &Meter<'_>) -> Next {
         self.asked_ns = meter.last_now();
         self.unasked_since = None;
         if shared.half_rtt_ns == 0 {
@@ -48,7 +48,7 @@ impl MysqlDriver {
         &mut self,
         reply: Reply,
         came: Option<Stamp>,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         let received_ns = meter.reply_received(came);
@@ -60,11 +60,11 @@ impl MysqlDriver {
         Ok(Next::Time(at_ns))
     }
 
-    /// What was on its way has arrived.
+    /// Handles the arrival of bytes that were on their way.
     pub(super) fn arrive(
         &mut self,
         transit: Transit,
-        shared: &mut Shared,
+        shared: &mut ReactorResources,
         meter: &mut Meter<'_>,
     ) -> Result<Next, LoadError> {
         match transit {

@@ -68,7 +68,7 @@ impl Buffers {
         unsafe { AtomicU16::from_ptr(tail) }.store(self.tail, Ordering::Release);
     }
 
-    /// What the kernel has put into a buffer; to be given back afterwards.
+    /// Returns the kernel's bytes in a buffer; to be given back afterwards.
     pub(super) fn get(&self, buffer: u16, length: usize) -> &[u8] {
         self.memory.get(usize::from(buffer) * BYTES, length)
     }

@@ -33,7 +33,7 @@ struct GetEvents {
     timeout: u64,
 }
 
-/// How to wait for completions.
+/// Way of waiting for completions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
     /// Completions to wait for.
@@ -116,7 +116,7 @@ impl Queues {
         unsafe { self.push(&entry) }
     }
 
-    /// What a buffer with a time of arrival holds; nothing at the end of the stream.
+    /// Returns the content of a buffer with a time of arrival; nothing at the end of the stream.
     pub(super) fn stamped(&self, buffer: u16, length: usize) -> Chunk {
         let bytes = self.received(buffer, length);
         let parts = types::RecvMsgOut::parse(bytes, &self.stamps).ok();
@@ -180,7 +180,8 @@ impl Queues {
         unsafe { self.push(&entry) }
     }
 
-    /// Whether `result` completes all of the request with `token`, whose memory is returned.
+    /// Returns true if `result` completes all of the request with `token`, whose memory is
+    /// returned.
     pub(super) fn sent(&mut self, token: u64, result: i32) -> bool {
         let Some(at) = self.long.iter().position(|(long, _)| *long == token) else {
             return false;
@@ -249,7 +250,7 @@ impl Queues {
         self.ring.completion().next()
     }
 
-    /// What the kernel has put into a buffer.
+    /// Returns the kernel's bytes in a buffer.
     pub(super) fn received(&self, buffer: u16, length: usize) -> &[u8] {
         self.buffers.get(buffer, length)
     }
@@ -260,8 +261,8 @@ impl Queues {
     }
 }
 
-/// Whether to go on after this error: the time is over, a signal came, or completions have to be
-/// taken first.
+/// Returns true if the wait goes on after this error: the time is over, a signal came, or
+/// completions have to be taken first.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),

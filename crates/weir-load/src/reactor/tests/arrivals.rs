@@ -1,4 +1,4 @@
-//! What comes over TCP, and when: on both of the kernel's ways to wait for it.
+//! Arrivals over TCP and their times: on both of the kernel's ways to wait for them.
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -47,7 +47,7 @@ fn receive(sockets: &mut impl Sockets) -> (Vec<u8>, Option<u64>, bool) {
     (bytes, age_ns, is_over)
 }
 
-/// What comes until the connection ends.
+/// Returns all bytes up to the end of the connection.
 fn receive_all(sockets: &mut impl Sockets) -> Vec<u8> {
     let begin = Instant::now();
     let mut received = Vec::new();

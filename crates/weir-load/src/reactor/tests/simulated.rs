@@ -1,5 +1,5 @@
-//! What a reactor reports against what is true, to the nanosecond: connections, schedule and
-//! statistics are the real ones, time and the server are simulated.
+//! Reports of a reactor against the truth, to the nanosecond: connections, schedule and statistics
+//! are the real ones, time and the server are simulated.
 //!
 //! The server answers after delays that are known. Between its events no time passes, as on an
 //! infinitely fast machine, so that whatever differs from the truth is an error of the load engine.
@@ -22,7 +22,7 @@ use weir_model::{
 
 use super::super::Reactor;
 use super::super::sockets::{Arrival, Chunk, Sockets, Wait};
-use crate::driver::{Fresh, MysqlDriver, NonBlocking, Shared, Transport};
+use crate::driver::{Fresh, MysqlDriver, NonBlocking, ReactorResources, Transport};
 use crate::engine::setup;
 use crate::meter::{Clock, FrameSender, Meter, ReporterEnd, new_histogram};
 use crate::own_socket::OwnSocket;
@@ -149,7 +149,7 @@ fn simulate(
     let mut meter = Meter::new(timeline, Clock::Told(now_ns), sender, None, arrivals);
     let drivers = (0..plan.load.connections).map(|number| driver(&plan, &work, number));
     let (tolerated, address) = (plan.tolerated.clone(), plan.endpoint.address.clone());
-    let mut shared = Shared::new(
+    let mut shared = ReactorResources::new(
         (vec![address], &Gate::own()),
         tolerated,
         None,
@@ -168,7 +168,7 @@ fn simulate(
         reactor: ReactorKind::Epoll,
         standstill_ns: 0,
     });
-    let mut merger = Merger::new(timeline, KindNames::of(work.kinds()), 1);
+    let mut merger = Merger::new(timeline, KindNames::new(work.kinds()), 1);
     for frame in frames.try_iter() {
         merger.take(&frame);
     }

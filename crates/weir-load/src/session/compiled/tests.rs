@@ -62,7 +62,7 @@ fn requests_of_plan(plan: &LoadPlan, number: u32) -> Vec<Vec<u8>> {
     requests
 }
 
-/// What all connections of a plan's share ask, in an order that says nothing.
+/// Returns the requests of all connections of a plan's share, in no meaningful order.
 fn requests_of_share(plan: &LoadPlan) -> Vec<Vec<u8>> {
     let numbers = plan.share().connections;
     numbers

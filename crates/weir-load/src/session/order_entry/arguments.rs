@@ -11,7 +11,7 @@ use super::super::statements::Handle;
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
     request: Request<'a>,
-    /// What stands between the values of a text.
+    /// Texts between the values of a text.
     pieces: Option<std::slice::Iter<'a, Vec<u8>>>,
 }
 

@@ -5,13 +5,13 @@ use weir_mysql::WireRows;
 use weir_workload::order_entry::{DISTRICTS, Delivery, Query, read_decimal};
 
 use super::arguments::Arguments;
-use super::{Flow, Unexpected};
+use super::{Flow, InconsistentAnswer};
 
-const NO_ORDER: Unexpected = Unexpected {
+const NO_ORDER: InconsistentAnswer = InconsistentAnswer {
     table: "orders",
     why: "has no row of a new order",
 };
-const NO_LINES: Unexpected = Unexpected {
+const NO_LINES: InconsistentAnswer = InconsistentAnswer {
     table: "order_line",
     why: "has no lines of a new order",
 };
@@ -51,7 +51,7 @@ impl DeliveryFlow {
 }
 
 impl Flow for DeliveryFlow {
-    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, Unexpected> {
+    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, InconsistentAnswer> {
         Ok(match last {
             Query::Begin => {
                 self.district = 1;

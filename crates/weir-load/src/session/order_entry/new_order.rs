@@ -4,7 +4,7 @@ use weir_mysql::WireRows;
 use weir_workload::order_entry::{LINES_MAX, Line, NewOrder, Query, read_decimal};
 
 use super::arguments::Arguments;
-use super::{Flow, Unexpected};
+use super::{Flow, InconsistentAnswer};
 
 /// Bytes of what a stock says of a district.
 const DISTRICT_BYTES: usize = 24;
@@ -13,26 +13,26 @@ const STOCK_MIN: i64 = 10;
 /// By so many.
 const FILLED_UP: i64 = 91;
 
-const NO_DISTRICT: Unexpected = Unexpected {
+const NO_DISTRICT: InconsistentAnswer = InconsistentAnswer {
     table: "district",
     why: "has no row of the order's district",
 };
-const NO_CUSTOMER: Unexpected = Unexpected {
+const NO_CUSTOMER: InconsistentAnswer = InconsistentAnswer {
     table: "customer",
     why: "has no row of the order's customer",
 };
-const NO_ITEM: Unexpected = Unexpected {
+const NO_ITEM: InconsistentAnswer = InconsistentAnswer {
     table: "item",
     why: "has not the items that are asked for",
 };
-const NO_STOCK: Unexpected = Unexpected {
+const NO_STOCK: InconsistentAnswer = InconsistentAnswer {
     table: "stock",
     why: "has no stock of an item that there is",
 };
 
 /// A line, with what was read for it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Found {
+struct PricedLine {
     line: Line,
     price_cents: i64,
     /// The stock that it is of.
@@ -46,7 +46,7 @@ pub(super) struct NewOrderFlow {
     input: NewOrder,
     number: i64,
     /// Lines whose item there is; all of them, unless the order is one that is rolled back.
-    found: [Found; LINES_MAX],
+    found: [PricedLine; LINES_MAX],
     count: usize,
     /// Quantities of the stocks that lines are taken from.
     quantities: [i64; LINES_MAX],
@@ -59,7 +59,7 @@ impl NewOrderFlow {
         Self {
             input,
             number: 0,
-            found: [Found::default(); LINES_MAX],
+            found: [PricedLine::default(); LINES_MAX],
             count: 0,
             quantities: [0; LINES_MAX],
             at: 0,
@@ -70,26 +70,26 @@ impl NewOrderFlow {
         self.input = input;
     }
 
-    fn found(&self) -> &[Found] {
+    fn found(&self) -> &[PricedLine] {
         &self.found[..self.count]
     }
 
-    /// Whether an item does not exist, so that the user has to correct the order.
+    /// Returns true if an item does not exist, so that the user has to correct the order.
     fn is_wrong(&self) -> bool {
         self.count < self.input.count
     }
 
-    fn read_items(&mut self, rows: &WireRows) -> Result<(), Unexpected> {
+    fn read_items(&mut self, rows: &WireRows) -> Result<(), InconsistentAnswer> {
         self.count = 0;
         for line in self.input.lines() {
             let price_cents = price_of(line.item, rows)?;
             let Some(price_cents) = price_cents else {
                 break;
             };
-            self.found[self.count] = Found {
+            self.found[self.count] = PricedLine {
                 line: *line,
                 price_cents,
-                ..Found::default()
+                ..PricedLine::default()
             };
             self.count += 1;
         }
@@ -100,7 +100,7 @@ impl NewOrderFlow {
         Ok(())
     }
 
-    fn read_stocks(&mut self, rows: &WireRows) -> Result<(), Unexpected> {
+    fn read_stocks(&mut self, rows: &WireRows) -> Result<(), InconsistentAnswer> {
         self.at = 0;
         let Self {
             found,
@@ -138,7 +138,7 @@ impl NewOrderFlow {
 
     /// Takes the quantity of the line that is next from its stock.
     fn take(&mut self) {
-        let Found { line, stock, .. } = self.found[self.at];
+        let PricedLine { line, stock, .. } = self.found[self.at];
         let rest = self.quantities[stock] - i64::from(line.quantity);
         self.quantities[stock] = if rest >= STOCK_MIN {
             rest
@@ -149,7 +149,7 @@ impl NewOrderFlow {
 }
 
 /// The price of an item, if there is one of this number.
-fn price_of(item: u32, rows: &WireRows) -> Result<Option<i64>, Unexpected> {
+fn price_of(item: u32, rows: &WireRows) -> Result<Option<i64>, InconsistentAnswer> {
     for index in 0..rows.count() {
         let mut row = rows.row(index).ok_or(NO_ITEM)?;
         if row.integer().ok_or(NO_ITEM)? == i64::from(item) {
@@ -161,7 +161,7 @@ fn price_of(item: u32, rows: &WireRows) -> Result<Option<i64>, Unexpected> {
 }
 
 impl Flow for NewOrderFlow {
-    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, Unexpected> {
+    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, InconsistentAnswer> {
         Ok(match last {
             Query::Begin => Query::LockDistrict,
             Query::LockDistrict => {
@@ -234,7 +234,7 @@ impl Flow for NewOrderFlow {
                 }
             }
             Query::UpdateStock => {
-                let Found { line, stock, .. } = self.found[self.at];
+                let PricedLine { line, stock, .. } = self.found[self.at];
                 arguments.integer(self.quantities[stock]);
                 arguments.integer(line.quantity);
                 arguments.integer(line.warehouse != warehouse);

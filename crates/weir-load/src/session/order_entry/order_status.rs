@@ -5,13 +5,13 @@ use weir_workload::order_entry::{LAST_NAME_BYTES_MAX, OrderStatus, Query, Who, p
 
 use super::arguments::Arguments;
 use super::payment::middle;
-use super::{Flow, Unexpected};
+use super::{Flow, InconsistentAnswer};
 
-const NO_CUSTOMER: Unexpected = Unexpected {
+const NO_CUSTOMER: InconsistentAnswer = InconsistentAnswer {
     table: "customer",
     why: "has no row of a customer who asks",
 };
-const NO_ORDER: Unexpected = Unexpected {
+const NO_ORDER: InconsistentAnswer = InconsistentAnswer {
     table: "orders",
     why: "has no order of a customer who asks",
 };
@@ -48,7 +48,7 @@ impl OrderStatusFlow {
 }
 
 impl Flow for OrderStatusFlow {
-    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, Unexpected> {
+    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, InconsistentAnswer> {
         Ok(match last {
             Query::Begin => match self.input.who {
                 Who::Id(_) => Query::Customer,

@@ -7,17 +7,17 @@ use weir_workload::order_entry::{
 use weir_workload::put_integer;
 
 use super::arguments::Arguments;
-use super::{Flow, Unexpected};
+use super::{Flow, InconsistentAnswer};
 
-const NO_WAREHOUSE: Unexpected = Unexpected {
+const NO_WAREHOUSE: InconsistentAnswer = InconsistentAnswer {
     table: "warehouse",
     why: "has no row of the warehouse that is paid",
 };
-const NO_DISTRICT: Unexpected = Unexpected {
+const NO_DISTRICT: InconsistentAnswer = InconsistentAnswer {
     table: "district",
     why: "has no row of the district that is paid",
 };
-const NO_CUSTOMER: Unexpected = Unexpected {
+const NO_CUSTOMER: InconsistentAnswer = InconsistentAnswer {
     table: "customer",
     why: "has no row of a customer who pays",
 };
@@ -28,9 +28,9 @@ pub(super) struct PaymentFlow {
     input: Payment,
     customer: u32,
     last_name: Vec<u8>,
-    /// What the history says of it.
+    /// Text of the payment in the history.
     history: Vec<u8>,
-    /// What the data of a customer with bad credit say of it.
+    /// Text of the payment in the data of a customer with bad credit.
     note: Vec<u8>,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn middle(rows: &WireRows) -> Option<u32> {
 }
 
 impl Flow for PaymentFlow {
-    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, Unexpected> {
+    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, InconsistentAnswer> {
         Ok(match last {
             Query::Begin => Query::PayWarehouse,
             Query::PayWarehouse => Query::Warehouse,

@@ -4,12 +4,12 @@ use weir_mysql::WireRows;
 use weir_workload::order_entry::{Query, StockLevel};
 
 use super::arguments::Arguments;
-use super::{Flow, Unexpected};
+use super::{Flow, InconsistentAnswer};
 
 /// Orders that are looked at.
 const LAST_ORDERS: i64 = 20;
 
-const NO_DISTRICT: Unexpected = Unexpected {
+const NO_DISTRICT: InconsistentAnswer = InconsistentAnswer {
     table: "district",
     why: "has no row of the district that is asked for",
 };
@@ -35,7 +35,7 @@ impl StockLevelFlow {
 }
 
 impl Flow for StockLevelFlow {
-    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, Unexpected> {
+    fn next(&mut self, last: Query, rows: &WireRows) -> Result<Query, InconsistentAnswer> {
         Ok(match last {
             Query::Begin => Query::NextOrder,
             Query::NextOrder => {

@@ -47,7 +47,7 @@ fn what_is_set_is_written_as_it_was_and_told() {
         let (before, after) = with(option, value);
         assert_ne!(before, after, "{}", option.name);
         assert_eq!(option.written(&after).as_deref(), Some(value));
-        assert!(option.told.contains("{}"), "{}", option.name);
+        assert!(option.report_text.contains("{}"), "{}", option.name);
     }
 }
 
@@ -73,7 +73,7 @@ fn what_is_no_value_is_told_what_it_must_be() {
             assert!(why.starts_with("must be "), "{}: {why}", option.name);
         }
     }
-    let tls = LoadOption::of("tls").unwrap().check("on").unwrap_err();
+    let tls = LoadOption::by_name("tls").unwrap().check("on").unwrap_err();
     assert_eq!(
         tls,
         "must be disabled, preferred, required, verify_ca or verify_identity"
@@ -83,18 +83,18 @@ fn what_is_no_value_is_told_what_it_must_be() {
 #[test]
 fn a_rate_and_what_waits_for_a_transactions_end_exclude_each_other() {
     for name in ["think_time", "pacing"] {
-        let option = LoadOption::of(name).unwrap();
+        let option = LoadOption::by_name(name).unwrap();
         let why = option.set(&mut open(), "1s").unwrap_err();
         assert!(why.contains("leave one of both out"), "{why}");
         option.set(&mut open(), "0s").unwrap();
         let (_, mut waits) = with(option, "1s");
         for (rate, value) in [("rate", "5"), ("rate_ramp", "1..2:3s")] {
-            let rate = LoadOption::of(rate).unwrap();
+            let rate = LoadOption::by_name(rate).unwrap();
             let why = rate.set(&mut waits, value).unwrap_err();
             assert!(why.contains("leave one of both out"), "{why}");
         }
     }
-    let arrivals = LoadOption::of("rate_arrivals").unwrap();
+    let arrivals = LoadOption::by_name("rate_arrivals").unwrap();
     let why = arrivals.set(&mut LoadSpec::default(), "constant");
     assert_eq!(why, Err("needs a rate; add `rate`".to_owned()));
 }
@@ -134,7 +134,7 @@ fn fields(path: &str, value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What is added to a load and has no option fails here: no study could set it, and no rule would see it.
+/// A field that is added to a load and has no option fails here: no study could set it, and no rule would see it.
 #[test]
 fn every_field_of_a_load_is_set_by_an_option() {
     let json = |load: &LoadSpec| serde_json::to_value(load).unwrap();

@@ -76,7 +76,7 @@ impl TimelineEvent {
         Ok(true)
     }
 
-    /// Its keys and their values, by the names that [`TimelineEvent::set`] knows.
+    /// Returns its keys and their values, by the names that [`TimelineEvent::set`] knows.
     pub(in crate::spec) fn keys(&self) -> Vec<(String, String)> {
         let mut keys = vec![
             ("at".to_owned(), self.at.to_string()),

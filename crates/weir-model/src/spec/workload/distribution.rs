@@ -1,4 +1,4 @@
-//! Which rows are asked for.
+//! Distribution of the rows that are asked for.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::nearest;
 
-/// How keys are distributed over a table's rows.
+/// Distribution of keys over a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -41,7 +41,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Which one it is, whatever its parameters.
+    /// Returns its name, without its parameters.
     pub fn name(self) -> DistributionName {
         match self {
             Self::Uniform => DistributionName::Uniform,
@@ -63,7 +63,7 @@ impl Default for Distribution {
 impl From<DistributionName> for Distribution {
     /// With sysbench's default parameters.
     fn from(name: DistributionName) -> Self {
-        DistributionOptions::default().of(name)
+        DistributionOptions::default().distribution(name)
     }
 }
 
@@ -96,7 +96,7 @@ impl Default for DistributionOptions {
 
 impl DistributionOptions {
     /// The distribution of this name with its parameters.
-    pub fn of(self, name: DistributionName) -> Distribution {
+    pub fn distribution(self, name: DistributionName) -> Distribution {
         let iterations = self.iterations;
         match name {
             DistributionName::Uniform => Distribution::Uniform,
@@ -135,7 +135,7 @@ impl DistributionOptions {
     }
 }
 
-/// How keys fall on rows, by the names of sysbench's `--rand-type`.
+/// Distribution of keys over rows, by the names of sysbench's `--rand-type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -12,9 +12,9 @@ use super::Distribution;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LuaWorkload {
-    /// Where it was read.
+    /// Path from which it was read.
     pub path: PathBuf,
-    /// What it says.
+    /// Text of the script.
     pub text: Arc<str>,
     /// The modules and files that it loads, and those that these load.
     pub modules: Vec<LuaModule>,
@@ -32,7 +32,7 @@ pub struct LuaWorkload {
 pub struct LuaModule {
     /// As the script names it: `oltp_common`, `lib/common.lua`.
     pub name: String,
-    /// What it says.
+    /// Text of the module.
     pub text: Arc<str>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many statements of each kind a transaction has, with sysbench's names and defaults.
+/// Number of statements of each kind in a transaction, with sysbench's names and defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
@@ -18,7 +18,7 @@ pub struct Mix {
     pub order_ranges: u32,
     /// Sorted ranges without duplicates.
     pub distinct_ranges: u32,
-    /// Whether the four kinds of range select are used at all.
+    /// True if the four kinds of range select are used at all.
     pub range_selects: bool,
     /// Updates of the indexed column.
     pub index_updates: u32,

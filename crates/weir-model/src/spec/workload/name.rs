@@ -79,7 +79,7 @@ impl WorkloadName {
         }
     }
 
-    /// Whether its tables have text beside sysbench's columns.
+    /// Returns true if its tables have text beside sysbench's columns.
     pub fn has_text(self) -> bool {
         matches!(
             self,
@@ -87,7 +87,7 @@ impl WorkloadName {
         )
     }
 
-    /// Whether its transactions change nothing.
+    /// Returns true if its transactions change nothing.
     pub fn only_reads(self) -> bool {
         matches!(
             self,

@@ -3,11 +3,11 @@
 use super::{DistributionOptions, Mix};
 use crate::nearest;
 
-/// What sysbench's options say of a workload: its transactions' composition, and the parameters of
-/// key distributions.
+/// Options of sysbench for a workload: composition of transactions, and the parameters of key
+/// distributions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SysbenchOptions {
-    /// How many statements of each kind a transaction has.
+    /// Number of statements of each kind in a transaction.
     pub mix: Mix,
     /// Parameters of distributions.
     pub distribution: DistributionOptions,
@@ -135,7 +135,7 @@ mod tests {
         let mut options = SysbenchOptions::default();
         options.set("rand_zipfian_exp", "0.5").unwrap();
         options.set("skip_trx", "ON").unwrap();
-        let keys = options.distribution.of(DistributionName::Zipfian);
+        let keys = options.distribution.distribution(DistributionName::Zipfian);
         assert_eq!(keys, Distribution::Zipfian { exponent: 0.5 });
         assert!(options.mix.skip_transactions);
         let back = DistributionOptions::from_distribution(keys);

@@ -24,16 +24,16 @@ pub struct OrderEntryWorkload {
     pub items: u32,
     /// Customers of a district when it is loaded, and orders.
     pub customers: u32,
-    /// Whether the tables have foreign keys.
+    /// True if the tables have foreign keys.
     pub foreign_keys: bool,
-    /// Whether each transaction follows the keying and think times of the specification.
+    /// True if each transaction follows the keying and think times of the specification.
     pub keying_and_think_time: bool,
-    /// Whether each connection stays at one warehouse; otherwise each transaction draws its own.
+    /// True if each connection stays at one warehouse; otherwise each transaction draws its own.
     pub fixed_warehouses: bool,
 }
 
 impl OrderEntryWorkload {
-    /// How it is called.
+    /// Name of the workload.
     pub const NAME: &str = "order_entry";
 
     /// Names of its options.
@@ -46,7 +46,8 @@ impl OrderEntryWorkload {
         "fixed_warehouses",
     ];
 
-    /// Whether the option `name` concerns the load alone: its tables are the same with every value.
+    /// Returns true if the option `name` concerns the load alone: its tables are the same with
+    /// every value.
     pub fn is_of_the_load(name: &str) -> bool {
         matches!(name, "keying_and_think_time" | "fixed_warehouses")
     }

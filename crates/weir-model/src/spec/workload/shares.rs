@@ -11,9 +11,9 @@ use super::WorkloadName;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadShare {
-    /// Which workload.
+    /// Workload of the share.
     pub workload: WorkloadName,
-    /// Its share of the transactions is this out of the sum of all weights.
+    /// Weight: its share of the transactions is this out of the sum of all weights.
     pub weight: u32,
 }
 
@@ -24,12 +24,12 @@ pub struct WorkloadShare {
 pub struct WorkloadShares(pub Vec<WorkloadShare>);
 
 impl WorkloadShares {
-    /// Whether `is` holds for one of them.
+    /// Returns true if `is` holds for one of them.
     pub fn any(&self, is: impl Fn(WorkloadName) -> bool) -> bool {
         self.0.iter().any(|share| is(share.workload))
     }
 
-    /// Whether `is` holds for all of them.
+    /// Returns true if `is` holds for all of them.
     pub fn all(&self, is: impl Fn(WorkloadName) -> bool) -> bool {
         self.0.iter().all(|share| is(share.workload))
     }

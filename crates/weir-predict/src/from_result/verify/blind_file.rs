@@ -10,7 +10,7 @@ use weir_model::Plan;
 use super::BlindPrediction;
 use crate::from_result::error::ForecastError;
 
-/// Its name: a line for each prediction, and only ever added to.
+/// Name of the file: a line for each prediction, and only ever added to.
 pub const BLIND_FILE: &str = "predictions.jsonl";
 
 /// A line of the file.
@@ -47,7 +47,7 @@ fn append(path: &Path, seed: u64, predictions: &[BlindPrediction]) -> io::Result
     file.sync_all()
 }
 
-/// What was written down in `out` for `plan`.
+/// Reads the predictions in `out` for `plan`.
 pub(super) fn read(out: &Path, plan: &Plan) -> Result<Vec<BlindPrediction>, ForecastError> {
     let path = out.join(BLIND_FILE);
     let text = fs::read_to_string(&path).map_err(failed("read", &path))?;

@@ -3,7 +3,7 @@
 use weir_model::{Cell, StudyResult};
 
 use super::{BlindPrediction, at_levels};
-use crate::from_result::measured::mean;
+use crate::from_result::measured_runs::mean;
 
 /// The most places of the result that are run again among the others.
 const CONTROLS_MAX: usize = 2;
@@ -19,7 +19,7 @@ pub(super) struct Controls {
 impl Controls {
     /// Of the places of `result` that are not verified, those whose transactions take least of the processors: the
     /// drive has the least part in them.
-    pub(super) fn of(result: &StudyResult, blind: &[BlindPrediction]) -> Self {
+    pub(super) fn choose(result: &StudyResult, blind: &[BlindPrediction]) -> Self {
         let plan = &result.plan;
         let is_verified = |cell| blind.iter().any(|one| one.is_of(cell));
         let cells = plan.cells.iter().enumerate();
@@ -33,8 +33,8 @@ impl Controls {
         Self { cells, processor_s }
     }
 
-    /// How many times the processor time of then transactions of the same places took in `ran`, whose cells they are
-    /// from `first` on; `None` where nothing is known.
+    /// Returns the ratio of the processor time of transactions in `ran` to that of then, in the same places. The cells
+    /// of `ran` are those from `first` on. `None` where nothing is known.
     pub(super) fn slower_by(&self, ran: &StudyResult, first: usize) -> Option<f64> {
         let now = (first..).map(|cell| processor_s(ran, cell));
         let ratios: Vec<f64> = now

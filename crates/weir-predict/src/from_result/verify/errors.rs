@@ -1,4 +1,4 @@
-//! How far off predictions were.
+//! Errors of predictions.
 
 use crate::Prediction;
 use serde::Serialize;
@@ -6,14 +6,14 @@ use weir_model::{Bytes, StudyResult};
 use weir_report::table;
 
 use super::{BlindPrediction, VerifyOptions};
-use crate::from_result::calibrated::Calibrated;
+use crate::from_result::calibrated_model::CalibratedModel;
 use crate::from_result::data_model::DataModel;
 use crate::from_result::error::ForecastError;
-use crate::from_result::measured::mean;
+use crate::from_result::measured_runs::mean;
 
-/// What became of a prediction.
+/// Outcome of a prediction.
 #[derive(Debug, Serialize)]
-pub(super) struct Verified {
+pub(super) struct PredictionOutcome {
     drive: String,
     pool_bytes: u64,
     connections: u32,
@@ -42,27 +42,27 @@ pub struct Verification {
     anchored_error_mean: Option<f64>,
     /// By how much the runs of a place differ from their mean, over places.
     spread_mean: Option<f64>,
-    places: Vec<Verified>,
+    places: Vec<PredictionOutcome>,
 }
 
-/// What predictions are held against.
+/// Data that predictions are held against.
 pub(super) struct Errors<'a> {
     pub(super) ran: &'a StudyResult,
     pub(super) data: &'a DataModel,
     pub(super) options: VerifyOptions<'a>,
     /// The model of before on a machine that is as fast as it was during the runs.
-    pub(super) controlled: Calibrated,
+    pub(super) controlled: CalibratedModel,
     /// Places that were run before.
     pub(super) known: &'a StudyResult,
 }
 
 impl Errors<'_> {
     /// Of the place of this cell; `None` where it was not run.
-    pub(super) fn of(
+    pub(super) fn in_cell(
         &self,
         cell: usize,
         blind: BlindPrediction,
-    ) -> Result<Option<Verified>, ForecastError> {
+    ) -> Result<Option<PredictionOutcome>, ForecastError> {
         let runs = self.ran.runs.iter().filter(|run| run.record.cell == cell);
         let measured: Vec<f64> = runs.map(|run| run.record.transactions_per_s).collect();
         let Some(mean) = mean(&measured) else {
@@ -75,8 +75,13 @@ impl Errors<'_> {
         } else {
             &others
         };
-        let others = Calibrated::of(others, self.data, self.options.drives, self.options.threads)?;
-        Ok(Some(Verified {
+        let others = CalibratedModel::from_result(
+            others,
+            self.data,
+            self.options.drives,
+            self.options.threads,
+        )?;
+        Ok(Some(PredictionOutcome {
             controlled: self.predicted(&self.controlled, &blind)?,
             anchored: self.predicted(&others, &blind)?,
             ran_before: self.ran_before(&blind),
@@ -96,7 +101,7 @@ impl Errors<'_> {
 
     fn predicted(
         &self,
-        by: &Calibrated,
+        by: &CalibratedModel,
         blind: &BlindPrediction,
     ) -> Result<Prediction, ForecastError> {
         let drives = by.drives.iter();
@@ -117,13 +122,16 @@ fn without(result: &StudyResult, cell: usize) -> StudyResult {
 }
 
 impl Verification {
-    pub(super) fn of(seed: u64, slower_by: Option<f64>, places: Vec<Verified>) -> Self {
+    pub(super) fn new(seed: u64, slower_by: Option<f64>, places: Vec<PredictionOutcome>) -> Self {
         let counted = || places.iter().filter(|place| !place.ran_before);
-        let error_mean = |of: fn(&Verified) -> &Prediction| {
+        let error_mean = |of: fn(&PredictionOutcome) -> &Prediction| {
             let errors = counted().map(|place| place.error(of(place)).abs());
             mean(&errors.collect::<Vec<_>>())
         };
-        let spreads: Vec<f64> = places.iter().filter_map(Verified::spread).collect();
+        let spreads: Vec<f64> = places
+            .iter()
+            .filter_map(PredictionOutcome::spread)
+            .collect();
         Self {
             seed,
             machine_slower_by: slower_by,
@@ -149,11 +157,11 @@ impl Verification {
             "anchored",
             "off",
         ];
-        let rows: Vec<_> = self.places.iter().map(Verified::row).collect();
+        let rows: Vec<_> = self.places.iter().map(PredictionOutcome::row).collect();
         table(&header, &rows)
     }
 
-    /// What the table says together.
+    /// Returns a summary of the table, line by line.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(slower_by) = self.machine_slower_by {
@@ -192,7 +200,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-impl Verified {
+impl PredictionOutcome {
     /// Relative error of a prediction.
     fn error(&self, of: &Prediction) -> f64 {
         of.transactions_per_s / self.measured_transactions_per_s.max(f64::MIN_POSITIVE) - 1.0

@@ -45,7 +45,7 @@ pub(super) struct TablePages {
 }
 
 impl TablePages {
-    pub(super) fn of(table: &Table) -> Self {
+    pub(super) fn new(table: &Table) -> Self {
         let rows = table.rows as f64;
         let (bytes, rows_of_value) = sampled(table);
         let row_bytes = bytes.iter().sum::<f64>() + ROW_MORE;
@@ -169,7 +169,7 @@ impl TablePages {
         }
     }
 
-    /// Its pages in groups, and those of the upper levels.
+    /// Returns its pages in groups, and those of the upper levels.
     pub(super) fn groups(self) -> (Vec<PageGroup>, f64) {
         let mut groups = Vec::new();
         let mut upper_pages = 0.0;

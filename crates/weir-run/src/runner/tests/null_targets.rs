@@ -16,7 +16,7 @@ use crate::RunError;
 use crate::cancel::{Cancel, Control};
 use crate::target::{Description, Target, Targets};
 
-/// What goes wrong.
+/// Injected failure.
 #[derive(Clone, Copy)]
 pub(super) enum Trouble {
     /// The user stops it while the data are made.
@@ -36,7 +36,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Whether nothing that was begun is left.
+    /// Returns true if everything that was begun has ended.
     pub(super) fn is_balanced(&self) -> bool {
         self.ended.get() == self.begun.borrow().len()
     }

@@ -16,16 +16,16 @@ use weir_server::{PrivateServer, ServerBinary, ServerError, Session, StartOption
 
 use crate::RunError;
 
-/// How long a server may take to shut down: it may have a full pool to write to a slow drive.
+/// Time limit for a server to shut down: it may have a full pool to write to a slow drive.
 const SHUTDOWN: Duration = Duration::from_mins(5);
 
-/// What is kept of the error log of a server that was ended.
+/// Bytes that are kept of the error log of a server that was ended.
 const LOG_TAIL_BYTES: usize = 32 << 10;
 
 /// Pause between two looks at whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How a server is to end.
+/// Way in which a server is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// At once, by `SIGKILL`.
@@ -36,16 +36,16 @@ pub(crate) enum Ending {
 
 /// A handle of the server; all of them are of the same one.
 #[derive(Clone)]
-pub(crate) struct ServerHandle(Arc<Shared>);
+pub(crate) struct ServerHandle(Arc<HandleState>);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-struct Shared {
+struct HandleState {
     /// `None` while it is down.
     server: Mutex<Option<PrivateServer>>,
     endpoint: Endpoint,
     pid: Arc<AtomicU32>,
-    /// What servers before this one said.
+    /// Words of servers before this one.
     earlier_log: Mutex<String>,
     /// The thread that starts servers: they die with the thread that started them, and an event's thread ends with the
     /// load. After the server in the order of drops.
@@ -57,7 +57,7 @@ struct Shared {
 impl ServerHandle {
     /// Of `server`, which was started with these options.
     pub(super) fn new(server: PrivateServer, options: StartOptions) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(HandleState {
             endpoint: server.endpoint(),
             pid: Arc::new(AtomicU32::new(server.pid())),
             binary: server.binary().clone(),
@@ -76,7 +76,7 @@ impl ServerHandle {
         self.0.pid.load(Ordering::Relaxed)
     }
 
-    /// Its process id as it changes.
+    /// Returns its process id as it changes.
     pub(super) fn pids(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.0.pid)
     }
@@ -85,7 +85,7 @@ impl ServerHandle {
         Session::open(&self.0.endpoint, &weir_mysql::Gate::own())
     }
 
-    /// Why its flushes hold up its writes, if they do.
+    /// Returns the reason that its flushes hold up its writes, if they do.
     pub(super) fn flush_obstacle(&self) -> Option<String> {
         let server = lock(&self.0.server);
         Some(server.as_ref()?.flush_obstacle()?.to_string())

@@ -21,7 +21,7 @@ use crate::{RunError, commands};
 pub(super) struct Replica {
     server: Successor,
     drive: Option<DriveProcess>,
-    /// What series call it.
+    /// Name in series.
     name: String,
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct Successor {
 }
 
 impl Successor {
-    fn of(server: PrivateServer) -> Self {
+    fn new(server: PrivateServer) -> Self {
         Self {
             endpoint: server.endpoint(),
             server: Arc::new(Mutex::new(Some(server))),
         }
     }
 
-    /// How it is reached as a replica.
+    /// Returns its endpoint as a replica.
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -53,19 +53,19 @@ impl Successor {
 }
 
 impl Replica {
-    /// Its server, for a failover.
+    /// Returns its server, for a failover.
     pub(super) fn successor(&self) -> Successor {
         self.server.clone()
     }
 
-    /// Why its flushes hold up its writes, if they do.
+    /// Returns the reason that its flushes hold up its writes, if they do.
     pub(super) fn flush_obstacle(&self) -> Option<String> {
         let server = self.server.server.lock();
         let server = server.unwrap_or_else(PoisonError::into_inner);
         Some(server.as_ref()?.flush_obstacle()?.to_string())
     }
 
-    /// What can be looked at of it.
+    /// Returns its probes.
     pub(super) fn probes(&self, has_heartbeat: bool) -> Vec<Box<dyn Probe>> {
         let name = &self.name;
         let mut replica = ReplicaProbe::new(name, self.server.endpoint.clone());
@@ -137,7 +137,7 @@ impl PrivateTarget {
             let server = PrivateServer::start_watched(binary, &options, &mut cancel.watching())?;
             weir_server::attach(binary, &primary, port, &server.endpoint())?;
             self.replicas.push(Replica {
-                server: Successor::of(server),
+                server: Successor::new(server),
                 drive,
                 name: format!("replica {number}"),
             });

@@ -9,18 +9,18 @@ use mlua::{Function, Table, Thread, Value};
 
 use super::{State, first_words};
 use crate::lua::ScriptError;
-use crate::lua::core::enter;
 use crate::lua::host::{Failure, Reply};
-use crate::lua::wait::{self, Pending};
+use crate::lua::state_data::enter;
+use crate::lua::wait::{self, PendingRequest};
 
-/// Where the registry keeps what the prelude was given.
+/// Key of the registry for the core of the prelude.
 pub(super) const CORE: &str = "weir.core";
 
-/// What a coroutine has come to.
+/// Step that a coroutine has come to.
 #[derive(Debug)]
-pub enum Turned {
+pub enum CoroutineStep {
     /// It waits for a reply.
-    Asks(Pending),
+    Asks(PendingRequest),
     /// It waits for so many seconds.
     Sleeps(f64),
     /// An event is complete; `ends_loop`: it was the last, and counts for nothing.
@@ -38,7 +38,7 @@ pub enum Turned {
 #[derive(Debug)]
 pub struct Events {
     coroutine: Thread,
-    /// What its first call is given.
+    /// Argument of its first call.
     first: Option<u32>,
     function: &'static str,
 }
@@ -77,12 +77,12 @@ impl State {
         })
     }
 
-    /// Whether the script has a loop of its own in the place of the engine's.
+    /// Returns true if the script has a loop of its own in the place of the engine's.
     pub fn has_own_loop(&self) -> bool {
         self.asks_core("has_own_loop")
     }
 
-    /// Whether the script has loaded modules that are not Lua: what these wait for cannot be seen.
+    /// Returns true if the script has loaded modules that are not Lua: their waits cannot be seen.
     pub fn has_c_modules(&self) -> bool {
         self.asks_core("has_c_modules")
     }
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Goes on: from the beginning of an event, or from a sleep.
-    pub fn go_on(&self, events: &mut Events) -> Turned {
+    pub fn go_on(&self, events: &mut Events) -> CoroutineStep {
         let _entered = enter(&self.core);
         let thread = events.coroutine.state();
         // SAFETY: the coroutine is one of this state's that waits, with room for a number.
@@ -139,9 +139,9 @@ impl State {
     pub fn replied(
         &self,
         events: &mut Events,
-        pending: Pending,
+        pending: PendingRequest,
         reply: Result<Reply, Failure>,
-    ) -> Turned {
+    ) -> CoroutineStep {
         let _entered = enter(&self.core);
         let given = wait::finish(&self.core, pending, reply);
         // SAFETY: as above; room for five values is there, as in any function of C.
@@ -156,7 +156,7 @@ impl State {
     /// # Safety
     ///
     /// The coroutine waits, and the values are there.
-    unsafe fn resume(&self, events: &Events, count: c_int) -> Turned {
+    unsafe fn resume(&self, events: &Events, count: c_int) -> CoroutineStep {
         let thread = events.coroutine.state();
         // SAFETY: as the function asks of its caller.
         let status = unsafe { ffi::lua_resume_(thread, count) };
@@ -168,7 +168,7 @@ impl State {
             return turned;
         }
         if status == ffi::LUA_OK {
-            return Turned::Ended;
+            return CoroutineStep::Ended;
         }
         // SAFETY: an error is on the coroutine's stack; it goes to the state's own, where the binding takes it.
         let error = unsafe {
@@ -176,7 +176,7 @@ impl State {
                 ffi::lua_xmove(thread, state, 1);
             })
         };
-        Turned::Failed(ScriptError::Function {
+        CoroutineStep::Failed(ScriptError::Function {
             function: events.function.to_owned(),
             why: match error {
                 Ok(Value::String(why)) => why.to_string_lossy(),
@@ -187,14 +187,15 @@ impl State {
         })
     }
 
-    /// What the coroutine has yielded: the engine's mark, and a word unless it waits for a reply.
+    /// Returns the meaning of a coroutine's yield: the engine's mark, and a word unless it waits
+    /// for a reply.
     ///
     /// # Safety
     ///
     /// The coroutine has yielded.
-    unsafe fn yielded(&self, events: &Events, thread: *mut lua_State) -> Turned {
+    unsafe fn yielded(&self, events: &Events, thread: *mut lua_State) -> CoroutineStep {
         let failed = |why: String| {
-            Turned::Failed(ScriptError::Function {
+            CoroutineStep::Failed(ScriptError::Function {
                 function: events.function.to_owned(),
                 why,
             })
@@ -214,16 +215,16 @@ impl State {
             };
             if ffi::lua_type(thread, 2) != ffi::LUA_TSTRING {
                 return match self.waits.pending() {
-                    Some(pending) => Turned::Asks(pending),
+                    Some(pending) => CoroutineStep::Asks(pending),
                     None => failed("attempt to yield outside of a coroutine".to_owned()),
                 };
             }
             match text(2).as_slice() {
-                b"sleep" => Turned::Sleeps(ffi::lua_tonumber(thread, 3)),
-                b"done" => Turned::Event {
+                b"sleep" => CoroutineStep::Sleeps(ffi::lua_tonumber(thread, 3)),
+                b"done" => CoroutineStep::Event {
                     ends_loop: ffi::lua_toboolean(thread, 3) != 0,
                 },
-                b"ended" => Turned::Ended,
+                b"ended" => CoroutineStep::Ended,
                 _ => failed(String::from_utf8_lossy(&text(3)).into_owned()),
             }
         }
@@ -232,19 +233,20 @@ impl State {
 
 /// A state that is handed from thread to thread, one after the other.
 #[derive(Debug)]
-pub struct Moved<T>(T);
+pub struct MovableState<T>(T);
 
 // SAFETY: a state and what hangs on it have no ties to the thread that made them: LuaJIT's states have none,
 // and all reference counts into them lie in `T` itself, which moves as a whole.
-unsafe impl<T> Send for Moved<T> {}
+unsafe impl<T> Send for MovableState<T> {}
 
-impl<T> Moved<T> {
-    /// What is to be handed on; all that shares memory with it without locks has to be in it.
+impl<T> MovableState<T> {
+    /// Wraps a value that is to be handed on; all that shares memory with it without locks has to
+    /// be in it.
     pub fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// What was handed on.
+    /// Returns the value that was handed on.
     pub fn get(&mut self) -> &mut T {
         &mut self.0
     }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use mlua::{Function, Lua, LuaString, Table};
 
 use super::{Identity, modules};
-use crate::lua::c_surface::{random_string, variable_string};
-use crate::lua::core::Core;
+use crate::lua::c_functions::{random_string, variable_string};
 use crate::lua::host::Level;
 use crate::lua::options::option_list;
+use crate::lua::state_data::Core;
 use crate::lua::statement::ParameterKind;
 use crate::lua::wait::{self, Waits};
 
@@ -86,7 +86,7 @@ fn waiting(lua: &Lua, table: &Table, waits: &Rc<Waits>) -> mlua::Result<()> {
     unsafe { waits.give(lua, table) }
 }
 
-/// What a profile needs.
+/// Adds the functions that a profile needs.
 fn clock(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
     let shared = Rc::clone(core);
     let clock = lua.create_function(move |_, ()| Ok(shared.host.borrow_mut().clock_s()))?;
@@ -105,7 +105,7 @@ fn results(lua: &Lua, table: &Table, core: &Rc<Core>) -> mlua::Result<()> {
     let free = lua.create_function(move |_, (connection, number): (u32, u32)| {
         let mut connections = shared.connections.borrow_mut();
         if let Some(connection) = connections.get_mut(&connection) {
-            let is_it = |open: &crate::lua::core::Open| open.number == number;
+            let is_it = |open: &crate::lua::state_data::Open| open.number == number;
             if connection.result.as_ref().is_some_and(is_it) {
                 connection.result = None;
             }

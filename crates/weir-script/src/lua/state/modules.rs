@@ -1,4 +1,4 @@
-//! Where a script's modules are: the usual places, its own folder, and those that Weir brings along.
+//! Places of a script's modules: the usual ones, its own folder, and those that Weir brings along.
 
 use std::path::{Path, PathBuf};
 
@@ -115,7 +115,7 @@ pub(crate) fn find(name: &str, script: &str) -> Option<PathBuf> {
     first(&paths(script).0, name)
 }
 
-/// Whether `require` would find a library for a module.
+/// Returns true if `require` would find a library for a module.
 pub(crate) fn is_c_module(name: &str) -> bool {
     first(&paths("").1, name).is_some()
 }

@@ -7,7 +7,8 @@ use std::process::Command;
 use super::{Fake, script};
 use crate::lua::{Identity, ScriptError, State, option_list};
 
-/// What sysbench prints below its version for a script; nothing where it is not installed.
+/// Returns the output of sysbench below its version for a script; nothing where it is not
+/// installed.
 fn sysbench(text: &str, arguments: &[&str]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("x.lua"), text).unwrap();

@@ -1,4 +1,4 @@
-//! What a call of the prelude was given, read where Lua has it: on its stack.
+//! Arguments of a call of the prelude, read where Lua has them: on its stack.
 
 #![allow(unsafe_code)] // Lua's stack
 
@@ -9,7 +9,7 @@ use mlua::ffi::{self, lua_State};
 use crate::lua::host::Parameter;
 use crate::lua::statement::ParameterKind;
 
-/// What a call was given, the next value first.
+/// Arguments of a call, the next value first.
 pub(super) struct Arguments {
     state: *mut lua_State,
     next: c_int,
@@ -21,7 +21,7 @@ impl Arguments {
     /// # Safety
     ///
     /// The function has not returned when the arguments are read, and leaves its stack alone meanwhile.
-    pub(super) unsafe fn of(state: *mut lua_State) -> Self {
+    pub(super) unsafe fn new(state: *mut lua_State) -> Self {
         Self { state, next: 1 }
     }
 

@@ -10,23 +10,23 @@ use mlua::ffi::{self, lua_State};
 use mlua::{Function, LightUserData, Lua, Table};
 
 use super::arguments::Arguments;
-use super::asked::Pending;
-use super::{Begun, begin, in_place, rows};
-use crate::lua::core::Core;
+use super::request::PendingRequest;
+use super::{CallStart, begin, in_place, rows};
+use crate::lua::state_data::Core;
 
 unsafe extern "C-unwind" {
-    /// Whether `lua_yield` is possible; of `LuaJIT`, and not in Lua 5.1's header.
+    /// Returns non-zero if `lua_yield` is possible; of `LuaJIT`, and not in Lua 5.1's header.
     fn lua_isyieldable(state: *mut lua_State) -> c_int;
 }
 
-/// What `core.wait` needs of its state.
+/// Data that `core.wait` needs of its state.
 #[derive(Debug)]
 pub(crate) struct Waits {
     core: Rc<Core>,
     /// The events are a coroutine of an engine's: what waits goes away.
     yields: bool,
-    /// What the coroutine has gone away for.
-    pending: RefCell<Option<Pending>>,
+    /// Request that the coroutine has gone away for.
+    pending: RefCell<Option<PendingRequest>>,
 }
 
 impl Waits {
@@ -63,13 +63,13 @@ impl Waits {
         table.set("row", function(row)?)
     }
 
-    /// What a coroutine yields first if it waits for the engine.
+    /// Returns the value that a coroutine yields first if it waits for the engine.
     pub(crate) fn mark(&self) -> *mut c_void {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// What the coroutine has gone away for.
-    pub(crate) fn pending(&self) -> Option<Pending> {
+    /// Returns the request that the coroutine has gone away for.
+    pub(crate) fn pending(&self) -> Option<PendingRequest> {
         self.pending.take()
     }
 }
@@ -88,9 +88,9 @@ unsafe extern "C-unwind" fn wait(state: *mut lua_State) -> c_int {
     // SAFETY: LuaJIT calls this with a stack that has room for 20 values beside the arguments.
     unsafe {
         let waits = waits_of(state);
-        let pending = match begin(&waits.core, &mut Arguments::of(state)) {
-            Begun::Done(given) => return given.push(state),
-            Begun::Asks(pending) => pending,
+        let pending = match begin(&waits.core, &mut Arguments::new(state)) {
+            CallStart::Done(given) => return given.push(state),
+            CallStart::Asks(pending) => pending,
         };
         if waits.yields && lua_isyieldable(state) != 0 {
             waits.pending.replace(Some(pending));

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::arguments::Arguments;
-use super::asked::{Answered, Ask, Failed, First, Operation, Severity};
-use crate::lua::core::{Bulk, Connection, Core, Open};
+use super::request::{Ask, CallAnswer, CallFailure, First, Operation, Severity};
 use crate::lua::host::{Counter, Failure, Level, Parameter, Refusal, Reply, Request};
-use crate::lua::statement::{How, ParameterKind, Prepared, with_values};
+use crate::lua::state_data::{Bulk, Connection, Core, Open};
+use crate::lua::statement::{How, ParameterKind, ScriptStatement, with_values};
 
 /// The server cannot prepare this text (`ER_UNSUPPORTED_PS`).
 const UNSUPPORTED_AS_PREPARED: u16 = 1295;
@@ -18,7 +18,7 @@ const LOST_CONNECTION: [u16; 4] = [2006, 2011, 2013, 2055];
 pub(super) const CLOSED: &str = "attempt to use an already closed connection";
 
 /// Opens a connection; its number.
-pub(crate) fn open(core: &Core) -> Result<u32, Failed> {
+pub(crate) fn open(core: &Core) -> Result<u32, CallFailure> {
     let connected = core.host.borrow_mut().connect();
     match connected {
         Ok(number) => {
@@ -29,7 +29,7 @@ pub(crate) fn open(core: &Core) -> Result<u32, Failed> {
             core.connections.borrow_mut().insert(number, connection);
             Ok(number)
         }
-        Err(Failure::Stopped) => Err(Failed::misuse()),
+        Err(Failure::Stopped) => Err(CallFailure::misuse()),
         Err(Failure::Refused(refusal)) => {
             let mut host = core.host.borrow_mut();
             let place = &refusal.place;
@@ -37,7 +37,7 @@ pub(crate) fn open(core: &Core) -> Result<u32, Failed> {
             host.log(Level::Fatal, &line);
             let (code, message) = (refusal.code, &refusal.message);
             host.log(Level::Fatal, &format!("error {code}: {message}"));
-            Err(Failed::misuse())
+            Err(CallFailure::misuse())
         }
     }
 }
@@ -77,17 +77,17 @@ impl Call<'_> {
         self.core.host.borrow_mut().log(level, line);
     }
 
-    /// What is to be asked, if anything is.
+    /// Returns the request, if one is needed.
     pub(super) fn begin(
         &mut self,
         operation: Operation,
         arguments: &mut Arguments,
-    ) -> Result<First, Failed> {
+    ) -> Result<First, CallFailure> {
         if !self.connection.is_open
             && !matches!(operation, Operation::Reconnect | Operation::Disconnect)
         {
             self.log(Level::Alert, CLOSED);
-            return Err(Failed::misuse());
+            return Err(CallFailure::misuse());
         }
         match operation {
             Operation::Reconnect => self.reconnect()?,
@@ -100,7 +100,7 @@ impl Call<'_> {
             Operation::Prepare => {
                 let text = arguments.text().unwrap_or_default();
                 if self.core.sends_text {
-                    return Ok(First::Now(self.keep(Prepared::of_text(&text))));
+                    return Ok(First::Now(self.keep(ScriptStatement::of_text(&text))));
                 }
                 return Ok(First::Ask(Ask::Prepare(text)));
             }
@@ -115,7 +115,7 @@ impl Call<'_> {
             Operation::BulkDone => return Ok(self.bulk_done().into()),
             Operation::Connect | Operation::MoreEvents => {}
         }
-        Ok(First::Now(Answered::Nothing))
+        Ok(First::Now(CallAnswer::Nothing))
     }
 
     /// Takes the results that the script left, before something else is asked.
@@ -133,19 +133,19 @@ impl Call<'_> {
         }
     }
 
-    /// What a reply means.
+    /// Handles a reply.
     pub(super) fn finish(
         &mut self,
         ask: Ask,
         reply: Result<Reply, Failure>,
-    ) -> Result<Answered, Failed> {
+    ) -> Result<CallAnswer, CallFailure> {
         match (ask, reply) {
             (Ask::Prepare(text), reply) => self.prepared(&text, reply),
             (Ask::Bulk { row, .. }, Ok(reply)) => {
                 self.take(reply);
                 match row {
-                    Some(row) => self.push_row(&row).map(|()| Answered::Nothing),
-                    None => Ok(Answered::Nothing),
+                    Some(row) => self.push_row(&row).map(|()| CallAnswer::Nothing),
+                    None => Ok(CallAnswer::Nothing),
                 }
             }
             (_, Ok(reply)) => Ok(self.take(reply)),
@@ -162,7 +162,7 @@ impl Call<'_> {
     }
 
     /// Counts a reply and keeps its rows.
-    fn take(&mut self, reply: Reply) -> Answered {
+    fn take(&mut self, reply: Reply) -> CallAnswer {
         let counter = match &reply {
             Reply::Rows(_) => Counter::Read,
             Reply::Done { affected_rows, .. } if *affected_rows > 0 => Counter::Write,
@@ -170,10 +170,10 @@ impl Call<'_> {
         };
         self.core.host.borrow_mut().count(counter);
         let Reply::Rows(rows) = reply else {
-            return Answered::Nothing;
+            return CallAnswer::Nothing;
         };
         let number = self.core.number();
-        let told = Answered::Set(number, rows.len(), rows.fields);
+        let told = CallAnswer::Set(number, rows.len(), rows.fields);
         self.connection.result = Some(Open {
             number,
             rows,
@@ -182,35 +182,39 @@ impl Call<'_> {
         told
     }
 
-    fn prepared(&mut self, text: &[u8], reply: Result<Reply, Failure>) -> Result<Answered, Failed> {
+    fn prepared(
+        &mut self,
+        text: &[u8],
+        reply: Result<Reply, Failure>,
+    ) -> Result<CallAnswer, CallFailure> {
         let prepared = match reply {
             Ok(Reply::Prepared {
                 statement,
                 parameters,
-            }) => Prepared::of_server(text, statement, parameters.into()),
+            }) => ScriptStatement::of_server(text, statement, parameters.into()),
             Err(Failure::Refused(refusal)) if refusal.code != UNSUPPORTED_AS_PREPARED => {
                 return Err(self.not_prepared(&refusal));
             }
-            Err(Failure::Stopped) => return Err(Failed::misuse()),
-            _ => Prepared::of_text(text),
+            Err(Failure::Stopped) => return Err(CallFailure::misuse()),
+            _ => ScriptStatement::of_text(text),
         };
         Ok(self.keep(prepared))
     }
 
-    pub(super) fn keep(&mut self, prepared: Prepared) -> Answered {
+    pub(super) fn keep(&mut self, prepared: ScriptStatement) -> CallAnswer {
         let (number, parameters) = (self.core.number(), prepared.parameters);
         self.connection.statements.insert(number, prepared);
-        Answered::Prepared(number, parameters)
+        CallAnswer::Prepared(number, parameters)
     }
 
-    fn not_prepared(&self, refusal: &Refusal) -> Failed {
+    fn not_prepared(&self, refusal: &Refusal) -> CallFailure {
         self.log(Level::Fatal, "mysql_stmt_prepare() failed");
         let (code, message) = (refusal.code, &refusal.message);
         self.log(Level::Fatal, &format!("MySQL error: {code} \"{message}\""));
-        Failed::misuse()
+        CallFailure::misuse()
     }
 
-    fn execute(&mut self, arguments: &mut Arguments) -> Result<Ask, Failed> {
+    fn execute(&mut self, arguments: &mut Arguments) -> Result<Ask, CallFailure> {
         let number = arguments.number().unwrap_or(0);
         self.execute_with(number, |kinds| arguments.parameters(kinds))
     }
@@ -220,9 +224,9 @@ impl Call<'_> {
         &mut self,
         number: u32,
         values: impl FnOnce(&[ParameterKind]) -> Vec<Parameter>,
-    ) -> Result<Ask, Failed> {
+    ) -> Result<Ask, CallFailure> {
         let Some(prepared) = self.connection.statements.get(&number) else {
-            return Err(Failed::misuse());
+            return Err(CallFailure::misuse());
         };
         let text = Rc::clone(&prepared.text);
         if prepared.kinds.len() != prepared.parameters {
@@ -261,9 +265,9 @@ impl Call<'_> {
     }
 
     /// Logs and counts an error, and makes a lost connection again where its error is ignored.
-    fn failed(&mut self, failure: Failure, function: &str, text: &[u8]) -> Failed {
+    fn failed(&mut self, failure: Failure, function: &str, text: &[u8]) -> CallFailure {
         let Failure::Refused(refusal) = failure else {
-            return Failed::misuse();
+            return CallFailure::misuse();
         };
         if !self.core.errors.ignores(refusal.code) {
             let (code, message) = (refusal.code, &refusal.message);
@@ -273,7 +277,7 @@ impl Call<'_> {
                 &format!("{function} returned error {code} ({message}) for query '{text}'"),
             );
             self.core.host.borrow_mut().count(Counter::Error);
-            return Failed {
+            return CallFailure {
                 severity: Severity::Fatal,
                 refusal: Some(refusal),
             };
@@ -285,17 +289,17 @@ impl Call<'_> {
         } else {
             self.core.host.borrow_mut().count(Counter::Error);
         }
-        Failed {
+        CallFailure {
             severity: Severity::Ignorable,
             refusal: Some(refusal),
         }
     }
 
-    pub(super) fn reconnect(&mut self) -> Result<(), Failed> {
+    pub(super) fn reconnect(&mut self) -> Result<(), CallFailure> {
         *self.connection = Connection::default();
         let made = self.core.host.borrow_mut().reconnect(self.number);
         if made.is_err() {
-            return Err(Failed::misuse());
+            return Err(CallFailure::misuse());
         }
         self.connection.is_open = true;
         self.core.host.borrow_mut().count(Counter::Reconnect);
@@ -314,13 +318,13 @@ impl Call<'_> {
         self.core.host.borrow_mut().disconnect(self.number);
     }
 
-    pub(super) fn bulk_next(&mut self, row: Vec<u8>) -> Result<Option<Ask>, Failed> {
+    pub(super) fn bulk_next(&mut self, row: Vec<u8>) -> Result<Option<Ask>, CallFailure> {
         let Some(bulk) = &mut self.connection.bulk else {
             self.log(
                 Level::Alert,
                 "attempt to call bulk_insert_next() before bulk_insert_init()",
             );
-            return Err(Failed::misuse());
+            return Err(CallFailure::misuse());
         };
         if bulk.has_room(&row) || bulk.rows == 0 {
             return self.push_row(&row).map(|()| None);
@@ -330,7 +334,7 @@ impl Call<'_> {
         Ok(Some(Ask::Bulk { sql, row }))
     }
 
-    fn push_row(&mut self, row: &[u8]) -> Result<(), Failed> {
+    fn push_row(&mut self, row: &[u8]) -> Result<(), CallFailure> {
         let bulk = self.connection.bulk.as_mut();
         if let Some(bulk) = bulk.filter(|bulk| bulk.has_room(row)) {
             bulk.push(row);
@@ -340,7 +344,7 @@ impl Call<'_> {
             Level::Fatal,
             "a row of a bulk insert is larger than its buffer",
         );
-        Err(Failed::misuse())
+        Err(CallFailure::misuse())
     }
 
     pub(super) fn bulk_done(&mut self) -> Option<Ask> {

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use mlua::ffi::{self, lua_State};
 
 use super::arguments::Arguments;
-use crate::lua::core::Core;
+use crate::lua::state_data::Core;
 
 /// Fields of a row that are returned as values; a function of C has to ask for more room first.
 const ROOM: c_int = 16;
@@ -19,7 +19,7 @@ const ROOM: c_int = 16;
 /// A function of C runs in this state, with the numbers of a connection and of its result as arguments.
 pub(super) unsafe fn fetch(core: &Core, state: *mut lua_State) -> c_int {
     // SAFETY: as the function asks of its caller.
-    let numbers = unsafe { Arguments::of(state) };
+    let numbers = unsafe { Arguments::new(state) };
     let given = next(core, numbers, |fields, row| {
         // SAFETY: two values at a time find room.
         unsafe {
@@ -47,7 +47,7 @@ pub(super) unsafe fn fetch(core: &Core, state: *mut lua_State) -> c_int {
 /// As [`fetch`].
 pub(super) unsafe fn row(core: &Core, state: *mut lua_State) -> c_int {
     // SAFETY: as the function asks of its caller.
-    let numbers = unsafe { Arguments::of(state) };
+    let numbers = unsafe { Arguments::new(state) };
     next(core, numbers, |fields, row| {
         // SAFETY: there is room, or no value.
         unsafe {
@@ -67,7 +67,7 @@ pub(super) unsafe fn row(core: &Core, state: *mut lua_State) -> c_int {
     })
 }
 
-/// What `give` makes of the next row; 0 without one.
+/// Returns the result of `give` on the next row; 0 without one.
 fn next(
     core: &Core,
     mut numbers: Arguments,

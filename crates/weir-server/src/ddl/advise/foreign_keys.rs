@@ -4,7 +4,7 @@ use super::obstacle::Obstacle;
 use super::table::TableCopy;
 use crate::ddl::{Algorithm, Way};
 
-/// What they mean for the statement.
+/// Returns the obstacles that foreign keys are for the statement.
 pub(super) fn look(copy: &TableCopy, way: &Way) -> Vec<Obstacle> {
     let names = |tables: &[(String, String)]| {
         let names = tables

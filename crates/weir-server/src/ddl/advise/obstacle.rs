@@ -1,8 +1,8 @@
-//! What stands in the way of a statement.
+//! Obstacle to a statement.
 
 use serde::Serialize;
 
-/// How bad it is; the worst first.
+/// Severity of an obstacle; the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -15,7 +15,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its word.
+    /// Returns the word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Blocks => "blocks",
@@ -28,9 +28,9 @@ impl Severity {
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// How bad it is.
+    /// Severity of the obstacle.
     pub severity: Severity,
-    /// What it is about, in a word.
+    /// Subject in one word.
     pub about: &'static str,
     /// In words.
     pub text: String,

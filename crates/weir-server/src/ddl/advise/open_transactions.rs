@@ -76,7 +76,7 @@ fn locks_query(
     }))
 }
 
-/// Whether `performance_schema` sees metadata locks: `MariaDB` has the instrument off.
+/// Returns true if `performance_schema` sees metadata locks: `MariaDB` has the instrument off.
 fn is_instrumented(connection: &mut Connection) -> Result<bool, DdlError> {
     let enabled = connection.first::<String>(
         "SELECT ENABLED FROM performance_schema.setup_instruments WHERE NAME = 'wait/lock/metadata/sql/mdl'",

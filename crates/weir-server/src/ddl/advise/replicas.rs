@@ -1,4 +1,4 @@
-//! What replicas and clusters do with the statement.
+//! Effects of the statement on replicas and clusters.
 
 use weir_model::Flavor;
 use weir_mysql::Connection;

@@ -25,7 +25,7 @@ pub(super) fn log_bytes(way: &Way, user: &UserServer) -> u64 {
     most.filter(|_| is_kept).unwrap_or_default()
 }
 
-/// How long the log lasts at the rate of now.
+/// Returns the time that the log lasts at the present rate of writes, as an obstacle.
 pub(super) fn look(
     connection: &mut Connection,
     alter: &AlterStatement,

@@ -12,7 +12,7 @@ use crate::ddl::{AlterStatement, DdlError, Trial, TrialServer};
 /// Fewer versions are far from any server's limit (64 or more), which need not be asked for then.
 const FEW: u64 = 32;
 
-/// What was found.
+/// Row versions of a table.
 pub(super) struct RowVersions {
     /// The server would refuse INSTANT.
     pub(super) is_refused: bool,

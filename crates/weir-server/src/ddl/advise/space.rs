@@ -1,4 +1,4 @@
-//! What a statement needs beside the table: room for a new one or a new index, sort files, the row log.
+//! Space that a statement needs beside the table: room for a new one or a new index, sort files, the row log.
 //!
 //! MySQL manual, "Online DDL Space Requirements".
 
@@ -14,7 +14,7 @@ use crate::ddl::{Algorithm, Trial, Work};
 
 /// A page of an index that is built keeps a sixteenth free.
 const FILL: f64 = 15.0 / 16.0;
-/// What an entry of an index has beside its columns, bytes: header, and the primary key at most.
+/// Bytes of an index entry beside its columns: header, and the primary key at most.
 const ENTRY_BYTES: u64 = 13;
 
 /// Upper estimates, bytes.
@@ -28,14 +28,14 @@ pub struct Space {
     pub row_log_bytes: u64,
     /// The directory of sort files.
     pub temporary_dir: String,
-    /// What is free where the data lie; `None`: they are not on this host.
+    /// Free bytes where the data lie; `None`: they are not on this host.
     pub free_bytes: Option<u64>,
-    /// What is free in the directory of sort files.
+    /// Free bytes in the directory of sort files.
     pub free_temporary_bytes: Option<u64>,
 }
 
 impl Space {
-    pub(super) fn of(copy: &TableCopy, trial: &Trial, user: &UserServer) -> Self {
+    pub(super) fn new(copy: &TableCopy, trial: &Trial, user: &UserServer) -> Self {
         let way = &trial.way;
         let whole = copy.bytes_now();
         // An entry holds columns of its row: all of them at most.
@@ -62,7 +62,7 @@ impl Space {
         }
     }
 
-    /// Whether it is there.
+    /// Returns an obstacle if there is too little space.
     pub(super) fn look(&self) -> Vec<Obstacle> {
         if self.new_bytes == 0 {
             return Vec::new();

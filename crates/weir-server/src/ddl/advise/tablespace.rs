@@ -37,7 +37,7 @@ pub(super) fn file_bytes(
     connection.first::<Option<u64>>(query).ok()??
 }
 
-/// What the table's rows and indexes have, where its statistics are older than that: its files less their free part.
+/// Returns the bytes of the table's rows and indexes, where its statistics are older: its files less their free part.
 pub(super) fn newer_bytes(file: Option<u64>, free: u64, statistics: u64) -> Option<u64> {
     let used = file?.saturating_sub(free);
     let is_stale = (statistics as f64) < used as f64 * STALE_BELOW && used > 1 << 20;

@@ -9,7 +9,7 @@ use weir_mysql::{Connection, Gate};
 
 use crate::ddl::DdlError;
 
-/// How long the server may take for one answer.
+/// Time limit for one answer of the server.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Variables that a new data directory takes, with the servers' defaults.
@@ -43,7 +43,7 @@ pub(super) struct UserServer {
     gate: Gate,
     pub(super) flavor: Flavor,
     pub(super) version: ServerVersion,
-    /// Where its data lie, if that is on this host.
+    /// Data directory, if it is on this host.
     pub(super) data_dir: Option<PathBuf>,
     variables: BTreeMap<String, String>,
 }
@@ -101,7 +101,7 @@ impl UserServer {
         self.variable(name)?.parse().ok()
     }
 
-    /// Where sort files of an index build go, and whether that can be looked at from here.
+    /// Returns the directory of sort files of an index build, if it can be looked at from here.
     pub(super) fn temporary_dir(&self) -> Option<&Path> {
         let own = self
             .variable("innodb_tmpdir")

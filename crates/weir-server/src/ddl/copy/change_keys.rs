@@ -19,7 +19,7 @@ const KEYS_MAX: usize = 500;
 /// Ids of readers begin here; replicas that are given a number by hand have lower ones.
 const SERVER_IDS_FROM: u32 = 3_000_000_000;
 
-/// Where the log was read to, and the keys of rows that were not read again yet.
+/// Position up to which the log was read, and the keys of rows that were not read again yet.
 pub(super) struct ChangeKeys {
     file: String,
     position: u32,
@@ -146,7 +146,8 @@ impl ChangeKeys {
     }
 }
 
-/// What makes the new table's rows of these keys those of the table now; they may be gone.
+/// Returns statements that give the new table's rows of these keys the content of the table now;
+/// they may be gone.
 fn read_again(keys: &[i128], names: &Names, layout: &Layout) -> [String; 2] {
     let list: Vec<_> = keys.iter().map(ToString::to_string).collect();
     let (key, list) = (&layout.key, list.join(", "));
@@ -184,7 +185,7 @@ fn key(
     })
 }
 
-/// Where the log ends now.
+/// Returns the present end of the log.
 fn log_end(connection: &mut Connection) -> Result<(String, u32), DdlError> {
     let statements = ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"];
     let is_mariadb = connection.version().contains("MariaDB");

@@ -13,10 +13,10 @@ use crate::ddl::DdlError;
 const FIRST_ROWS: f64 = 1_000.0;
 /// Rows of any chunk.
 const ROWS_MAX: f64 = 100_000.0;
-/// How much of a new rate counts at once.
+/// Weight of a new rate against the earlier ones.
 const WEIGHT: f64 = 0.5;
 
-/// What is left to copy.
+/// Chunks that are left to copy.
 pub(super) struct Chunks {
     /// The statement without its limits.
     copy: String,

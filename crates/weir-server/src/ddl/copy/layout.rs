@@ -9,14 +9,14 @@ use crate::ddl::{AlterStatement, DdlError};
 /// Types of a key.
 const WHOLE_NUMBERS: [&str; 5] = ["tinyint", "smallint", "mediumint", "int", "bigint"];
 
-/// What is copied.
+/// Columns and key of the table that is copied.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) schema: String,
     pub(super) table: String,
     /// The primary key's column, in SQL.
     pub(super) key: String,
-    /// Its number among the table's columns, from 0.
+    /// Number of the key among the table's columns, from 0.
     pub(super) key_at: usize,
     pub(super) is_unsigned: bool,
     /// Columns that both tables have and that are stored as given, in SQL.

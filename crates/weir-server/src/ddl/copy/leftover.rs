@@ -1,4 +1,5 @@
-//! What a copier makes beside the table, by names that say whose it is, and how that goes.
+//! Objects that a copier makes beside the table, by names that show their origin, and their
+//! removal.
 
 use weir_mysql::Connection;
 
@@ -27,7 +28,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn of(schema: &str, table: &str) -> Result<Self, DdlError> {
+    pub(super) fn for_table(schema: &str, table: &str) -> Result<Self, DdlError> {
         if table.chars().count() + TABLES[0].len() > NAME_MAX {
             return Err(DdlError::Table {
                 table: format!("{schema}.{table}"),
@@ -68,7 +69,7 @@ impl Names {
     }
 }
 
-/// What copiers left in a schema, triggers first.
+/// Returns the objects that copiers left in a schema, triggers first.
 ///
 /// # Errors
 ///
@@ -79,7 +80,7 @@ pub fn leftovers(connection: &mut Connection, schema: &str) -> Result<Vec<Leftov
     Ok(found)
 }
 
-/// Whether a copier of Weir names its tables or triggers so.
+/// Returns true if a copier of Weir names its tables or triggers so.
 pub(crate) fn is_of_a_copier(object: &Leftover) -> bool {
     let endings: &[&str] = match object {
         Leftover::Trigger(_) => &TRIGGERS,
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn copies_sort_behind_their_table() {
         for table in ["a", "zz", "t_weir", "sbtest1", "\u{10ffff}"] {
-            let names = Names::of("shop", table).unwrap();
+            let names = Names::for_table("shop", table).unwrap();
             for copy in [&names.new, &names.old] {
                 let plain = copy.trim_start_matches("`shop`.").trim_matches('`');
                 assert!(plain > table, "{copy}");

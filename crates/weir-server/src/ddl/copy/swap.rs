@@ -13,7 +13,7 @@ use crate::ddl::DdlError;
 
 /// Between two looks whether the RENAME waits.
 const LOOK: Duration = Duration::from_millis(2);
-/// How long it may take to be seen.
+/// Time within which it has to be seen.
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Both tables are equal at any time, so they are swapped at once.

@@ -1,4 +1,4 @@
-//! What a tool leaves in the schema: what is there after it, was not before, and is named after its table. Other sessions
+//! Objects that a tool leaves in the schema: there after it, not before, and named after its table. Other sessions
 //! make tables too.
 
 use std::time::Duration;
@@ -10,9 +10,9 @@ use crate::ddl::copy::is_of_a_copier;
 use crate::ddl::schema_objects;
 use crate::ddl::{AlterStatement, DdlError, Leftover};
 
-/// How long the server may take for each answer: a statement of the tool may still be at work.
+/// Time limit for each answer of the server: a statement of the tool may still be at work.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often is looked for more: a statement that the tool has sent may end after it.
+/// Number of looks for more objects: a statement that the tool has sent may end after it.
 const LOOKS: u32 = 5;
 
 /// The schema before the tool.
@@ -35,7 +35,7 @@ impl<'a> Traces<'a> {
         })
     }
 
-    /// What is there now, was not before, and is the tool's.
+    /// Returns the objects that are there now, were not before, and are the tool's.
     pub(super) fn left(&self) -> Result<Vec<Leftover>, DdlError> {
         self.new_objects(&mut connect(self.server)?)
     }

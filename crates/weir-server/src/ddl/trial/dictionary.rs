@@ -13,7 +13,7 @@ use crate::ddl::{Algorithm, DdlError, Lock, Work};
 /// Helper tables of FULLTEXT indexes have such names after their schema's.
 const FULLTEXT_TABLES: &str = "/fts_";
 
-/// What it has.
+/// Dictionary entries of the table.
 pub(super) struct Dictionary {
     tables: BTreeSet<u64>,
     /// Tables of indexes, by the indexes' identifiers.
@@ -45,7 +45,7 @@ impl Dictionary {
         })
     }
 
-    /// What happened since `before`, in one statement.
+    /// Returns the way of one statement that ran since `before`.
     pub(super) fn way_from(
         &self,
         before: &Self,

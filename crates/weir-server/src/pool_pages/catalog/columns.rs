@@ -13,7 +13,7 @@ const SYSTEM: &str = "('mysql', 'sys', 'information_schema', 'performance_schema
 /// A schema and a table.
 type Table = (String, String);
 
-/// What is known of the columns of all tables.
+/// Columns of all tables.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     /// Columns by table and name.
@@ -52,7 +52,7 @@ pub(super) struct IndexColumn {
     pub(super) field: KeyField,
     /// Only its beginning is in the index.
     pub(super) is_prefix: bool,
-    /// Its bytes compare as the server compares its values.
+    /// True if its bytes compare as the server compares its values.
     pub(super) is_ordered: bool,
 }
 
@@ -183,7 +183,7 @@ impl Columns {
 /// The first column of an index, which is an integer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
     bytes: usize,
     is_unsigned: bool,
@@ -191,7 +191,7 @@ pub struct RangeColumn {
 }
 
 impl RangeColumn {
-    /// Its value in a key; `None`: NULL, or below all keys.
+    /// Returns the value in a key; `None`: NULL, or below all keys.
     pub(crate) fn value(&self, key: &[u8]) -> Option<i128> {
         let key = if self.is_nullable {
             key.strip_prefix(&[1])?
@@ -213,8 +213,8 @@ impl RangeColumn {
 }
 
 impl Column {
-    /// How many bytes InnoDB keeps, and whether they compare like the value. MySQL manual, "Data Type Storage
-    /// Requirements".
+    /// Returns the number of bytes that InnoDB keeps, and true if they compare like the value. MySQL manual, "Data
+    /// Type Storage Requirements".
     #[allow(
         clippy::match_same_arms,
         reason = "types stand in the order of the manual"

@@ -1,4 +1,4 @@
-//! What `weir load` can do, a study can: as a key of all cells, and as a factor.
+//! Options of `weir load` in a study: as a key of all cells, and as a factor.
 
 use weir_model::{
     ArrivalKind, DataSource, Distribution, FileWorkload, LOAD_OPTIONS, Pace, ProtocolCompression,
@@ -26,7 +26,7 @@ fn specs(data: &str, load: &str, factors: &str) -> Vec<std::sync::Arc<RunSpec>> 
     plan.cells.into_iter().map(|cell| cell.spec).collect()
 }
 
-/// What a key of `[load]` makes of all cells, and what the same as the second level of a factor makes.
+/// Returns all cells with a key of `[load]`, and with the same as the second level of a factor.
 fn both_ways(name: &str, usual: &str, value: &str) -> [std::sync::Arc<RunSpec>; 2] {
     let key = specs(SYSBENCH, &format!("{name} = {value}"), "");
     let factor = specs(SYSBENCH, "", &format!("{name} = [{usual}, {value}]"));
@@ -160,7 +160,7 @@ fn a_book_is_for_workloads_with_text() {
     assert!(found.contains("no such file"), "{found}");
 }
 
-/// What the table of a load's options has is a key of all cells, and a factor.
+/// Each option in the table of a load's options is a key of all cells, and a factor.
 #[test]
 fn every_option_of_a_load_is_a_key_and_a_factor() {
     for option in LOAD_OPTIONS {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_agent::Crew;
+use weir_agent::AgentPool;
 
 /// The crew of this join file, or of the usual one.
-pub(super) fn join(bus: Option<&Path>) -> anyhow::Result<Crew> {
-    let file = bus.map_or_else(Crew::usual_file, PathBuf::from);
-    Ok(Crew::join(&file, env!("WEIR_COMMIT"))?)
+pub(super) fn join(bus: Option<&Path>) -> anyhow::Result<AgentPool> {
+    let file = bus.map_or_else(AgentPool::usual_file, PathBuf::from);
+    Ok(AgentPool::join(&file, env!("WEIR_COMMIT"))?)
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use weir_agent::Crew;
+use weir_agent::AgentPool;
 use weir_agent::bus::JoinFile;
 use weir_process::{Signal, spawn_tied};
 
@@ -22,7 +22,7 @@ const TUNNEL_PORTS: std::ops::Range<u16> = 23_000..32_000;
 
 pub(super) fn up(arguments: &AgentsUpArguments) -> anyhow::Result<Outcome> {
     let stop = interrupt::stop_flag()?;
-    let file = arguments.bus.clone().unwrap_or_else(Crew::usual_file);
+    let file = arguments.bus.clone().unwrap_or_else(AgentPool::usual_file);
     let crew = join(Some(&file))?;
     let present: Vec<_> = crew
         .members()?
@@ -54,7 +54,7 @@ pub(super) fn up(arguments: &AgentsUpArguments) -> anyhow::Result<Outcome> {
 
 /// Join files beside the conductor's whose agents are not there.
 fn free_files(conductor: &Path, present: &[String]) -> anyhow::Result<Vec<PathBuf>> {
-    let folder = conductor.parent().map(weir_agent::bus::Folder::of);
+    let folder = conductor.parent().map(weir_agent::bus::Folder::at_path);
     let folder = folder.context("the join file of the conductor lies in no folder")?;
     let free = folder
         .agents()?
@@ -154,7 +154,7 @@ impl Link {
         Ok(Self { child })
     }
 
-    /// Whether it has ended, and well.
+    /// Returns true if it has ended well, false if badly; `None` while it runs.
     fn ended(&mut self) -> Option<bool> {
         let status = self.child.try_wait().ok().flatten()?;
         Some(status.success())

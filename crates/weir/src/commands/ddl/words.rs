@@ -6,7 +6,7 @@ use weir_model::Bytes;
 use weir_server::ddl::{Advice, Algorithm, Lock, Way, Work};
 
 /// The lines.
-pub(super) fn of(advice: &Advice) -> String {
+pub(super) fn advice_lines(advice: &Advice) -> String {
     let way = &advice.trial.way;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {

@@ -12,7 +12,7 @@ use crate::output;
 /// Pages that are named one by one.
 const TORN_NAMED_MAX: usize = 10;
 
-/// What a cut did.
+/// Report of a cut.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     drive: &'a str,
@@ -35,7 +35,7 @@ pub(super) fn keep_base(backing: &Path, base: &Path) -> anyhow::Result<()> {
 
 pub(super) fn execute(dir: &Path, seed: u64, json: bool) -> anyhow::Result<()> {
     let cut = weir_drive::cut(dir)?;
-    let rules = DeviceRules::of(&cut.profile);
+    let rules = DeviceRules::for_profile(&cut.profile);
     let media = cut.recording.join("media");
     let report = Report {
         drive: &cut.profile.title,

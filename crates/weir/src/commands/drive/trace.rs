@@ -13,7 +13,7 @@ use weir_report::{file_kind_name, table};
 use crate::cli::TraceArguments;
 use crate::{interrupt, output};
 
-/// How often the end of a recording is looked for.
+/// Interval of looks for the end of a recording.
 const POLL: Duration = Duration::from_millis(50);
 
 pub(super) fn execute(arguments: &TraceArguments) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use crate::cli::Question;
 /// The word for the host's own storage.
 pub(crate) const HOST: &str = "host";
 
-/// What a study is made of.
+/// Answers that a starter study is made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Starter {
     /// As `server.flavor`.

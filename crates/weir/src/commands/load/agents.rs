@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use weir_agent::{Crew, Wanted};
+use weir_agent::{AgentPool, AgentRequirement};
 use weir_load::{LoadOutcome, LoadPlan, LoadingStep, Progress};
 use weir_model::LoadHost;
 use weir_mysql::Gate;
@@ -23,7 +23,7 @@ pub(super) fn run(
     if agents == 0 {
         return Ok(weir_load::run_observed(plan, gate, stop, on_progress)?);
     }
-    let crew = Crew::join(&Crew::usual_file(), env!("WEIR_COMMIT"))?;
+    let crew = AgentPool::join(&AgentPool::usual_file(), env!("WEIR_COMMIT"))?;
     let asked = Instant::now();
     let allow_replica = invocation.allow_replica;
     let conducted = crew.run(plan, agents, allow_replica, stop, &mut |progress| {
@@ -64,11 +64,11 @@ pub(super) fn prepare(
             tell,
         )?);
     }
-    let wanted = Wanted {
+    let wanted = AgentRequirement {
         count: agents,
         label: &invocation.plan.load.agent_label,
     };
-    let crew = Crew::join(&Crew::usual_file(), env!("WEIR_COMMIT"))?;
+    let crew = AgentPool::join(&AgentPool::usual_file(), env!("WEIR_COMMIT"))?;
     Ok(crew.prepare(plan, wanted, invocation.allow_replica, stop, on_progress)?)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::ensure;
-use weir_load::{CONDITIONS, Checked, PreparePlan, check_order_entry};
+use weir_load::{CONDITIONS, ConditionCheck, PreparePlan, check_order_entry};
 use weir_mysql::Gate;
 
 use crate::output;
@@ -27,8 +27,8 @@ pub(super) fn execute(plan: &PreparePlan, stop: &AtomicBool) -> anyhow::Result<(
     Ok(())
 }
 
-fn line(checked: &Checked) -> String {
-    let Checked {
+fn line(checked: &ConditionCheck) -> String {
+    let ConditionCheck {
         number,
         says,
         broken,

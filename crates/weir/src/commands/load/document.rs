@@ -5,7 +5,8 @@ use weir_load::LoadOutcome;
 use weir_model::IntervalRecord;
 use weir_sysbench::Invocation;
 
-/// What was asked for and what was measured. Times are in the unit that their names end with.
+/// Document of a load: its options and its measurements. Times are in the unit that their names end
+/// with.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     weir: &'static str,

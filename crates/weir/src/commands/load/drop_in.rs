@@ -12,14 +12,14 @@ use weir_mysql::{ClientConfig, Gate};
 use weir_sysbench::{Command, Compat, Form, Invocation, UsageError};
 
 use super::script::{self, Manner};
-use super::{Failed, NOTICE, Words, gate, help};
+use super::{FailedRun, NOTICE, Words, gate, help};
 use crate::cli::LoadArguments;
 use crate::{Outcome, interrupt, output, password};
 
 /// Exit codes, as in sysbench: a failure, and a run that did not begin or end in time.
 const FAILED: u8 = 1;
 const NOT_IN_TIME: u8 = 2;
-/// What stands in the place of a test and is no native one under this name: a script may be called so.
+/// Words in the place of a test that are no native one under this name: a script may be called so.
 const NO_NAMES: [&str; 4] = ["", "help", "-h", OrderEntryWorkload::NAME];
 
 pub(super) fn execute(arguments: &LoadArguments, config: &ClientConfig) -> anyhow::Result<Outcome> {
@@ -39,7 +39,7 @@ fn refuse(error: &anyhow::Error) -> anyhow::Result<Outcome> {
         Some(LoadError::InitTimeout { limit_s, .. }) => {
             format!("Worker threads failed to initialize within {limit_s} seconds!")
         }
-        _ => crate::error_line::of(error),
+        _ => crate::error_line::error_line(error),
     };
     output::line(format_args!("FATAL: {line}"))?;
     Ok(Outcome::Code(match error.downcast_ref() {
@@ -80,7 +80,7 @@ fn act(words: &[String], config: &ClientConfig) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether a command of a native workload is done natively: sysbench's scripts do what is short.
+/// Returns true if a command of a native workload is done natively: sysbench's scripts do the rest.
 fn is_native(line: &Invocation, has_module: bool, words: &[String]) -> bool {
     let is_warmup = words.last().is_some_and(|word| word == "warmup");
     !has_module || is_warmup || matches!(line.command, Command::Run | Command::Prepare)
@@ -147,9 +147,9 @@ fn version_line(line: &Invocation) -> String {
     weir_sysbench::script_version(line.compat, &weir_script::lua::luajit_version())
 }
 
-/// Whether sysbench's script has the words for a failure: a server that refuses, tables that are not as they
+/// Returns true if sysbench's script has the words for a failure: a server that refuses, tables that are not as they
 /// should be.
-fn is_of_script(failed: &Failed, line: &Invocation) -> bool {
+fn is_of_script(failed: &FailedRun, line: &Invocation) -> bool {
     let is_refusal = matches!(
         failed.error.downcast_ref(),
         Some(LoadError::Client(_) | LoadError::Table { .. } | LoadError::Limit { .. })

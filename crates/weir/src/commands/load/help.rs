@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use weir_sysbench::{Compat, option_help};
 
-/// What an option takes, as the help has it.
+/// Value of an option, as the help has it.
 const NUMBER: &str = "=N";
 const SWITCH: &str = "[=on|off]";
 const LIST: &str = "=[LIST,...]";

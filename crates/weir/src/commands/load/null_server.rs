@@ -10,7 +10,7 @@ use weir_model::Duration as HumanDuration;
 
 use crate::output;
 
-/// How long a signal may go unnoticed.
+/// Time for which a signal may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Answer MySQL's protocol after known delays, to measure a load generator. It accepts any login and
@@ -43,7 +43,7 @@ struct NullServerArguments {
     time: Option<HumanDuration>,
 }
 
-/// Where to listen.
+/// Address to listen at.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Place {
@@ -78,7 +78,7 @@ enum Delays {
     Exponential,
 }
 
-/// Whether these are the command's arguments.
+/// Checks that these are the command's arguments.
 #[cfg(test)]
 pub(crate) fn check(arguments: &[String]) -> Result<(), clap::Error> {
     NullServerArguments::try_parse_from(arguments).map(drop)

@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use weir_load::{HdrLog, Interval, LoadOutcome, Totals};
 use weir_model::IntervalRecord;
 use weir_mysql::{Gate, Permissions};
-use weir_script::{AWAY_MAX, Driving, Output, Report, Script, ScriptPlan};
+use weir_script::{AWAY_MAX, DriverKind, Output, Report, Script, ScriptPlan};
 use weir_sysbench::{Form, Invocation, LuaThreads, ScriptLine};
 
 use crate::{Outcome, output, password};
@@ -31,7 +31,7 @@ pub(super) fn serve() -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// How a script's command talks.
+/// Way in which a script's command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Manner {
     /// As sysbench, which says less.
@@ -134,9 +134,9 @@ fn plan(line: ScriptLine, script: Script, words: &[String], manner: Manner) -> S
         version: weir_sysbench::script_sees(invocation.compat).to_owned(),
         keys: line.keys,
         driving: match line.lua_threads {
-            LuaThreads::Auto => Driving::Auto,
-            LuaThreads::Os => Driving::Threads,
-            LuaThreads::Reactor => Driving::Reactor,
+            LuaThreads::Auto => DriverKind::Auto,
+            LuaThreads::Os => DriverKind::Threads,
+            LuaThreads::Reactor => DriverKind::Reactor,
         },
         luajit_command: line.luajit_command,
         report_interval_s: invocation.report_interval_s,
@@ -194,14 +194,14 @@ fn keep_stdout() -> anyhow::Result<File> {
 struct Words {
     invocation: Invocation,
     manner: Manner,
-    /// Where the result goes as JSON, if that is wanted.
+    /// Destination of the result as JSON, if that is wanted.
     json: Option<File>,
-    kept: RefCell<Kept>,
+    kept: RefCell<RunOutput>,
 }
 
-/// What has been written of a run.
+/// Output of a run so far.
 #[derive(Default)]
-struct Kept {
+struct RunOutput {
     intervals: Vec<IntervalRecord>,
     hdr_log: Option<HdrLog<File>>,
     /// The first error of it.
@@ -217,9 +217,9 @@ impl Words {
             invocation: invocation.clone(),
             manner,
             json,
-            kept: RefCell::new(Kept {
+            kept: RefCell::new(RunOutput {
                 hdr_log: hdr_log.transpose()?,
-                ..Kept::default()
+                ..RunOutput::default()
             }),
         })
     }
@@ -232,7 +232,7 @@ impl Words {
         }
     }
 
-    fn of(&self, uses_sql: bool) -> Invocation {
+    fn invocation(&self, uses_sql: bool) -> Invocation {
         Invocation {
             uses_sql,
             ..self.invocation.clone()
@@ -290,15 +290,15 @@ impl Report for Words {
     }
 
     fn interval(&self, interval: &Interval, uses_sql: bool) -> String {
-        self.text(|| weir_sysbench::interval_line(&self.of(uses_sql), interval))
+        self.text(|| weir_sysbench::interval_line(&self.invocation(uses_sql), interval))
     }
 
     fn checkpoint(&self, totals: &Totals, uses_sql: bool) -> String {
-        self.text(|| weir_sysbench::checkpoint_report(&self.of(uses_sql), totals))
+        self.text(|| weir_sysbench::checkpoint_report(&self.invocation(uses_sql), totals))
     }
 
     fn whole(&self, outcome: &LoadOutcome, uses_sql: bool) -> String {
-        let invocation = self.of(uses_sql);
+        let invocation = self.invocation(uses_sql);
         let tells_all = !self.manner.is_drop_in || invocation.verbosity > super::NOTICE;
         self.text(|| {
             let additions = if tells_all {

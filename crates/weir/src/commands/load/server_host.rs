@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weir_agent::{Crew, RemoteHost};
+use weir_agent::{AgentPool, RemoteHost};
 use weir_load::LoadOutcome;
 use weir_model::ServerHost;
 use weir_mysql::Gate;
@@ -10,17 +10,17 @@ use weir_probe::Sampler;
 use weir_server::{ServerIdentity, Session};
 use weir_sysbench::Invocation;
 
-/// How often it is looked at.
+/// Interval of its samples.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A host that is sampled.
-pub(super) struct Watched {
+pub(super) struct SampledHost {
     host: RemoteHost,
     sampler: Sampler,
     began: Instant,
 }
 
-impl Watched {
+impl SampledHost {
     /// Begins, if the command line names an agent for the server's host.
     pub(super) fn begin(invocation: &Invocation) -> anyhow::Result<Option<Self>> {
         let Some(agent) = &invocation.server_agent else {
@@ -28,7 +28,7 @@ impl Watched {
         };
         let mut session = Session::open(&invocation.plan.endpoint, &Gate::reading())?;
         let identity = ServerIdentity::ask(&mut session)?;
-        let (file, version) = (Crew::usual_file(), env!("WEIR_COMMIT"));
+        let (file, version) = (AgentPool::usual_file(), env!("WEIR_COMMIT"));
         let host = RemoteHost::find(&file, version, agent, identity)?;
         let began = Instant::now();
         Ok(Some(Self {

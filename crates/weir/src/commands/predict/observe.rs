@@ -157,7 +157,7 @@ fn observe(
         data_bytes: data.unwrap_or(0) as f64,
     };
     let asked = arguments.pools.pool.as_deref();
-    Ok(Some(LivePool::of(&seen, asked)?))
+    Ok(Some(LivePool::predict(&seen, asked)?))
 }
 
 /// Sleeps for `time`; whether it was not stopped.

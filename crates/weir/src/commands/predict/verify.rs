@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
 use weir_model::StudyResult;
-use weir_predict::from_result::{BLIND_FILE, VerifyOptions, Verifying};
-use weir_run::{Allowed, RunError, RunOptions};
+use weir_predict::from_result::{BLIND_FILE, VerificationPlan, VerifyOptions};
+use weir_run::{RunError, RunOptions, UserPermissions};
 
 use crate::cli::VerifyArguments;
 use crate::commands::{external_server, run, study_file};
@@ -27,9 +27,9 @@ pub(super) fn execute(
     let default_folder = || run::default_folder(Path::new("verify"));
     let out = arguments.out.clone().unwrap_or_else(default_folder);
     let verifying = if arguments.resume {
-        Verifying::resume(result, asked, &out)?
+        VerificationPlan::resume(result, asked, &out)?
     } else {
-        Verifying::begin(result, asked, &out)?
+        VerificationPlan::begin(result, asked, &out)?
     };
     eprintln!(
         "{} predictions are in {}; now they are run",
@@ -42,7 +42,7 @@ pub(super) fn execute(
         work: None,
         weir: std::env::current_exe().context("cannot find the weir program itself")?,
         below_floor: false,
-        allowed: Allowed::default(),
+        allowed: UserPermissions::default(),
         client: external_server::client_config(false)?,
         provenance: run::provenance(result.provenance.study_file.clone()),
     };

@@ -7,7 +7,7 @@ use anyhow::bail;
 use weir_model::variables::DOUBLEWRITE;
 use weir_model::{ServerUrl, option_variable};
 use weir_mysql::ClientConfig;
-use weir_run::{Allowed, RunOptions};
+use weir_run::{RunOptions, UserPermissions};
 use weir_server::{Instance, Instances, ServerBinary};
 use weir_study::{Overrides, StudyFile};
 
@@ -16,7 +16,8 @@ use crate::commands::run;
 use crate::commands::study_file::clock_seed;
 use crate::{Outcome, interrupt, output};
 
-/// What the data directory, the loaded tables and the pool make of a small server.
+/// Number of tables by which the data directory, the loaded tables and the pool are those of a
+/// small server.
 const TABLES: u32 = 4;
 
 pub(super) fn execute(
@@ -49,7 +50,7 @@ pub(super) fn execute(
         work: Some(work.join("runs")),
         weir: std::env::current_exe()?,
         below_floor: false,
-        allowed: Allowed::default(),
+        allowed: UserPermissions::default(),
         client: ClientConfig::default(),
         provenance: weir_model::Provenance {
             study_file: text,

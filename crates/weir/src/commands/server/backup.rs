@@ -11,7 +11,7 @@ use weir_server::{
     load_dump,
 };
 
-/// What a user names.
+/// Source that a user names.
 pub(super) enum Source {
     Physical(Backup),
     Dump(PathBuf),

@@ -79,7 +79,8 @@ fn status(target: &Target, json: bool) -> anyhow::Result<()> {
     })
 }
 
-/// How the server has its data files open, whatever its variables and its storage say.
+/// Returns the words for the way in which the server has its data files open, whatever its
+/// variables and its storage say.
 fn data_files_words(status: &DoublewriteStatus) -> String {
     let how = match (
         status.writes_directly,
@@ -113,7 +114,7 @@ pub(super) fn note_unproven(info: InstanceInfo) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the storage itself promises. An emulated drive's promise is no storage's.
+/// Returns the promise of the storage itself. An emulated drive's promise is no storage's.
 fn promise(ground: &Result<DataStorage, String>) -> Proof {
     match ground {
         Ok(DataStorage::Storage(storage)) => storage.proof(),
@@ -121,7 +122,7 @@ fn promise(ground: &Result<DataStorage, String>) -> Proof {
     }
 }
 
-/// What a switch costs, in a DBA's words.
+/// Returns the cost of a switch, in a DBA's words.
 fn cost(target: &Target, restart: &RestartCost) -> String {
     let pool = match target {
         Target::Instance(_) => "it is dumped and loaded",
@@ -234,8 +235,8 @@ fn restart(
     Ok(())
 }
 
-/// What the owner of a server is to do: the variable neither changes while a server runs, nor is it one
-/// that MySQL keeps for the next start (`SET PERSIST_ONLY` refuses it).
+/// Returns the steps for the owner of a server. The variable does not change while a server runs, nor does MySQL keep
+/// it for the next start (`SET PERSIST_ONLY` refuses it).
 fn for_its_owner(flavor: Flavor, to: &str) -> String {
     let group = match flavor {
         Flavor::Mysql => "mysqld",
@@ -247,7 +248,7 @@ fn for_its_owner(flavor: Flavor, to: &str) -> String {
     )
 }
 
-/// What is shown for off: the crash test at `verdict`, or what the storage promises.
+/// Returns the proof for off: the crash test at `verdict`, or the promise of the storage.
 fn proof(
     target: &Target,
     session: &mut Session,
@@ -289,7 +290,7 @@ fn of_crash_test(
     }
 }
 
-/// What is missing, in one line, and what to do about it.
+/// Returns the error with the missing part in one line, and the remedy.
 fn does_not_count(path: &Path, objections: &Objections, again: &str) -> ServerError {
     let missing: Vec<_> = objections.all().collect();
     let why = format!(

@@ -8,7 +8,7 @@ use weir_model::{Flavor, set_options};
 use weir_mysql::{OptionFile, OptionFileSetting};
 use weir_server::{ServerBinary, check_variables, known_variables, translate};
 
-/// What makes an instance private, and where it lives: Weir's to set.
+/// Settings that make an instance private, and its paths: Weir's to set.
 const OWN: [&str; 17] = [
     "basedir",
     "bind-address",
@@ -69,8 +69,8 @@ pub(super) fn variables(
     Ok(variables)
 }
 
-/// Whether the server reads the group that a setting stands in (MySQL manual, "Using Option Files";
-/// MariaDB Knowledge Base, "Configuring MariaDB with Option Files").
+/// Returns true if the server reads the group that a setting stands in. Sources: MySQL manual,
+/// "Using Option Files"; MariaDB Knowledge Base, "Configuring MariaDB with Option Files".
 fn is_of(binary: &ServerBinary, setting: &OptionFileSetting) -> bool {
     let series = format!("{}.{}", binary.version.major, binary.version.minor);
     let groups: &[&str] = match binary.flavor {

@@ -70,7 +70,7 @@ fn row(snapshot: &SnapshotInfo) -> Vec<String> {
     ]
 }
 
-/// What made it, in a DBA's words.
+/// Returns the origin of a snapshot, in a DBA's words.
 fn contents(snapshot: &SnapshotInfo) -> String {
     let key = &snapshot.key;
     let pages = if key.page_bytes == 16_384 {

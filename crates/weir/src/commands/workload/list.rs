@@ -66,7 +66,7 @@ fn line(name: &str, workload: Result<Workload, String>) -> Line {
     }
 }
 
-/// What a workload is: whether it only reads, its tables, and its transactions.
+/// Returns the description of a workload: its kind of access, its tables, and its transactions.
 fn what(workload: &Workload) -> String {
     let changes = if workload.only_reads() {
         "reads"

@@ -50,7 +50,7 @@ pub(super) const ACCOUNTS: [&str; 8] = [
 ];
 
 /// A front end under way, and how long its load was asked to be.
-pub(super) struct Running {
+pub(super) struct RunningLoad {
     pub(super) name: String,
     pub(super) by: By,
     pub(super) seconds: f64,
@@ -188,7 +188,7 @@ impl Scene {
     }
 
     /// Starts all front ends of `by` whose loads take so many seconds; waits until each has begun.
-    pub(super) fn front_ends(&self, by: By, seconds: u64) -> Vec<Running> {
+    pub(super) fn front_ends(&self, by: By, seconds: u64) -> Vec<RunningLoad> {
         let time = format!("--time={seconds}");
         let driven = self.script("driven.lua", DRIVEN);
         let common = ["--threads=2", "--json", &time];
@@ -220,7 +220,7 @@ impl Scene {
                 ),
             ]
         };
-        let starts = starts.into_iter().map(|(name, words)| Running {
+        let starts = starts.into_iter().map(|(name, words)| RunningLoad {
             process: self.start(&words),
             name: name.to_owned(),
             by,
@@ -252,7 +252,7 @@ impl Scene {
     }
 }
 
-impl Running {
+impl RunningLoad {
     pub(super) fn signal(&self, signal: &str) {
         self.process.signal(signal);
     }

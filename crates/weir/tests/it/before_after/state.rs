@@ -38,7 +38,7 @@ pub(super) struct State(BTreeMap<String, String>);
 
 impl State {
     /// Looks at the server; `with_schema`: also at the schema that commands are given.
-    pub(super) fn of(users: &Users) -> Self {
+    pub(super) fn observe(users: &Users) -> Self {
         let mut connection = weir_testing::connect(&Endpoint {
             database: "mysql".to_owned(),
             ..users.server().endpoint()

@@ -1,5 +1,5 @@
-//! What the machine itself adds to a reply: the time from a write into a socket to the return of
-//! the read that slept for it, in another thread on another processor.
+//! Time that the machine itself adds to a reply: from a write into a socket to the return of the
+//! read that slept for it. The read is in another thread on another processor.
 //!
 //! No client that sleeps sees a reply earlier. The writer spins until its time has come, so that it
 //! is never late itself.

@@ -11,7 +11,7 @@ use super::{ServerHandle, lock};
 use crate::RunError;
 use crate::target::Successor;
 
-/// How long a replica may take to apply what it has received.
+/// Time limit for a replica to apply the changes that it has received.
 const APPLY_LIMIT: Duration = Duration::from_mins(5);
 
 impl ServerHandle {

@@ -57,7 +57,7 @@ fn by_content(line: &ScriptLine) -> anyhow::Result<LuaWorkload> {
         path: path.to_owned(),
         text: files.text.into(),
         modules: files.modules.into_iter().map(LuaModule::from).collect(),
-        distribution: line.keys.1.of(line.keys.0),
+        distribution: line.keys.1.distribution(line.keys.0),
         ..LuaWorkload::default()
     };
     for (name, value) in &line.unknown {

@@ -1,4 +1,4 @@
-//! What a command line cannot ask for: limits shorter than those that users have.
+//! Tests of options that a command line does not have: limits shorter than those that users have.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -52,7 +52,7 @@ impl Target {
         }
     }
 
-    /// Its process, if it is on this host.
+    /// Returns its process, if it is on this host.
     fn pid(&self) -> Option<u32> {
         match self {
             Self::Instance(info) => match info.state {
@@ -119,7 +119,7 @@ impl Target {
         Ok(Ok(DataStorage::below(&directory, through)?))
     }
 
-    /// Its primary, and its replicas as far as they are known.
+    /// Returns its primary, and its replicas as far as they are known.
     pub(super) fn relatives(
         &self,
         arguments: &SwitchArguments,
@@ -172,8 +172,8 @@ fn of_given(
     }
 }
 
-/// Whether the process `pid` sees the files that this one sees; of a server without a known process its host's
-/// name has to do.
+/// Returns true if the process `pid` sees the files that this one sees. For a server without a known process its
+/// host's name has to do.
 fn is_in_this_namespace(pid: Option<u32>) -> bool {
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt"));
     let Some(pid) = pid else {

@@ -1,4 +1,4 @@
-//! What a shipment was, in words and in JSON.
+//! Report of a shipment, in words and in JSON.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::output;
 pub(super) struct Report {
     from: String,
     to: String,
-    /// How long the second server read; `None`: it did not.
+    /// Time for which the second server read; `None`: it did not.
     took: Option<Duration>,
     what: What,
 }
