@@ -97,8 +97,8 @@ fn named(option: &str, path: &Path) -> OsString {
     argument
 }
 
-/// The folder that an archive of the vendor was unpacked to. Such a server looks for its messages and plugins where it
-/// was built for, unless it is told.
+/// The folder that an archive of the vendor was unpacked to. Its server looks for messages and plugins in the folder
+/// that it was built for, unless `--basedir` names another.
 fn own_folder(program: &Path) -> Option<&Path> {
     let folder = program.parent()?.parent()?;
     let messages = folder.join("share/english/errmsg.sys");
