@@ -56,10 +56,16 @@ pub(crate) fn cells(
 
 fn value_of(format: ColumnFormat, value: &[u8], column: &Column) -> Result<LogValue, Malformed> {
     let decoded = decode(format, value, column.is_unsigned())?;
-    // The log leaves out the zero bytes at the end that BINARY(n) has.
-    if let (LogValue::Bytes(bytes), "binary") = (&decoded, column.data_type.as_str()) {
+    // The log leaves out the zero bytes at the end of a type that always has as many.
+    if let LogValue::Bytes(bytes) = &decoded {
+        let length = match column.data_type.as_str() {
+            "binary" => declared_length(column),
+            "uuid" | "inet6" => 16,
+            "inet4" => 4,
+            _ => 0,
+        };
         let mut padded = bytes.clone();
-        padded.resize(padded.len().max(declared_length(column)), 0);
+        padded.resize(padded.len().max(length), 0);
         return Ok(LogValue::Bytes(padded));
     }
     Ok(decoded)
