@@ -246,30 +246,35 @@ impl Script {
 
     fn end(&mut self) {
         self.text.push('\n');
-        let (steps, rows) = (self.steps, self.statements.len());
+        let is_done = format!("@weir_step = '{}'", self.steps);
+        let rows = self.statements.len();
         self.send(format!(
-            "SET @weir_report = IF(@weir_step = '{steps}', 'SELECT ''{rows} changes of rows are taken back'' AS result', \
-             IF(@weir_step LIKE 'SELECT %', @weir_step, 'SELECT ''the session was lost, or a statement was refused'' AS missed'))"
+            "SET @weir_report = IF({is_done}, 'DO 0', IF(@weir_step LIKE 'SELECT %', @weir_step, \
+             'SELECT ''the session was lost, or a statement was refused'' AS missed'))"
         ));
         self.send(format!(
-            "SET @weir_end = IF(@weir_step = '{steps}', 'COMMIT AND NO CHAIN NO RELEASE', 'DO 0')"
+            "SET @weir_end = IF({is_done}, 'COMMIT AND NO CHAIN NO RELEASE', 'DO 0')"
         ));
-        // A column that is not there makes a client say that the script failed.
-        self.send(format!(
-            "SET @weir_result = IF(@weir_step = '{steps}', 'DO 0', 'SELECT `nothing was changed: see the row above`')"
-        ));
-        for statement in [
-            "PREPARE weir FROM @weir_report",
-            "EXECUTE weir",
-            "PREPARE weir FROM @weir_end",
-            "EXECUTE weir",
-            "ROLLBACK AND NO CHAIN NO RELEASE",
-        ] {
-            self.send(statement.to_owned());
+        for text in ["@weir_report", "@weir_end"] {
+            self.send(format!("PREPARE weir FROM {text}"));
+            self.send("EXECUTE weir".to_owned());
         }
+        // After an error it is -1: a COMMIT may be refused, too.
+        self.send("SET @weir_ended = ROW_COUNT()".to_owned());
+        self.send("ROLLBACK AND NO CHAIN NO RELEASE".to_owned());
         let put_back = SAVED.map(|(kept, name)| format!("{name} = {kept}"));
         self.send(format!("SET SESSION {}", put_back.join(", ")));
-        self.send("PREPARE weir FROM @weir_result".to_owned());
+        let is_kept = format!("{is_done} AND @weir_ended = 0");
+        self.send(format!(
+            "SET @weir_report = IF({is_kept}, 'SELECT ''{rows} changes of rows are taken back'' AS result', 'DO 0')"
+        ));
+        self.send("PREPARE weir FROM @weir_report".to_owned());
+        self.send("EXECUTE weir".to_owned());
+        // A column that is not there makes a client say that the script failed.
+        self.send(format!(
+            "SET @weir_report = IF({is_kept}, 'DO 0', 'SELECT `nothing was changed: see the row above`')"
+        ));
+        self.send("PREPARE weir FROM @weir_report".to_owned());
     }
 }
 
@@ -289,9 +294,11 @@ pub(crate) fn key_conditions(table: &Table, row: &[Cell]) -> Vec<String> {
         let value = literal(column, cell);
         format!("{} = {value}", identifier(&column.name))
     });
-    plain
-        .chain(key().filter_map(|(column, cell)| guard(column, cell)))
-        .collect()
+    let exact = key().filter_map(|(column, cell)| {
+        let says_the_same = format!("{} <=> {}", identifier(&column.name), literal(column, cell));
+        guard(column, cell).filter(|guard| *guard != says_the_same)
+    });
+    plain.chain(exact).collect()
 }
 
 /// The statement that takes one change back, if `steps` went before and the row still is as the change left it; none if

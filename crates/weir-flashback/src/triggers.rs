@@ -111,11 +111,8 @@ fn read_all(
         if let Some(first) = found.first().filter(|_| !may_fire) {
             return Err(FlashbackError::refused(
                 format!(
-                    "{} has triggers ({} and {} others), which would fire again and change what the script says it \
-                     does not",
-                    table.name,
-                    first.name.table,
-                    found.len() - 1
+                    "{} has triggers ({}), which would fire again when the script changes its rows",
+                    table.name, first.name.table
                 ),
                 "drop them for the time of the undo, or pass --with-triggers to let them fire",
             ));
