@@ -71,13 +71,13 @@ impl Options {
 #[derive(Debug)]
 pub struct Prepared {
     source: Source,
-    variables: Variables,
+    pub(crate) variables: Variables,
     /// The tables that are asked for.
     pub tables: Vec<Table>,
     /// The moment.
     pub moment: Moment,
     server_id: u32,
-    options: Options,
+    pub(crate) options: Options,
 }
 
 /// What is to be read of a table, and what of the log is kept.
@@ -122,7 +122,7 @@ impl Prepared {
     ) -> Result<Self, FlashbackError> {
         let mut connection = source.open()?;
         let variables = Variables::read(&mut connection)?;
-        let mut tables = Vec::with_capacity(names.len());
+        let mut tables: Vec<Table> = Vec::with_capacity(names.len());
         for name in names {
             let table = Table::read(
                 &mut connection,
@@ -131,7 +131,11 @@ impl Prepared {
                 name,
                 options.ignore_cascades,
             );
-            tables.push(table?);
+            let table = table?;
+            // Two names may be one to the server.
+            if !tables.iter().any(|known| known.name == table.name) {
+                tables.push(table);
+            }
         }
         if !tables.iter().all(|table| table.is_versioned) {
             check_log(&mut connection, &variables, &tables)?;
@@ -161,7 +165,7 @@ impl Prepared {
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        self.scan_all(false, on_change)
+        Ok(self.scan_all(false, on_change)?.0)
     }
 
     /// As [`Prepared::changes`], for reading only: what makes the past unknown is listed and passed over.
@@ -173,19 +177,19 @@ impl Prepared {
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        self.scan_all(true, on_change)
+        Ok(self.scan_all(true, on_change)?.0)
     }
 
-    fn scan_all(
+    pub(crate) fn scan_all(
         &self,
         is_lenient: bool,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<Told, FlashbackError> {
+    ) -> Result<(Told, Option<EventWriter>), FlashbackError> {
         for table in &self.tables {
             table.check_key()?;
         }
         let files = self.log_files()?;
-        Ok(self.scan(&files, files.end(), is_lenient, on_change)?.0)
+        self.scan(&files, files.end(), is_lenient, on_change)
     }
 
     /// The bytes of log between the moment's file and the end.
@@ -219,6 +223,7 @@ impl Prepared {
         scan.end = Some(end);
         scan.pace = Pace::new(self.options.bytes_per_s);
         scan.stop = self.options.stop;
+        scan.name_case = self.variables.name_case();
         scan.is_lenient = is_lenient;
         let told = scan.run(&mut reader, on_change)?;
         Ok((told, reader.format().cloned().map(EventWriter::new)))
@@ -335,7 +340,10 @@ impl Prepared {
 
     /// A connection that shows all tables at one moment, for as long as they take to be read, and where in the log that
     /// moment is, if a table needs to know.
-    fn open_snapshot(&self, state: State) -> Result<(Connection, Option<Settled>), FlashbackError> {
+    pub(crate) fn open_snapshot(
+        &self,
+        state: State,
+    ) -> Result<(Connection, Option<Settled>), FlashbackError> {
         let flavor = self.source.flavor;
         let mut snapshot = self.source.open_patient()?;
         snapshot.run(READS_BYTES)?;
@@ -357,7 +365,7 @@ impl Prepared {
     }
 
     /// Copies the rows of a table as the snapshot shows them; their number.
-    fn copy_snapshot(
+    pub(crate) fn copy_snapshot(
         &self,
         snapshot: &mut Connection,
         table: &Table,
@@ -474,7 +482,7 @@ fn check_log(
 }
 
 /// Makes the table empty.
-fn create(table: &Table, private: &Private) -> Result<(), FlashbackError> {
+pub(crate) fn create(table: &Table, private: &Private) -> Result<(), FlashbackError> {
     let mut connection = private.connect(Some(&table.name.schema))?;
     connection.run(crate::private::TAKES_ALL)?;
     connection.run(&table.create).map_err(private.refused())?;

@@ -56,10 +56,16 @@ pub(crate) fn cells(
 
 fn value_of(format: ColumnFormat, value: &[u8], column: &Column) -> Result<LogValue, Malformed> {
     let decoded = decode(format, value, column.is_unsigned())?;
-    // The log leaves out the zero bytes at the end that BINARY(n) has.
-    if let (LogValue::Bytes(bytes), "binary") = (&decoded, column.data_type.as_str()) {
+    // The log leaves out the zero bytes at the end of a type that always has as many.
+    if let LogValue::Bytes(bytes) = &decoded {
+        let length = match column.data_type.as_str() {
+            "binary" => declared_length(column),
+            "uuid" | "inet6" => 16,
+            "inet4" => 4,
+            _ => 0,
+        };
         let mut padded = bytes.clone();
-        padded.resize(padded.len().max(declared_length(column)), 0);
+        padded.resize(padded.len().max(length), 0);
         return Ok(LogValue::Bytes(padded));
     }
     Ok(decoded)
@@ -202,7 +208,7 @@ pub(crate) fn quoted(column: &Column, cell: &Cell) -> String {
 }
 
 /// A string of SQL that every mode reads alike.
-fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     if text.contains(['\'', '\\']) || text.chars().any(char::is_control) {
         return format!("_utf8mb4 X'{}'", hex(text.as_bytes()));
     }
@@ -260,7 +266,13 @@ pub(crate) fn guard(column: &Column, cell: &Cell) -> Option<String> {
             | "longtext" | "tinyblob" | "blob" | "mediumblob" | "longblob" => {
                 Some(format!("CAST({name} AS BINARY) <=> X'{}'", hex(bytes)))
             }
-            _ => None,
+            "uuid" | "inet6" | "inet4" => Some(format!(
+                "CAST({name} AS BINARY({})) <=> X'{}'",
+                bytes.len(),
+                hex(bytes)
+            )),
+            // Shapes and vectors.
+            _ => Some(format!("HEX({name}) <=> '{}'", hex(bytes))),
         },
         LogValue::Member(_) | LogValue::Members(_) | LogValue::Bits(_) => {
             Some(format!("{name} + 0 <=> {}", literal(column, cell)))

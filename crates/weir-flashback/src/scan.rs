@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weir_mysql::NameCase;
 use weir_mysql::binlog::{
     Event, LogReader, Packets, Place, QueryEvent, RowChange, RowImage, RowsEvent, RowsKind,
     TableMap, TransactionStart, kind, statement_text,
@@ -15,6 +16,9 @@ use crate::moment::{Cut, Moment, show};
 use crate::render::{Cell, cells};
 use crate::statement::{Concern, concern};
 use crate::{FlashbackError, Stop, Table};
+
+/// Transactions within the second of the moment that are named.
+const WITHIN_SECOND_MAX: usize = 10;
 
 /// A transaction of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +101,10 @@ pub struct Told {
     pub last_before: Option<(String, String)>,
     /// Transactions whose own time is not after the moment's, though they stand behind the first that is.
     pub late: u64,
+    /// Names of transactions within the second of the moment, each with whether it counts as after it: the first ones.
+    pub within_second: Vec<(String, bool)>,
+    /// The numbers of all of these, of those before it and those after it.
+    pub counts_within_second: [u64; 2],
     /// The log says whole seconds, of when statements began.
     pub is_in_seconds: bool,
     /// Transactions after the moment.
@@ -161,6 +169,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) end: Option<(String, u64)>,
     pub(crate) pace: Pace,
     pub(crate) stop: Stop,
+    /// How the server compares names.
+    pub(crate) name_case: NameCase,
     /// What makes the past unknown is listed and does not stop the pass.
     pub(crate) is_lenient: bool,
     /// Tables whose rows are followed, by number and layout.
@@ -185,6 +195,7 @@ impl<'a> Scan<'a> {
             end: None,
             pace: Pace::new(None),
             stop: Stop::default(),
+            name_case: NameCase::default(),
             is_lenient: false,
             maps: HashMap::new(),
             transaction: None,
@@ -297,6 +308,13 @@ impl<'a> Scan<'a> {
             connection: None,
             statement: None,
         };
+        if self.cut.is_within_second(&transaction.start) {
+            self.told.counts_within_second[usize::from(self.is_after)] += 1;
+            if self.told.within_second.len() < WITHIN_SECOND_MAX {
+                let named = (transaction.name(), self.is_after);
+                self.told.within_second.push(named);
+            }
+        }
         if !self.is_after {
             self.last_before = Some(transaction);
             return;
@@ -336,7 +354,7 @@ impl<'a> Scan<'a> {
             return Ok(());
         }
         for (number, table) in self.tables.iter().enumerate() {
-            match concern(query, &table.name) {
+            match concern(query, &table.name, self.name_case) {
                 Concern::None => {}
                 Concern::Added(names) => self.told.added[number].extend(names),
                 Concern::Unknown(why) => {
@@ -414,9 +432,13 @@ impl<'a> Scan<'a> {
     fn table_map(&mut self, body: &[u8], place: &Place) -> Result<(), FlashbackError> {
         let (table_id, schema, name) =
             TableMap::names(body).map_err(FlashbackError::malformed(place.clone()))?;
+        let (case, schema, name) = (
+            self.name_case,
+            String::from_utf8_lossy(schema),
+            String::from_utf8_lossy(name),
+        );
         let is_it = |table: &Table| {
-            table.name.schema.as_bytes().eq_ignore_ascii_case(schema)
-                && table.name.table.as_bytes().eq_ignore_ascii_case(name)
+            case.is_same(&table.name.schema, &schema) && case.is_same(&table.name.table, &name)
         };
         let Some(number) = self.tables.iter().position(is_it) else {
             self.maps.remove(&table_id);
