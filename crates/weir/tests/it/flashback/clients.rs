@@ -250,13 +250,13 @@ fn nothing_is_kept(users: &Users, control: &mut Connection, way: Way<'_>, script
     // A COMMIT that the server refuses is not called a success.
     let refused = text.replace("COMMIT AND NO CHAIN", "COMMIT AND NOTHING");
     let refused = users.world.write("refused.sql", &refused);
-    for file in [lost, refused] {
+    for (what, file) in [("lost", lost), ("refused", refused)] {
         let (said, _) = read(users, client, reading, session, &file);
-        assert_eq!(one(control, ROWS), AS_IT_IS, "{way:?}, {file:?}: {said}");
+        assert_eq!(one(control, ROWS), AS_IT_IS, "{way:?}, {what}: {said}");
         // Not in a statement that the client repeats.
         let is_claimed = ["\n5 changes", "| 5 changes"]
             .iter()
             .any(|words| said.contains(words));
-        assert!(!is_claimed, "{way:?}, {file:?}: {said}");
+        assert!(!is_claimed, "{way:?}, {what}: {said}");
     }
 }
