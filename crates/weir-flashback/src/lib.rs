@@ -31,7 +31,7 @@ mod undo;
 pub use as_of::AsOfStatement;
 pub use diff::{Diff, DiffLine};
 pub use error::FlashbackError;
-pub use flashback::{Made, Options, Prepared, State};
+pub use flashback::{Counts, Made, Options, Prepared, State};
 pub use history::{ColumnChange, HistoryLine, Logged, line, read_key};
 pub use images::{Images, KeptImage, MEMORY_BYTES};
 pub use moment::{Asked, Moment};

@@ -24,6 +24,9 @@ const SETTINGS: [(&str, &str); 4] = [
     ("innodb_strict_mode", "OFF"),
 ];
 
+/// `ER_CANT_CREATE_GEOMETRY_OBJECT`: MariaDB keeps an empty value where NULL was given to a column without NULL.
+const NO_GEOMETRY: u16 = 1416;
+
 /// A private server for tables as they were.
 #[derive(Debug)]
 pub struct Private {
@@ -135,6 +138,14 @@ impl Private {
         Ok(())
     }
 
+    /// Removes a schema with all its tables, if it is there.
+    pub(crate) fn drop_schema(&self, schema: &str) -> Result<(), FlashbackError> {
+        let mut connection = self.connect(None)?;
+        connection.run(TAKES_ALL)?;
+        connection.run(format!("DROP DATABASE IF EXISTS {}", identifier(schema)))?;
+        Ok(())
+    }
+
     /// Writes an option file with which a client of the same user logs in; it goes with the server.
     ///
     /// # Errors
@@ -160,9 +171,15 @@ impl Private {
     /// For `map_err`: what this server refused.
     pub(crate) fn refused(&self) -> impl Fn(ClientError) -> FlashbackError {
         let path = self.server.directory().display().to_string();
-        move |error| FlashbackError::Private {
-            words: error.words(),
-            path: path.clone(),
+        move |error| match error.code() {
+            Some(NO_GEOMETRY) => FlashbackError::refused(
+                "a row has a value that is no shape in a column that is NOT NULL, which no statement can write",
+                "give these rows a shape (WHERE ST_IsEmpty(column) IS NULL), or leave the table out",
+            ),
+            _ => FlashbackError::Private {
+                words: error.words(),
+                path: path.clone(),
+            },
         }
     }
 }

@@ -263,7 +263,8 @@ pub(crate) fn guard(column: &Column, cell: &Cell) -> Option<String> {
             _ => None,
         },
         LogValue::Member(_) | LogValue::Members(_) | LogValue::Bits(_) => {
-            Some(format!("{name} + 0 <=> {}", literal(column, cell)))
+            let number = literal(column, cell);
+            Some(format!("CAST({name} AS UNSIGNED) <=> {number}"))
         }
         _ => Some(format!("{name} <=> {}", literal(column, cell))),
     }

@@ -1,0 +1,125 @@
+//! What Weir says of the past beside what the server held.
+
+use std::collections::BTreeMap;
+
+use weir_flashback::{Asked, FlashbackError, Prepared};
+use weir_testing::Random;
+
+use crate::changes;
+use crate::history::History;
+use crate::subject::{Lived, Subject};
+
+/// What was asked of one history.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Answers that were compared, by what was asked.
+    pub(crate) answers: BTreeMap<&'static str, usize>,
+    /// Refusals, by reason.
+    pub(crate) refusals: BTreeMap<String, usize>,
+    /// Values of which the log has only a part, as the answer says.
+    pub(crate) untold: usize,
+    /// What is not so: what was asked and in what it differs.
+    pub(crate) findings: Vec<(&'static str, String)>,
+}
+
+impl Outcome {
+    pub(crate) fn answered(&mut self, what: &'static str) {
+        *self.answers.entry(what).or_default() += 1;
+    }
+
+    pub(crate) fn finds(&mut self, what: &'static str, text: String) {
+        self.findings.push((what, text));
+    }
+
+    /// A refusal with a reason and a remedy; any other error is a finding.
+    pub(crate) fn refused(&mut self, what: &'static str, error: &FlashbackError) {
+        let text = error.to_string();
+        let is_plain = matches!(
+            error,
+            FlashbackError::Refused { .. } | FlashbackError::Unsettled { .. }
+        );
+        if !is_plain || text.lines().count() != 1 {
+            return self.finds(what, format!("no refusal with a remedy: {text}"));
+        }
+        *self
+            .refusals
+            .entry(format!("{what}: {}", reason(&text)))
+            .or_default() += 1;
+    }
+}
+
+/// A refusal without names, numbers and statements.
+fn reason(text: &str) -> String {
+    let quoted = |(at, part): (usize, &str)| (at % 2 == 0).then(|| part.to_owned());
+    let parts: Vec<_> = text.split('`').enumerate().filter_map(quoted).collect();
+    let digits = |c: char| if c.is_ascii_digit() { '0' } else { c };
+    let mut short: String = parts.join("..").chars().map(digits).collect();
+    while short.contains("00") {
+        short = short.replace("00", "0");
+    }
+    for name in ["shop.t: ", "shop.T: ", "crm.t: "] {
+        short = short.replace(name, "");
+    }
+    for (from, to) in [(" at binlog", " has"), ("statement at ", "Z, ")] {
+        if let Some((before, after)) = short.split_once(from) {
+            let rest = after.split_once(to).map_or(after, |(_, rest)| rest);
+            short = format!("{before}{from}..{rest}");
+        }
+    }
+    short.chars().take(110).collect()
+}
+
+/// Asks for each moment in one of the ways to name it.
+pub(crate) fn check(
+    subject: &Subject,
+    history: &History,
+    lived: &Lived,
+    random: &mut Random,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    for moment in &lived.moments {
+        for table in &history.tables {
+            let key = (table.0.to_owned(), table.1.to_owned());
+            // A table that is gone is not asked about: the command says that it is not there.
+            if !lived.now.contains_key(&key) {
+                continue;
+            }
+            let asked = &moment.asked[random.below(moment.asked.len())];
+            let prepared = match subject.prepare(table, asked) {
+                Ok(prepared) => prepared,
+                Err(error) => {
+                    outcome.refused("as of", &error);
+                    continue;
+                }
+            };
+            let then = moment.world.get(&key);
+            as_of(subject, &prepared, then, asked, &mut outcome);
+            if !prepared.tables[0].is_keyless {
+                changes::check(&prepared, then, &lived.now[&key], &mut outcome);
+            }
+        }
+    }
+    outcome
+}
+
+fn as_of(
+    subject: &Subject,
+    prepared: &Prepared,
+    then: Option<&crate::truth::Truth>,
+    asked: &Asked,
+    outcome: &mut Outcome,
+) {
+    let name = &prepared.tables[0].name;
+    let found = match subject.flash(prepared) {
+        Ok(found) => found,
+        Err(error) => return outcome.refused("as of", &error),
+    };
+    outcome.answered("as of");
+    match then.map(|then| then.difference(&found)) {
+        None => outcome.finds("as of", format!("{name} was not there, {asked:?}")),
+        Some(Some(difference)) => {
+            outcome.finds("as of", format!("{name}, {asked:?}: {difference}"))
+        }
+        Some(None) => {}
+    }
+}
