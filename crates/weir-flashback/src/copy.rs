@@ -15,8 +15,7 @@ pub(crate) const READS_BYTES: &str =
     "SET SESSION time_zone = '+00:00', character_set_results = NULL";
 
 /// How a column is read so that its value comes back the same when it is written.
-fn read_expression(column: &Column) -> String {
-    let name = identifier(&column.name);
+pub(crate) fn read_expression(column: &Column, name: &str) -> String {
     match column.data_type.as_str() {
         // Members by number: a text may be of no member, and the empty one is. A sum would be a DOUBLE, which has not all
         // 64 members of a SET.
@@ -24,7 +23,7 @@ fn read_expression(column: &Column) -> String {
         // These print themselves; their bytes are what is stored.
         "uuid" | "inet6" => format!("CAST({name} AS BINARY(16))"),
         "inet4" => format!("CAST({name} AS BINARY(4))"),
-        _ => name,
+        _ => name.to_owned(),
     }
 }
 
@@ -39,7 +38,10 @@ fn write_expression(column: &Column, flavor: Flavor) -> &'static str {
 
 /// The query that reads the stored columns of a table.
 pub(crate) fn select(table: &Table, clause: &str) -> String {
-    let columns: Vec<_> = table.stored().map(read_expression).collect();
+    let columns = table.stored();
+    let columns: Vec<_> = columns
+        .map(|column| read_expression(column, &identifier(&column.name)))
+        .collect();
     format!(
         "SELECT {} FROM {}{clause}",
         columns.join(", "),

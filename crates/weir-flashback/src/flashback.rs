@@ -71,13 +71,13 @@ impl Options {
 #[derive(Debug)]
 pub struct Prepared {
     source: Source,
-    variables: Variables,
+    pub(crate) variables: Variables,
     /// The tables that are asked for.
     pub tables: Vec<Table>,
     /// The moment.
     pub moment: Moment,
     server_id: u32,
-    options: Options,
+    pub(crate) options: Options,
 }
 
 /// What is to be read of a table, and what of the log is kept.
@@ -164,7 +164,7 @@ impl Prepared {
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        self.scan_all(false, on_change)
+        Ok(self.scan_all(false, on_change)?.0)
     }
 
     /// As [`Prepared::changes`], for reading only: what makes the past unknown is listed and passed over.
@@ -176,19 +176,19 @@ impl Prepared {
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
     ) -> Result<Told, FlashbackError> {
-        self.scan_all(true, on_change)
+        Ok(self.scan_all(true, on_change)?.0)
     }
 
-    fn scan_all(
+    pub(crate) fn scan_all(
         &self,
         is_lenient: bool,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<Told, FlashbackError> {
+    ) -> Result<(Told, Option<EventWriter>), FlashbackError> {
         for table in &self.tables {
             table.check_key()?;
         }
         let files = self.log_files()?;
-        Ok(self.scan(&files, files.end(), is_lenient, on_change)?.0)
+        self.scan(&files, files.end(), is_lenient, on_change)
     }
 
     /// The bytes of log between the moment's file and the end.
@@ -369,7 +369,7 @@ impl Prepared {
 
     /// A connection that shows all tables at one moment, for as long as they take to be read, and where in the log that
     /// moment is, if a table needs to know.
-    fn open_snapshot(&self, state: State) -> Result<(Connection, Option<Settled>), FlashbackError> {
+    pub(crate) fn open_snapshot(&self, state: State) -> Result<(Connection, Option<Settled>), FlashbackError> {
         let flavor = self.source.flavor;
         let mut snapshot = self.source.open_patient()?;
         snapshot.run(READS_BYTES)?;
@@ -391,7 +391,7 @@ impl Prepared {
     }
 
     /// Copies the rows of a table as the snapshot shows them; their number.
-    fn copy_snapshot(
+    pub(crate) fn copy_snapshot(
         &self,
         snapshot: &mut Connection,
         table: &Table,
@@ -508,7 +508,7 @@ fn check_log(
 }
 
 /// Makes the table empty.
-fn create(table: &Table, private: &Private) -> Result<(), FlashbackError> {
+pub(crate) fn create(table: &Table, private: &Private) -> Result<(), FlashbackError> {
     let mut connection = private.connect(Some(&table.name.schema))?;
     connection.run(crate::private::TAKES_ALL)?;
     connection.run(&table.create).map_err(private.refused())?;

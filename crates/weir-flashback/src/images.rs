@@ -4,7 +4,7 @@
 //! was not there. So only the first matters, and the memory that it takes is that of distinct keys: images beyond a
 //! limit lie in a file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,6 +60,18 @@ impl Images {
             maps: Vec::new(),
             spool: Spool::new(directory, memory_bytes),
             key: Vec::new(),
+        }
+    }
+
+    /// Keeps only these keys.
+    pub(crate) fn retain(&mut self, keys: &HashSet<Vec<u8>>) {
+        self.keys.retain(|key, _| keys.contains(&**key));
+    }
+
+    /// Says of all images that they are of another table.
+    pub(crate) fn redirect(&mut self, schema: &str, table: &str) {
+        for map in &mut self.maps {
+            *map = Arc::new(map.redirected(schema, table));
         }
     }
 

@@ -202,7 +202,7 @@ pub(crate) fn quoted(column: &Column, cell: &Cell) -> String {
 }
 
 /// A string of SQL that every mode reads alike.
-fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     if text.contains(['\'', '\\']) || text.chars().any(char::is_control) {
         return format!("_utf8mb4 X'{}'", hex(text.as_bytes()));
     }
@@ -260,7 +260,13 @@ pub(crate) fn guard(column: &Column, cell: &Cell) -> Option<String> {
             | "longtext" | "tinyblob" | "blob" | "mediumblob" | "longblob" => {
                 Some(format!("CAST({name} AS BINARY) <=> X'{}'", hex(bytes)))
             }
-            _ => None,
+            "uuid" | "inet6" | "inet4" => Some(format!(
+                "CAST({name} AS BINARY({})) <=> X'{}'",
+                bytes.len(),
+                hex(bytes)
+            )),
+            // Shapes and vectors.
+            _ => Some(format!("HEX({name}) <=> '{}'", hex(bytes))),
         },
         LogValue::Member(_) | LogValue::Members(_) | LogValue::Bits(_) => {
             let number = literal(column, cell);

@@ -5,7 +5,6 @@ use weir_mysql::{Connection, Connector, Gate, Patience, identifier};
 
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
 use crate::private::{Private, TAKES_ALL};
-use crate::undo::Script;
 use crate::{FlashbackError, Stop, Table, TableName};
 
 /// The name of a copy without foreign keys on the private server.
@@ -82,26 +81,4 @@ fn rows(
     let rows = copy(from, &select(table, clause), writer, &FlashbackError::from)?;
     to.run("COMMIT")?;
     Ok(rows)
-}
-
-/// Runs the statements of a script on the private server, which has the tables as they are; those that did not change
-/// exactly one row.
-///
-/// # Errors
-///
-/// A private server that is gone.
-pub fn rehearse(private: &Private, script: &Script) -> Result<Vec<String>, FlashbackError> {
-    let mut connection = private.connect(None)?;
-    connection.run("SET NAMES utf8mb4")?;
-    connection.run(TAKES_ALL)?;
-    let mut missed = Vec::new();
-    for statement in &script.statements {
-        match connection.run(statement) {
-            Ok(done) if done.affected_rows == 1 => {}
-            Ok(_) => missed.push(statement.clone()),
-            Err(error) if error.is_lost() => return Err(error.into()),
-            Err(error) => missed.push(format!("{statement} ({})", error.words())),
-        }
-    }
-    Ok(missed)
 }

@@ -1,19 +1,19 @@
-//! The way back: a script that takes chosen transactions back, newest first, and touches no row that another transaction
-//! changed after them. Weir writes it and never runs it on a server of the user's.
+//! The way back: which changes of chosen transactions are taken back, and which are left since another transaction
+//! changed their rows after them, or since something refers to them.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
-use weir_mysql::binlog::Gtid;
-use weir_mysql::{Row, Value, identifier};
+use weir_mysql::binlog::{EventWriter, Gtid};
 
 use crate::diff::key_text;
 use crate::history::word;
-use crate::private::Private;
-use crate::render::{Cell, guard, literal, text};
+use crate::images::Images;
+use crate::render::Cell;
 use crate::scan::{Change, Transaction};
-use crate::{FlashbackError, Table, Told};
+use crate::script::{self, Script, Surroundings};
+use crate::{FlashbackError, Prepared, Table, Told};
 
 /// Which transactions are taken back; all after the moment, if nothing is chosen.
 #[derive(Debug, Clone, Default)]
@@ -40,18 +40,53 @@ impl Chosen {
     }
 }
 
+/// One change of a row, which may be taken back.
 #[derive(Debug)]
-struct Step {
-    table: usize,
-    transaction: Arc<Transaction>,
+pub(crate) struct Step {
+    pub(crate) table: usize,
+    pub(crate) transaction: Arc<Transaction>,
     is_chosen: bool,
-    /// Keys before and after.
-    keys: Vec<Vec<u8>>,
-    /// The same as texts.
-    names: Vec<Vec<String>>,
-    before: Option<Vec<Cell>>,
-    after: Option<Vec<Cell>>,
+    /// The keys of its images.
+    key_before: Option<Vec<u8>>,
+    key_after: Option<Vec<u8>>,
+    /// The images, if it is chosen.
+    pub(crate) before: Option<Vec<Cell>>,
+    pub(crate) after: Option<Vec<Cell>>,
+    /// Why it cannot be taken back.
+    obstacle: Option<String>,
 }
+
+impl Step {
+    fn keys(&self) -> impl Iterator<Item = RowKey<'_>> + Clone {
+        let keys = [&self.key_before, &self.key_after];
+        let table = self.table;
+        keys.into_iter()
+            .flatten()
+            .map(move |key| (table, key.as_slice()))
+    }
+
+    /// The keys with the rows that have them, if the step is chosen.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&[u8], &[Cell])> {
+        let sides = [
+            (&self.key_before, &self.before),
+            (&self.key_after, &self.after),
+        ];
+        sides
+            .into_iter()
+            .filter_map(|(key, row)| Some((key.as_deref()?, row.as_deref()?)))
+    }
+
+    /// The row as people name it.
+    pub(crate) fn row_name(&self, tables: &[Table]) -> String {
+        let table = &tables[self.table];
+        let row = self.before.as_ref().or(self.after.as_ref());
+        let key = row.map_or_else(String::new, |row| key_text(table, row));
+        format!("{} {key}", table.name)
+    }
+}
+
+/// The table's number and the key's bytes.
+type RowKey<'a> = (usize, &'a [u8]);
 
 /// Changes that are to be taken back, and those that stand in the way.
 #[derive(Debug, Default)]
@@ -60,19 +95,10 @@ pub struct Undo {
     steps: Vec<Step>,
     /// Keys that chosen transactions changed: what others do before or elsewhere conflicts with nothing.
     touched: HashSet<(usize, Vec<u8>)>,
-}
-
-/// A written script.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Script {
-    /// Its text.
-    pub text: String,
-    /// The statements that change rows, newest first.
-    pub statements: Vec<String>,
-    /// Transactions that are taken back.
-    pub transactions: usize,
-    /// Rows that are left as they are, and why.
-    pub conflicts: Vec<String>,
+    /// Of each table, the rows of before the chosen changes.
+    pub(crate) images: Vec<Images>,
+    /// How events of this log are written.
+    pub(crate) writer: Option<EventWriter>,
 }
 
 impl Undo {
@@ -80,9 +106,22 @@ impl Undo {
     pub fn of(chosen: Chosen) -> Self {
         Self {
             chosen,
-            steps: Vec::new(),
-            touched: HashSet::new(),
+            ..Self::default()
         }
+    }
+
+    /// Reads the changes of these transactions since the moment.
+    ///
+    /// # Errors
+    ///
+    /// A log that cannot be read, or a past that is unknown.
+    pub fn read(prepared: &Prepared, chosen: Chosen) -> Result<(Self, Told), FlashbackError> {
+        let mut undo = Self::of(chosen);
+        let tables = &prepared.tables;
+        let (told, writer) =
+            prepared.scan_all(false, &mut |change| undo.take(&tables[change.table], change))?;
+        undo.writer = writer;
+        Ok((undo, told))
     }
 
     /// Takes a change.
@@ -96,66 +135,106 @@ impl Undo {
             table: change.table,
             transaction: Arc::clone(change.transaction),
             is_chosen,
-            keys: Vec::new(),
-            names: Vec::new(),
+            key_before: None,
+            key_after: None,
             before: None,
             after: None,
+            obstacle: None,
         };
         for (image, is_after) in change.images() {
-            step.keys.push(change.key(table, image)?);
-            if !is_chosen {
-                continue;
-            }
-            let cells = change.cells(table, image)?;
-            let lacks = !is_after
-                && table
-                    .columns
-                    .iter()
-                    .zip(&cells)
-                    .any(|(column, cell)| !column.is_virtual && *cell == Cell::Unknown);
-            if lacks {
-                return Err(FlashbackError::refused(
-                    format!(
-                        "{}: the log at {} has not all old values (transaction {})",
-                        table.name,
-                        change.place,
-                        change.transaction.name()
-                    ),
-                    "its session had another binlog_row_image than FULL; restore a backup",
-                ));
-            }
-            step.names.push(key_texts(table, &cells));
-            if is_after {
-                step.after = Some(cells);
+            let key = Some(change.key(table, image)?);
+            let cells = if is_chosen {
+                Some(change.cells(table, image)?)
             } else {
-                step.before = Some(cells);
+                None
+            };
+            if is_after {
+                (step.key_after, step.after) = (key, cells);
+            } else {
+                (step.key_before, step.before) = (key, cells);
             }
         }
-        let mut keys = step.keys.iter().map(|key| (change.table, key.clone()));
         if is_chosen {
+            check_old_values(table, change, step.before.as_deref())?;
+            self.images_of(change.table).take(table, change)?;
+            let keys = step.keys().map(|(table, key)| (table, key.to_vec()));
             self.touched.extend(keys);
-        } else if !keys.any(|key| self.touched.contains(&key)) {
+        } else if !step
+            .keys()
+            .any(|(table, key)| self.touched.contains(&(table, key.to_vec())))
+        {
             return Ok(());
         }
         self.steps.push(step);
         Ok(())
     }
 
-    /// Takes back only changes of the rows with these keys.
-    pub fn only(&mut self, keys: &HashSet<Vec<String>>) {
-        for step in &mut self.steps {
-            step.is_chosen &= step.names.iter().any(|name| keys.contains(name));
+    /// All steps are in memory, and so are these.
+    fn images_of(&mut self, table: usize) -> &mut Images {
+        while self.images.len() <= table {
+            self.images.push(Images::new(Path::new(""), usize::MAX));
+        }
+        &mut self.images[table]
+    }
+
+    /// The chosen steps that change rows of a table, with their numbers.
+    pub(crate) fn chosen(&self) -> impl Iterator<Item = (usize, &Step)> {
+        let steps = self.steps.iter().enumerate();
+        steps.filter(|(_, step)| step.is_chosen)
+    }
+
+    /// The first and the last change of a row by anyone since the first chosen one: whether the row was there before
+    /// and is there after.
+    pub(crate) fn presence(&self, row: RowKey<'_>) -> (bool, bool) {
+        let mut steps = self.steps.iter();
+        let was_there = steps.find(|step| step.keys().any(|key| key == row));
+        let is_there = self.steps.iter().rev();
+        let is_there = is_there.into_iter().find(|step| step.keys().any(|key| key == row));
+        (
+            was_there.is_some_and(|step| step.key_before.as_deref() == Some(row.1)),
+            is_there.is_some_and(|step| step.key_after.as_deref() == Some(row.1)),
+        )
+    }
+
+    /// Takes back only changes of these rows, and of the keys that they had in between.
+    pub(crate) fn only(&mut self, rows: &HashSet<(usize, Vec<u8>)>) {
+        let rows: HashSet<RowKey<'_>> = rows
+            .iter()
+            .map(|(table, key)| (*table, key.as_slice()))
+            .collect();
+        let rows = self.with_linked(rows);
+        let is_chosen: Vec<bool> = self
+            .steps
+            .iter()
+            .map(|step| step.is_chosen && step.keys().any(|key| rows.contains(&key)))
+            .collect();
+        for (step, is_chosen) in self.steps.iter_mut().zip(is_chosen) {
+            step.is_chosen = is_chosen;
         }
     }
 
-    /// Keys that are left alone: those that a transaction that is not taken back changed after one that is, and those
-    /// that hang together with them. With each the number of the step that is in the way.
-    fn conflicting(&self) -> HashSet<(usize, &[u8])> {
-        let mut touched: HashSet<(usize, &[u8])> = HashSet::new();
-        let mut left: HashSet<(usize, &[u8])> = HashSet::new();
+    /// These keys, and those that chosen changes moved them from or to.
+    fn with_linked<'a>(&'a self, mut rows: HashSet<RowKey<'a>>) -> HashSet<RowKey<'a>> {
+        loop {
+            let before = rows.len();
+            for (_, step) in self.chosen() {
+                if step.keys().any(|key| rows.contains(&key)) {
+                    rows.extend(step.keys());
+                }
+            }
+            if rows.len() == before {
+                return rows;
+            }
+        }
+    }
+
+    /// Keys that a transaction that is not taken back changed after one that is, and those that hang together with
+    /// them.
+    fn changed_by_others(&self) -> HashSet<RowKey<'_>> {
+        let mut touched: HashSet<RowKey<'_>> = HashSet::new();
+        let mut left: HashSet<RowKey<'_>> = HashSet::new();
         for step in &self.steps {
-            for key in &step.keys {
-                let key = (step.table, key.as_slice());
+            for key in step.keys() {
                 if step.is_chosen {
                     touched.insert(key);
                 } else if touched.contains(&key) {
@@ -163,219 +242,100 @@ impl Undo {
                 }
             }
         }
-        // A step that is left out leaves its other key, too.
-        loop {
-            let before = left.len();
-            for step in self.steps.iter().filter(|step| step.is_chosen) {
-                let keys = step.keys.iter().map(|key| (step.table, key.as_slice()));
-                if keys.clone().any(|key| left.contains(&key)) {
-                    left.extend(keys);
+        self.with_linked(left)
+    }
+
+    /// Leaves a chosen change as it is; whether it was to be taken back until now.
+    pub(crate) fn leave(&mut self, number: usize, why: &str) -> bool {
+        let obstacle = &mut self.steps[number].obstacle;
+        let is_new = obstacle.is_none();
+        obstacle.get_or_insert_with(|| why.to_owned());
+        is_new
+    }
+
+    /// The steps that are taken back, oldest first, and conflicts: the others with why they are left as they are.
+    pub(crate) fn plan(&self, tables: &[Table]) -> (Vec<(usize, &Step)>, Vec<String>) {
+        let by_others = self.changed_by_others();
+        let mut left = by_others.clone();
+        let obstructed = self.chosen().filter(|(_, step)| step.obstacle.is_some());
+        left.extend(obstructed.flat_map(|(_, step)| step.keys()));
+        let left = self.with_linked(left);
+        let (mut going, mut conflicts) = (Vec::new(), Vec::new());
+        for (number, step) in self.chosen() {
+            if !step.keys().any(|key| left.contains(&key)) {
+                going.push((number, step));
+                continue;
+            }
+            let why = match &step.obstacle {
+                Some(why) => why,
+                None if step.keys().any(|key| by_others.contains(&key)) => {
+                    "another transaction changed the row since"
                 }
-            }
-            if left.len() == before {
-                return left;
-            }
+                None => "a later change of the row is not taken back",
+            };
+            conflicts.push(format!(
+                "{}: {} by {} is not taken back, {why}",
+                step.row_name(tables),
+                word_of(step),
+                step.transaction.name()
+            ));
         }
+        (going, conflicts)
     }
 
-    /// Writes the script.
+    /// The keys of a table's rows that are taken back.
+    pub(crate) fn going_keys(&self, tables: &[Table], table: usize) -> HashSet<Vec<u8>> {
+        let (going, _) = self.plan(tables);
+        let of_table = going.into_iter().filter(|(_, step)| step.table == table);
+        of_table
+            .flat_map(|(_, step)| step.keys().map(|(_, key)| key.to_vec()))
+            .collect()
+    }
+
+    /// Writes the script. The tables are thought to have neither triggers nor foreign keys.
     pub fn script(&self, tables: &[Table], server: &str, moment: &str, told: &Told) -> Script {
-        let left = self.conflicting();
-        let is_left = |step: &Step| {
-            let mut keys = step.keys.iter();
-            keys.any(|key| left.contains(&(step.table, key.as_slice())))
-        };
-        let (going, staying): (Vec<_>, Vec<_>) = self
-            .steps
-            .iter()
-            .filter(|step| step.is_chosen)
-            .partition(|step| !is_left(step));
-        let conflicts: Vec<String> = staying
-            .iter()
-            .map(|step| {
-                let table = &tables[step.table];
-                let row = step.before.as_ref().or(step.after.as_ref());
-                format!(
-                    "{} {}: {} by {} is not taken back, another transaction changed the row since",
-                    table.name,
-                    row.map_or_else(String::new, |row| key_text(table, row)),
-                    word_of(step),
-                    step.transaction.name()
-                )
-            })
-            .collect();
-        let mut script = Script {
-            text: head(server, moment, told, &conflicts),
-            statements: Vec::new(),
-            transactions: 0,
-            conflicts,
-        };
-        let newest_first: Vec<_> = going.into_iter().rev().collect();
-        for of_one in newest_first.chunk_by(|a, b| {
-            Arc::ptr_eq(&a.transaction, &b.transaction)
-                || a.transaction.place == b.transaction.place
-        }) {
-            script.transactions += 1;
-            let transaction = &of_one[0].transaction;
-            let _ = write!(
-                script.text,
-                "\n-- takes back {}, {}, at {}\nSTART TRANSACTION;\nSET @weir_missed = 0;\n",
-                transaction.name(),
-                transaction.time(),
-                transaction.place
-            );
-            for step in of_one {
-                let Some(statement) = inverse(&tables[step.table], step) else {
-                    continue;
-                };
-                let _ = write!(
-                    script.text,
-                    "{statement};\nSET @weir_missed = @weir_missed + (ROW_COUNT() <> 1);\n"
-                );
-                script.statements.push(statement);
-            }
-            script.text.push_str(CHECK);
-        }
-        script
+        let surroundings = Surroundings::default();
+        script::write(self, tables, &surroundings, &head(server, moment, told))
     }
 }
 
-fn key_texts(table: &Table, row: &[Cell]) -> Vec<String> {
-    let key = table.key.iter();
-    key.map(|at| text(&table.columns[*at], &row[*at])).collect()
+/// The first lines of a script, which say what it is about.
+pub fn head(server: &str, moment: &str, told: &Told) -> String {
+    format!(
+        "-- Takes back changes since {moment} on {server}\n-- {} transactions and {} changes of rows were read\n",
+        told.transactions, told.changes
+    )
 }
 
-/// The keys of the rows of a table of the private server that meet a condition, as [`Undo::only`] takes them.
-///
-/// # Errors
-///
-/// A condition that the server refuses.
-pub fn keys_where(
-    private: &Private,
+fn check_old_values(
     table: &Table,
-    condition: &str,
-) -> Result<HashSet<Vec<String>>, FlashbackError> {
-    let mut connection = private.connect_reading(&table.name.schema)?;
-    connection.run("SET SESSION time_zone = '+00:00'")?;
-    let columns = table.key.iter().map(|at| {
-        let column = &table.columns[*at];
-        let name = identifier(&column.name);
-        match column.data_type.as_str() {
-            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => {
-                format!("CONCAT('0x', HEX({name}))")
-            }
-            "bit" => format!("CAST({name} + 0 AS CHAR)"),
-            _ => format!("CONVERT({name} USING utf8mb4)"),
-        }
-    });
-    let query = format!(
-        "SELECT {} FROM {} WHERE ({condition})",
-        columns.collect::<Vec<_>>().join(", "),
-        table.name.sql()
-    );
-    let mut keys = HashSet::new();
-    connection.each(&query, |row: Row| {
-        let values = row.unwrap().into_iter();
-        let texts = values.map(|value| match value {
-            Value::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            other => other.as_sql(true),
-        });
-        keys.insert(texts.collect());
-    })?;
-    Ok(keys)
+    change: &Change<'_>,
+    before: Option<&[Cell]>,
+) -> Result<(), FlashbackError> {
+    let cells = before.unwrap_or_default();
+    let lacks = table
+        .columns
+        .iter()
+        .zip(cells)
+        .any(|(column, cell)| !column.is_virtual && *cell == Cell::Unknown);
+    if !lacks {
+        return Ok(());
+    }
+    Err(FlashbackError::refused(
+        format!(
+            "{}: the log at {} has not all old values (transaction {})",
+            table.name,
+            change.place,
+            change.transaction.name()
+        ),
+        "its session had another binlog_row_image than FULL; restore a backup",
+    ))
 }
 
-/// Ends a script before COMMIT if a row was not what it should be: the subquery is an error that clients stop at.
-const CHECK: &str = "SELECT IF(@weir_missed = 0, 'taken back', (SELECT 1 UNION ALL SELECT 2)) AS result;\nCOMMIT;\n";
-
-fn word_of(step: &Step) -> &'static str {
+pub(crate) fn word_of(step: &Step) -> &'static str {
     match (&step.before, &step.after) {
         (None, _) => word(weir_mysql::binlog::RowsKind::Insert),
         (_, None) => word(weir_mysql::binlog::RowsKind::Delete),
         _ => word(weir_mysql::binlog::RowsKind::Update),
     }
-}
-
-fn head(server: &str, moment: &str, told: &Told, conflicts: &[String]) -> String {
-    let mut head = format!(
-        "-- Takes back changes since {moment} on {server}\n-- read before you run it: `mysql ... < this file` stops at \
-         the first error and keeps nothing of a transaction that fails\n-- {} transactions and {} changes of rows were \
-         read\n",
-        told.transactions, told.changes
-    );
-    for conflict in conflicts {
-        let _ = writeln!(head, "-- conflict: {conflict}");
-    }
-    head.push_str(
-        "SET NAMES utf8mb4;\nSET SESSION time_zone = '+00:00', foreign_key_checks = 0, \
-         sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES';\n",
-    );
-    head
-}
-
-/// The statement that takes one change back, if the row still is as the change left it; none if only what the server
-/// computes has changed.
-fn inverse(table: &Table, step: &Step) -> Option<String> {
-    let name = table.name.sql();
-    let guards = |row: &[Cell]| {
-        let conditions = table
-            .columns
-            .iter()
-            .zip(row)
-            .filter(|(column, _)| !column.is_virtual);
-        // The key first and as it is, so that its index is used.
-        let key = table.key.iter().map(|at| {
-            let column = &table.columns[*at];
-            format!(
-                "{} = {}",
-                identifier(&column.name),
-                literal(column, &row[*at])
-            )
-        });
-        let all: Vec<_> = key
-            .chain(conditions.filter_map(|(column, cell)| guard(column, cell)))
-            .collect();
-        all.join(" AND ")
-    };
-    Some(match (&step.before, &step.after) {
-        (None, Some(after)) => format!("DELETE FROM {name} WHERE {}", guards(after)),
-        (Some(before), None) => {
-            let stored = || {
-                let pairs = table.columns.iter().zip(before);
-                pairs.filter(|(column, _)| !column.is_generated)
-            };
-            let names: Vec<_> = stored()
-                .map(|(column, _)| identifier(&column.name))
-                .collect();
-            let values: Vec<_> = stored()
-                .map(|(column, cell)| literal(column, cell))
-                .collect();
-            format!(
-                "INSERT INTO {name} ({}) VALUES ({})",
-                names.join(", "),
-                values.join(", ")
-            )
-        }
-        (Some(before), Some(after)) => {
-            let changed = table
-                .columns
-                .iter()
-                .zip(before.iter().zip(after))
-                .filter(|(column, (before, after))| !column.is_generated && before != after);
-            let sets: Vec<_> = changed
-                .map(|(column, (before, _))| {
-                    format!("{} = {}", identifier(&column.name), literal(column, before))
-                })
-                .collect();
-            if sets.is_empty() {
-                return None;
-            }
-            format!(
-                "UPDATE {name} SET {} WHERE {}",
-                sets.join(", "),
-                guards(after)
-            )
-        }
-        (None, None) => return None,
-    })
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use weir_flashback::{Asked, Chosen, Moment, Prepared, State, Undo, find_like, rehearse};
+use weir_flashback::{
+    Asked, Chosen, Moment, Prepared, Rehearsal, Rehearsed, State, Undo, find_like, rehearse,
+};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row};
 
@@ -192,10 +194,7 @@ pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
     let source = source(&server);
     let prepared =
         Prepared::new(&source, &orders(), &Asked::read(&time.unwrap()), options).unwrap();
-    let mut undo = Undo::of(Chosen::default());
-    let told = prepared
-        .changes(&mut |change| undo.take(&prepared.tables[change.table], change))
-        .unwrap();
+    let (mut undo, told) = Undo::read(&prepared, Chosen::default()).unwrap();
     let script = undo.script(&prepared.tables, "here", "then", &told);
     assert_eq!(script.conflicts, Vec::<String>::new());
     assert!(script.statements.len() > 100, "{}", script.statements.len());
@@ -210,6 +209,10 @@ pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!(found, expected);
     }
+    let rehearsal = Rehearsal::new(&prepared, &binary, false).unwrap();
+    let (again, rehearsed) = rehearsal.perform(&mut undo, "").unwrap();
+    assert_eq!(again.statements, script.statements);
+    assert_eq!(rehearsed, Rehearsed::default());
 }
 
 /// A column that was added since is not there then.

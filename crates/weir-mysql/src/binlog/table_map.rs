@@ -37,6 +37,32 @@ impl TableMap {
         Ok((table_id, schema, table))
     }
 
+    /// The same layout for the table of another name; names are at most 255 bytes long.
+    #[must_use]
+    pub fn redirected(&self, schema: &str, table: &str) -> Self {
+        let skipped = 8 + (1 + self.name_bytes(8) + 1);
+        let rest = skipped + 1 + self.name_bytes(skipped) + 1;
+        let mut body = self.body[..8].to_vec();
+        for name in [schema, table] {
+            body.push(name.len() as u8);
+            body.extend(name.as_bytes());
+            body.push(0);
+        }
+        body.extend(&self.body[rest..]);
+        Self {
+            table_id: self.table_id,
+            schema: schema.to_owned(),
+            table: table.to_owned(),
+            columns: self.columns.clone(),
+            body,
+        }
+    }
+
+    /// The length of the name at a place in the body.
+    fn name_bytes(&self, at: usize) -> usize {
+        usize::from(self.body[at])
+    }
+
     /// Reads the body of an event of the kind `TABLE_MAP`.
     ///
     /// # Errors

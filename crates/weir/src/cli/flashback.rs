@@ -48,6 +48,9 @@ pub(crate) struct FlashbackArguments {
     /// Write the statements that undo the changes to this file; Weir never runs them
     #[arg(long, value_name = "FILE", requires = "tables", conflicts_with_all = ["sql", "diff"])]
     pub(crate) undo: Option<PathBuf>,
+    /// Write the script also for tables with triggers, which will fire again when it runs
+    #[arg(long, requires = "undo")]
+    pub(crate) with_triggers: bool,
     /// Undo only this transaction; repeatable
     #[arg(long, value_name = "GTID", requires = "undo")]
     pub(crate) gtid: Vec<String>,

@@ -1,11 +1,12 @@
 //! What changed since, and the script that takes it back.
 
-use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use weir_flashback::{Chosen, Diff, Script, State, Stop, Undo, find_like, keys_where, rehearse};
+use weir_flashback::{
+    Chosen, Diff, Rehearsal, Rehearsed, Script, State, Stop, Undo, find_like, head, only_where,
+};
 use weir_process::create_private_file;
 use weir_server::ExternalServer;
 
@@ -50,38 +51,34 @@ pub(super) fn undo(
     let chosen = chosen(arguments)?;
     let prepared = prepare(server, arguments, stop)?;
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
-    let mut undo = Undo::of(chosen);
-    let told = prepared.changes(&mut |change| undo.take(&prepared.tables[change.table], change))?;
-    let mut now = None;
+    let (mut undo, told) = Undo::read(&prepared, chosen)?;
+    let rehearsal = Rehearsal::new(&prepared, &binary, arguments.with_triggers)?;
     if let Some(condition) = &arguments.condition {
         let table = one_table(&prepared, "--where")?;
         // Rows that meet it now, and those that did then: a row may be gone, or meet it no more.
-        let mut keys = HashSet::new();
-        for state in [State::Then, State::Now] {
-            let made = prepared.make(&binary, state, "")?;
-            keys.extend(keys_where(&made.private, table, condition)?);
-            // The script is tried on this copy.
-            now = (state == State::Now).then_some(made);
-        }
-        undo.only(&keys);
+        let then = prepared.make(&binary, State::Then, "")?;
+        only_where(
+            &mut undo,
+            table,
+            condition,
+            [&then.private, rehearsal.private()],
+        )?;
     }
     let moment = prepared.moment.to_string();
-    let script = undo.script(&prepared.tables, &server.url.to_string(), &moment, &told);
+    let head = head(&server.url.to_string(), &moment, &told);
+    let (script, rehearsed) = rehearsal.perform(&mut undo, &head)?;
     write_script(file, &script)?;
     tell(&prepared, &told);
     for conflict in &script.conflicts {
         eprintln!("conflict: {conflict}");
     }
-    let made = match now {
-        Some(made) => made,
-        None => prepared.make(&binary, State::Now, "")?,
-    };
-    let missed = rehearse(&made.private, &script)?;
-    for statement in &missed {
+    for statement in &rehearsed.missed {
         eprintln!("does not apply any more: {statement}");
     }
-    let applied = script.statements.len() - missed.len();
-    print_script(arguments, file, &script, applied)
+    for difference in &rehearsed.differences {
+        eprintln!("warning: after the script on a copy: {difference}");
+    }
+    print_script(arguments, file, &script, &rehearsed)
 }
 
 /// Which changes are taken back.
@@ -107,13 +104,14 @@ fn write_script(file: &Path, script: &Script) -> anyhow::Result<()> {
     })
 }
 
-/// Says what the script does; `applied`: statements that apply on a copy of the tables as they are.
+/// Says what the script does, and what it did on a copy of the tables as they are.
 fn print_script(
     arguments: &FlashbackArguments,
     file: &Path,
     script: &Script,
-    applied: usize,
+    rehearsed: &Rehearsed,
 ) -> anyhow::Result<()> {
+    let applied = script.statements.len().saturating_sub(rehearsed.missed.len());
     if arguments.common.json {
         return output::line(serde_json::json!({
             "file": file,
@@ -121,16 +119,21 @@ fn print_script(
             "statements": script.statements.len(),
             "applied_on_a_copy": applied,
             "conflicts": script.conflicts,
+            "differences_on_a_copy": rehearsed.differences,
         }));
     }
     output::line(format_args!(
-        "{}: takes back {} rows of {} transactions; {} conflicts are left alone; tried on a copy: {} of {} statements apply. \
-         Nothing was changed: read it, then run it yourself",
+        "{}: takes back {} rows of {} transactions; {} conflicts are left alone; tried on a copy: {} of {} statements apply, \
+         {}. Nothing was changed: read it, then run it yourself",
         file.display(),
         script.statements.len(),
         script.transactions,
         script.conflicts.len(),
         applied,
-        script.statements.len()
+        script.statements.len(),
+        match rehearsed.differences.len() {
+            0 => "and all rows are as before".to_owned(),
+            some => format!("and {some} rows are not as before"),
+        }
     ))
 }
