@@ -57,14 +57,26 @@ impl Diff {
     /// A change that is not one of the table.
     pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
         // All is read before anything is kept.
-        let sides = change.images().map(|(image, is_after)| {
-            Ok((
+        let mut sides = Vec::new();
+        for (image, is_after) in change.images() {
+            sides.push((
                 change.key(table, image)?,
                 is_after,
                 change.cells(table, image)?,
-            ))
-        });
-        let sides: Vec<_> = sides.collect::<Result<_, FlashbackError>>()?;
+            ));
+        }
+        // What the log does not have of a row before is as it was known last, and so it is after.
+        let known = sides.first().filter(|(_, is_after, _)| !is_after);
+        let known =
+            known.and_then(|(key, ..)| self.rows.get(&(change.table, key.clone()))?.now.clone());
+        for (at, column) in known.into_iter().flatten().enumerate() {
+            let are_absent = sides.iter().all(|(.., cells)| cells[at] == Cell::Unknown);
+            if are_absent && !change.has_difference(table, at) {
+                for (.., cells) in &mut sides {
+                    cells[at].clone_from(&column);
+                }
+            }
+        }
         for (key, is_after, cells) in sides {
             self.seen += 1;
             let order = self.seen;

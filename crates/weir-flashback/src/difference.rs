@@ -29,7 +29,10 @@ pub(crate) fn differences(
             weir_mysql::text_literal(&column.name)
         )
     });
-    let changed = format!("CONCAT_WS(', ', {})", changed.collect::<Vec<_>>().join(", "));
+    let changed = format!(
+        "CONCAT_WS(', ', {})",
+        changed.collect::<Vec<_>>().join(", ")
+    );
     let key: Vec<_> = table.key.iter().map(|at| &table.columns[*at]).collect();
     let joined = key.iter().map(|column| {
         let name = identifier(&column.name);
@@ -40,8 +43,18 @@ pub(crate) fn differences(
     let (has, wanted) = (table.name.sql(), expected.sql());
     let mut lines = Vec::new();
     for (side, from, other, condition) in [
-        ("has", format!("{has} AS has"), format!("{wanted} AS wanted"), format!("{changed} <> ''")),
-        ("wanted", format!("{wanted} AS wanted"), format!("{has} AS has"), "FALSE".to_owned()),
+        (
+            "has",
+            format!("{has} AS has"),
+            format!("{wanted} AS wanted"),
+            format!("{changed} <> ''"),
+        ),
+        (
+            "wanted",
+            format!("{wanted} AS wanted"),
+            format!("{has} AS has"),
+            "FALSE".to_owned(),
+        ),
     ] {
         let other_side = if side == "has" { "wanted" } else { "has" };
         let name = key.iter().map(|column| shown(column, side));

@@ -369,7 +369,10 @@ impl Prepared {
 
     /// A connection that shows all tables at one moment, for as long as they take to be read, and where in the log that
     /// moment is, if a table needs to know.
-    pub(crate) fn open_snapshot(&self, state: State) -> Result<(Connection, Option<Settled>), FlashbackError> {
+    pub(crate) fn open_snapshot(
+        &self,
+        state: State,
+    ) -> Result<(Connection, Option<Settled>), FlashbackError> {
         let flavor = self.source.flavor;
         let mut snapshot = self.source.open_patient()?;
         snapshot.run(READS_BYTES)?;

@@ -269,7 +269,10 @@ impl<'a> Rehearsal<'a> {
         let mut searched = Vec::new();
         for (number, step) in going {
             for value in key.values_of(tables, step) {
-                searched.push(format!("(SELECT {number} {} LIMIT 1)", key.orphans(&[value])));
+                searched.push(format!(
+                    "(SELECT {number} {} LIMIT 1)",
+                    key.orphans(&[value])
+                ));
             }
         }
         let mut found: HashSet<usize> = HashSet::new();
@@ -280,7 +283,10 @@ impl<'a> Rehearsal<'a> {
             "a row of {} would refer to none of {} (foreign key {})",
             key.child, key.parent, key.name
         );
-        Ok(found.into_iter().map(|number| (number, why.clone())).collect())
+        Ok(found
+            .into_iter()
+            .map(|number| (number, why.clone()))
+            .collect())
     }
 
     /// Makes tables with the rows that the script has to make.

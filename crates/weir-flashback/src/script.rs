@@ -176,7 +176,9 @@ impl Script {
         ));
         let report = format!(
             "SELECT {} AS missed",
-            quoted(&format!("{table} has triggers since the script was written"))
+            quoted(&format!(
+                "{table} has triggers since the script was written"
+            ))
         );
         self.count("@weir_found = 0", &report);
     }
@@ -214,8 +216,15 @@ impl Script {
                 "SELECT COUNT(*) INTO @weir_found {} LOCK IN SHARE MODE",
                 key.orphans(values)
             ));
-            let label = format!("a row of {} would refer to none of {}", key.child, key.parent);
-            let report = format!("SELECT {} AS missed, child.* {}", quoted(&label), key.orphans(values));
+            let label = format!(
+                "a row of {} would refer to none of {}",
+                key.child, key.parent
+            );
+            let report = format!(
+                "SELECT {} AS missed, child.* {}",
+                quoted(&label),
+                key.orphans(values)
+            );
             self.count("@weir_found = 0", &report);
         }
     }
@@ -307,8 +316,14 @@ fn inverse(table: &Table, step: &Step, steps: usize) -> Option<String> {
             }
             // All of them: a column with ON UPDATE that is not named would become the time of now.
             let sets = stored(before).into_iter();
-            let sets: Vec<_> = sets.map(|(name, value)| format!("{name} = {value}")).collect();
-            format!("UPDATE {name} SET {} WHERE {}", sets.join(", "), guards(after))
+            let sets: Vec<_> = sets
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            format!(
+                "UPDATE {name} SET {} WHERE {}",
+                sets.join(", "),
+                guards(after)
+            )
         }
         (None, None) => return None,
     })

@@ -184,7 +184,10 @@ mod tests {
     fn grants_show_whether_triggers_are_seen() {
         let table = TableName::read("my_shop.orders", "");
         for (grant, sees) in [
-            ("GRANT ALL PRIVILEGES ON *.* TO `a`@`b` WITH GRANT OPTION", true),
+            (
+                "GRANT ALL PRIVILEGES ON *.* TO `a`@`b` WITH GRANT OPTION",
+                true,
+            ),
             ("GRANT SELECT, TRIGGER ON `my_shop`.* TO `a`@`b`", true),
             ("GRANT SELECT, TRIGGER ON `my\\_shop`.* TO `a`@`b`", true),
             ("GRANT TRIGGER ON `my_shop`.`orders` TO `a`@`b`", true),

@@ -118,8 +118,9 @@ impl Undo {
     pub fn read(prepared: &Prepared, chosen: Chosen) -> Result<(Self, Told), FlashbackError> {
         let mut undo = Self::of(chosen);
         let tables = &prepared.tables;
-        let (told, writer) =
-            prepared.scan_all(false, &mut |change| undo.take(&tables[change.table], change))?;
+        let (told, writer) = prepared.scan_all(false, &mut |change| {
+            undo.take(&tables[change.table], change)
+        })?;
         undo.writer = writer;
         Ok((undo, told))
     }
@@ -189,7 +190,9 @@ impl Undo {
         let mut steps = self.steps.iter();
         let was_there = steps.find(|step| step.keys().any(|key| key == row));
         let is_there = self.steps.iter().rev();
-        let is_there = is_there.into_iter().find(|step| step.keys().any(|key| key == row));
+        let is_there = is_there
+            .into_iter()
+            .find(|step| step.keys().any(|key| key == row));
         (
             was_there.is_some_and(|step| step.key_before.as_deref() == Some(row.1)),
             is_there.is_some_and(|step| step.key_after.as_deref() == Some(row.1)),

@@ -210,11 +210,7 @@ fn plain(column: &Column, text: &str) -> String {
         (Class::Exact, "mediumint") if column.definition.contains("zerofill") => {
             text.parse::<u64>().unwrap().to_string()
         }
-        (
-            Class::Bytes,
-            "geometry" | "point" | "vector" | "binary" | "varbinary" | "blob" | "tinyblob"
-            | "longblob" | "mediumblob",
-        ) => text.trim_start_matches("0x").to_owned(),
+        (Class::Bytes, _) if column.charset.is_empty() => text.trim_start_matches("0x").to_owned(),
         _ => text.to_owned(),
     }
 }
@@ -299,12 +295,17 @@ fn is_same(one: &Option<Value>, other: &Option<Value>) -> bool {
     }
 }
 
-/// A key as a user writes it.
+/// A key as a user writes it: as Weir prints it.
 fn key_text(column: &Column, cell: &Cell) -> Option<String> {
-    let shown = cell.shown.as_deref()?;
-    Some(match column.class() {
-        Class::Binary => return None,
-        Class::Bytes if cell.shown == cell.exact => format!("0x{shown}"),
-        _ => shown.to_owned(),
-    })
+    let (exact, shown) = (cell.exact.as_deref()?, cell.shown.as_deref()?);
+    let is_readable = match column.charset.as_str() {
+        "utf8mb4" | "latin1" | "ascii" => true,
+        "utf16" | "ucs2" | "sjis" | "" => false,
+        _ => shown.is_ascii(),
+    };
+    match column.class() {
+        Class::Binary => None,
+        Class::Bytes if !is_readable => Some(format!("0x{exact}")),
+        _ => Some(shown.to_owned()),
+    }
 }

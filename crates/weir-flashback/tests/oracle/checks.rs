@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use weir_flashback::{Asked, FlashbackError, Prepared};
 use weir_testing::Random;
 
-use crate::changes;
 use crate::history::History;
 use crate::subject::{Lived, Subject};
+use crate::{changes, undo};
 
 /// What was asked of one history.
 #[derive(Debug, Default)]
@@ -99,6 +99,8 @@ pub(crate) fn check(
             }
         }
     }
+    // Last, since it changes the server.
+    undo::check(subject, history, lived, random, &mut outcome);
     outcome
 }
 

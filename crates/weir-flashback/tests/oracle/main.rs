@@ -18,6 +18,7 @@ mod statements;
 mod subject;
 mod tables;
 mod truth;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -66,7 +67,11 @@ fn the_past_is_what_the_server_held(flavor: Flavor) {
     }
     println!("{}", tally.report(flavor));
     let findings = &tally.findings;
-    assert!(findings.is_empty(), "{}", findings.join("\n"));
+    assert!(
+        findings.is_empty(),
+        "{} findings, printed above",
+        findings.len()
+    );
     let answered: usize = tally.answers.values().sum();
     let refused: usize = tally.refusals.values().sum();
     let share = answered as f64 / (answered + refused) as f64;
@@ -110,7 +115,7 @@ fn try_history(subject: &mut Subject, seed: u64, tally: &mut Tally) {
     let Some((what, text)) = outcome.findings.into_iter().next() else {
         return;
     };
-    println!("seed {seed}: {what}: {text}");
+    println!("seed {seed}: {what}");
     let steps = shrink(history.steps.clone(), &mut |steps: &[Step]| {
         let smaller = History {
             steps: steps.to_vec(),

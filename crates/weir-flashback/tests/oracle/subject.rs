@@ -8,9 +8,9 @@ use tempfile::TempDir;
 use weir_flashback::{
     Asked, FlashbackError, Options, Prepared, Private, Source, State, TableName, find_like,
 };
-use weir_model::{Address, Flavor};
+use weir_model::Flavor;
 use weir_mysql::{Connection, Row};
-use weir_server::PrivateServer;
+use weir_server::{PrivateServer, ServerBinary};
 
 use crate::history::{History, Session, Step};
 use crate::truth::Truth;
@@ -79,6 +79,8 @@ impl Subject {
             .run("CREATE TABLE lab.first (id INT PRIMARY KEY)")
             .unwrap();
         let work = tempfile::tempdir().unwrap();
+        weir_mysql::write_client_options(&work.path().join("client.cnf"), &server.endpoint())
+            .unwrap();
         let source = source(&server);
         let options = Options::new(work.path().to_owned());
         let name = [TableName::read("lab.first", "")];
@@ -93,6 +95,10 @@ impl Subject {
             work,
             _directory: directory,
         }
+    }
+
+    pub(crate) fn binary(&self) -> ServerBinary {
+        self.server.binary().clone()
     }
 
     pub(crate) fn connect(&self) -> Connection {
@@ -256,13 +262,9 @@ impl Subject {
 
     /// Gives a script to the client that people use; what it said if it failed.
     pub(crate) fn run_script(&self, script: &str) -> Result<(), String> {
-        let endpoint = self.server.endpoint();
-        let Address::Socket(socket) = &endpoint.address else {
-            panic!("{:?}", endpoint.address)
-        };
+        let login = self.work.path().join("client.cnf");
         let mut client = Command::new("mariadb")
-            .args(["--no-defaults", "--user", &endpoint.user, "--socket"])
-            .arg(socket)
+            .arg(format!("--defaults-file={}", login.display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -18,6 +18,7 @@ pub(crate) struct Column {
     /// Its type, and whether and how it is computed.
     pub(crate) definition: String,
     pub(crate) data_type: String,
+    pub(crate) charset: String,
     pub(crate) is_virtual: bool,
 }
 
@@ -94,6 +95,7 @@ impl Truth {
                 |(name, whole, data_type, charset, collation, nullable, extra)| Column {
                     name,
                     is_virtual: extra.to_uppercase().contains("VIRTUAL"),
+                    charset: charset.clone(),
                     definition: format!("{whole} {charset} {collation} {nullable} {extra}"),
                     data_type: data_type.to_ascii_lowercase(),
                 },
@@ -202,6 +204,7 @@ fn every_kind_of_column_has_its_class() {
         let column = Column {
             name: "c".to_owned(),
             definition: String::new(),
+            charset: String::new(),
             data_type: words.next().unwrap().to_ascii_lowercase(),
             is_virtual: false,
         };

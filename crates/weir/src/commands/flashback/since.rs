@@ -111,7 +111,10 @@ fn print_script(
     script: &Script,
     rehearsed: &Rehearsed,
 ) -> anyhow::Result<()> {
-    let applied = script.statements.len().saturating_sub(rehearsed.missed.len());
+    let applied = script
+        .statements
+        .len()
+        .saturating_sub(rehearsed.missed.len());
     if arguments.common.json {
         return output::line(serde_json::json!({
             "file": file,
