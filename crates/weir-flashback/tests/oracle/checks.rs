@@ -41,6 +41,9 @@ impl Outcome {
         if !is_plain || text.lines().count() != 1 {
             return self.finds(what, format!("no refusal with a remedy: {text}"));
         }
+        if std::env::var_os("WEIR_FLASHBACK_SHOW").is_some() {
+            println!("{what} refused: {text}");
+        }
         *self
             .refusals
             .entry(format!("{what}: {}", reason(&text)))

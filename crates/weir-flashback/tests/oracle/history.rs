@@ -13,6 +13,8 @@ use crate::tables::{IDS, Table};
 pub(crate) enum Session {
     One,
     Two,
+    /// It has no transaction of its own.
+    Control,
     /// It is closed when its two-phase transaction is prepared.
     Branch,
 }
@@ -56,6 +58,7 @@ struct Author<'a> {
     tables: Vec<Table>,
     steps: Vec<Step>,
     features: BTreeSet<Feature>,
+    is_two_open: bool,
 }
 
 impl History {
@@ -82,6 +85,7 @@ impl History {
             tables: Vec::new(),
             steps: Vec::new(),
             features,
+            is_two_open: false,
         };
         author.begin();
         for _ in 0..5 + author.random.below(16) {
@@ -125,7 +129,11 @@ impl Author<'_> {
             ]);
             more = format!("p INT, FOREIGN KEY (p) REFERENCES shop.p (id) {action}");
         }
-        let first = Table::random("shop", "t", self.flavor, self.random, &more);
+        let name = self.random.one_of(&["t", "t", "t", "t", "or`der \u{e9}"]);
+        if self.flavor == Flavor::Mysql && self.random.once_in(12) {
+            self.run(one, "SET SESSION sql_generate_invisible_primary_key = ON");
+        }
+        let first = Table::random("shop", name, self.flavor, self.random, &more);
         if self.has(Feature::SameNameInOtherCase) {
             self.tables.push(first.named("shop", "T"));
         }
@@ -137,7 +145,7 @@ impl Author<'_> {
         self.run(one, "SET SESSION sql_mode = ''");
         for table in self.tables.clone() {
             self.run(one, table.create.clone());
-            if self.has(Feature::Triggers) && table.name == "t" {
+            if self.has(Feature::Triggers) && table.name != "T" {
                 self.triggers(&table);
             }
             for _ in 0..2 {
@@ -189,7 +197,8 @@ impl Author<'_> {
         let sql = match self.random.below(8) {
             0 if self.has(Feature::ForeignKey) => self.parent(),
             1 if self.has(Feature::ForeignKey) => format!(
-                "UPDATE shop.t SET p = {} WHERE id < {}",
+                "UPDATE {} SET p = {} WHERE id < {}",
+                self.tables[0].sql(),
                 self.random.below(6),
                 self.random.below(IDS)
             ),
@@ -213,8 +222,8 @@ impl Author<'_> {
         match self.random.below(16) {
             0..=2 => self.steps.push(Step::Moment),
             3 | 4 => self.transaction(Session::One),
-            5 if self.random.once_in(3) => self.transaction(Session::Two),
-            6 if self.random.once_in(3) => self.run(Session::Two, "FLUSH BINARY LOGS"),
+            5 => self.other_transaction(),
+            6 if self.random.once_in(3) => self.run(Session::Control, "FLUSH BINARY LOGS"),
             7 | 8 if self.has(Feature::Settings) => self.setting(),
             9 | 10 if self.has(Feature::Definitions) => {
                 let table = self.table();
@@ -224,6 +233,25 @@ impl Author<'_> {
             11 | 12 if self.has(Feature::Branches) => self.branch(),
             13 if self.has(Feature::TemporaryTable) => self.temporary_table(),
             _ => self.change(Session::One),
+        }
+    }
+
+    /// The other connection goes on with its transaction: what it changed stays locked until it ends.
+    fn other_transaction(&mut self) {
+        let two = Session::Two;
+        match (self.is_two_open, self.random.below(2)) {
+            (false, 0) => {
+                self.run(two, "START TRANSACTION");
+                self.change(two);
+                self.is_two_open = true;
+            }
+            (true, 0) => self.change(two),
+            (true, _) => {
+                let end = self.random.one_of(&["COMMIT", "COMMIT", "ROLLBACK"]);
+                self.run(two, end);
+                self.is_two_open = false;
+            }
+            (false, _) => self.transaction(two),
         }
     }
 
@@ -263,7 +291,7 @@ impl Author<'_> {
         }
         // Rows of it stay locked: what else is changed meanwhile mostly waits in vain.
         let end = self.random.one_of(&["COMMIT", "COMMIT", "ROLLBACK"]);
-        self.run(Session::Two, format!("XA {end} 'x{number}'"));
+        self.run(Session::Control, format!("XA {end} 'x{number}'"));
     }
 
     fn temporary_table(&mut self) {
@@ -305,6 +333,7 @@ impl Author<'_> {
                 "SET SESSION binlog_transaction_compression = ON",
                 "SET SESSION binlog_rows_query_log_events = ON",
                 "SET SESSION binlog_format = MIXED",
+                "SET SESSION gtid_next = 'AUTOMATIC:night'",
             ],
             Flavor::Mariadb => &[
                 "SET GLOBAL log_bin_compress = ON, log_bin_compress_min_len = 10",
@@ -314,6 +343,8 @@ impl Author<'_> {
                 "SET SESSION binlog_row_image = FULL_NODUP",
                 "SET SESSION binlog_format = MIXED",
                 "SET SESSION binlog_format = STATEMENT",
+                "SET SESSION gtid_domain_id = 2",
+                "SET SESSION check_constraint_checks = 0",
             ],
         };
         let all: Vec<_> = both.iter().chain(own).copied().collect();

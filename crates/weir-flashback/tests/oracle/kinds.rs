@@ -60,6 +60,7 @@ const BLOBS: &[&str] = &[
     "X'FF00FE27'",
     "REPEAT(X'00FF', 1 + %)",
     "REPEAT('b', 3 * %)",
+    "REPEAT(X'00', 9000 + %)",
 ];
 /// Quotes, a backslash, a zero byte and a line's end; a space at the end.
 const ASCII: &[&str] = &[

@@ -8,9 +8,10 @@ use crate::tables::{IDS, Table};
 
 /// A statement that changes rows.
 pub(crate) fn change(table: &Table, random: &mut Random) -> String {
-    match random.below(10) {
+    match random.below(12) {
         0..=3 => insert(table, random),
         4..=7 => update(table, random),
+        8 => of_other_rows(table, random),
         _ => {
             let (name, condition) = (table.sql(), condition(table, random));
             format!("DELETE FROM {name} WHERE {condition}{}", limit(random))
@@ -47,6 +48,32 @@ pub(crate) fn insert(table: &Table, random: &mut Random) -> String {
         );
     }
     text
+}
+
+/// A change by what other rows hold.
+fn of_other_rows(table: &Table, random: &mut Random) -> String {
+    let (name, column, condition) = (
+        table.sql(),
+        &table.columns[random.below(table.columns.len())].0,
+        condition(table, random),
+    );
+    match random.below(5) {
+        0 => format!(
+            "INSERT IGNORE INTO {name} (id, {column}) SELECT id + 5, {column} FROM {name} AS o WHERE {condition}"
+        ),
+        1 => format!(
+            "REPLACE INTO {name} (id, {column}) SELECT id, {column} FROM {name} AS o ORDER BY id LIMIT 3"
+        ),
+        2 => format!(
+            "UPDATE {name} AS a JOIN {name} AS b ON a.id = b.id + 1 SET a.{column} = b.{column}, b.id = b.id"
+        ),
+        3 => format!(
+            "DELETE a FROM {name} AS a JOIN {name} AS b ON a.{column} = b.{column} AND a.id < b.id"
+        ),
+        _ => format!(
+            "UPDATE IGNORE {name} SET {column} = (SELECT {column} FROM (SELECT * FROM {name}) AS o ORDER BY id LIMIT 1) WHERE {condition}"
+        ),
+    }
 }
 
 fn update(table: &Table, random: &mut Random) -> String {
@@ -99,7 +126,7 @@ fn assignments(table: &Table, random: &mut Random) -> String {
     all.join(", ")
 }
 
-fn condition(table: &Table, random: &mut Random) -> String {
+pub(crate) fn condition(table: &Table, random: &mut Random) -> String {
     let id = random.below(IDS);
     match random.below(7) {
         0..=2 => format!("id = {id}"),

@@ -9,6 +9,7 @@ use weir_flashback::{
     Asked, FlashbackError, Options, Prepared, Private, Source, State, TableName, find_like,
 };
 use weir_model::Flavor;
+use weir_mysql::binlog::Gtid;
 use weir_mysql::{Connection, Row};
 use weir_server::{PrivateServer, ServerBinary};
 
@@ -215,14 +216,17 @@ impl Subject {
                 .unwrap();
             asked.push(Asked::Time(time.unwrap()));
         }
-        asked.extend(self.last_gtid(reader).map(Asked::After));
+        if let Some((last, next)) = self.gtids(reader) {
+            asked.extend([Asked::After(last), Asked::Before(next)]);
+        }
         Moment {
             asked,
             world: world(reader),
         }
     }
 
-    fn last_gtid(&self, reader: &mut Connection) -> Option<weir_mysql::binlog::Gtid> {
+    /// The last transaction, and the one that will be the next.
+    fn gtids(&self, reader: &mut Connection) -> Option<(Gtid, Gtid)> {
         if !self.has_gtids {
             return None;
         }
@@ -231,12 +235,17 @@ impl Subject {
             Flavor::Mariadb => "SELECT @@GLOBAL.gtid_binlog_pos",
         };
         let set: String = reader.first(query).unwrap()?;
-        // One server, whose transactions have numbers without a gap.
-        let name = match set.split_once(':') {
-            Some((server, range)) => format!("{server}:{}", range.rsplit('-').next()?),
-            None => set,
+        // One server, whose transactions have numbers without a gap; with tags or domains there are several sequences.
+        let (start, last) = match (set.split_once(':'), set.rsplit_once('-')) {
+            (Some((server, range)), _) => (format!("{server}:"), range.rsplit('-').next()?),
+            (None, Some((start, last))) => (format!("{start}-"), last),
+            (None, None) => return None,
         };
-        name.parse().ok()
+        let last: u64 = last.parse().ok().filter(|_| !set.contains(',') && set.matches(':').count() < 2)?;
+        Some((
+            format!("{start}{last}").parse().ok()?,
+            format!("{start}{}", last + 1).parse().ok()?,
+        ))
     }
 
     pub(crate) fn prepare(

@@ -1,6 +1,7 @@
 //! Random tables.
 
 use weir_model::Flavor;
+use weir_mysql::identifier;
 use weir_testing::Random;
 
 use crate::kinds::{Class, KINDS, Kind};
@@ -33,7 +34,7 @@ enum Key {
 
 impl Table {
     pub(crate) fn sql(&self) -> String {
-        format!("{}.{}", self.schema, self.name)
+        name_in(self.schema, self.name)
     }
 
     /// `more`: a column and clauses that the history wants it to have.
@@ -45,11 +46,15 @@ impl Table {
         more: &str,
     ) -> Self {
         let kinds = Kind::all(flavor);
+        let stem = random.one_of(&["c", "c", "c", "c", "Se lect\u{e9}`"]);
         let columns: Vec<(String, &Kind)> = (0..2 + random.below(5))
-            .map(|at| (format!("c{at}"), &KINDS[kinds[random.below(kinds.len())]]))
+            .map(|at| {
+                let kind = &KINDS[kinds[random.below(kinds.len())]];
+                (identifier(&format!("{stem}{at}")), kind)
+            })
             .collect();
         let in_key = columns.iter().position(|(_, kind)| kind.is_for_key());
-        let key = match (random.below(12), in_key) {
+        let key = match (random.below(10), in_key) {
             (0, Some(at)) => (Key::IdAndColumn, at),
             (1 | 2, Some(at)) => (Key::Column, at),
             (3, Some(at)) => (Key::UniqueColumn, at),
@@ -65,11 +70,18 @@ impl Table {
             lines.push(definition(name, kind, is_in_key, random));
         }
         lines.extend(computed(&columns, random));
-        lines.extend(key_clause(key, &columns, random));
+        lines.extend(key_clause(key, &columns, is_partitioned, random));
         if !more.is_empty() {
             lines.push(more.to_owned());
         }
-        let mut create = format!("CREATE TABLE {schema}.{name} ({})", lines.join(", "));
+        if random.once_in(10) {
+            lines.push(format!("CHECK ({} IS NOT NULL)", columns[0].0));
+        }
+        let mut create = format!(
+            "CREATE TABLE {} ({})",
+            name_in(schema, name),
+            lines.join(", ")
+        );
         if is_partitioned {
             create.push_str(" PARTITION BY HASH (id) PARTITIONS 3");
         } else if random.once_in(12) {
@@ -86,9 +98,7 @@ impl Table {
 
     /// The same by another name.
     pub(crate) fn named(&self, schema: &'static str, name: &'static str) -> Self {
-        let create = self
-            .create
-            .replacen(&self.sql(), &format!("{schema}.{name}"), 1);
+        let create = self.create.replacen(&self.sql(), &name_in(schema, name), 1);
         Self {
             schema,
             name,
@@ -96,6 +106,10 @@ impl Table {
             ..self.clone()
         }
     }
+}
+
+fn name_in(schema: &str, name: &str) -> String {
+    format!("{schema}.{}", identifier(name))
 }
 
 fn id(key: Key, random: &mut Random) -> &'static str {
@@ -150,6 +164,7 @@ fn computed(columns: &[(String, &'static Kind)], random: &mut Random) -> Vec<Str
 fn key_clause(
     key: (Key, usize),
     columns: &[(String, &'static Kind)],
+    is_partitioned: bool,
     random: &mut Random,
 ) -> Vec<String> {
     let (name, kind) = &columns[key.1];
@@ -168,8 +183,13 @@ fn key_clause(
     let other = columns
         .iter()
         .rposition(|(_, kind)| kind.is_for_key() && !kind.is_long());
-    if let Some(other) = other.filter(|_| random.once_in(5)) {
-        clauses.push(format!("KEY k ({})", columns[other].0));
+    if let Some(other) = other.filter(|_| random.once_in(3)) {
+        let word = if is_partitioned {
+            "KEY"
+        } else {
+            random.one_of(&["KEY", "UNIQUE KEY"])
+        };
+        clauses.push(format!("{word} k ({})", columns[other].0));
     }
     clauses
 }

@@ -82,6 +82,15 @@ impl Column {
 impl Truth {
     /// None if there is no such table.
     pub(crate) fn read(connection: &mut Connection, schema: &str, table: &str) -> Option<Self> {
+        Self::read_where(connection, (schema, table), "")
+    }
+
+    /// As [`Truth::read`], of the rows that `clause` selects.
+    pub(crate) fn read_where(
+        connection: &mut Connection,
+        (schema, table): (&str, &str),
+        clause: &str,
+    ) -> Option<Self> {
         let query = format!(
             "SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, COALESCE(CHARACTER_SET_NAME, ''), COALESCE(COLLATION_NAME, ''), \
              IS_NULLABLE, EXTRA FROM information_schema.COLUMNS \
@@ -112,7 +121,7 @@ impl Truth {
             .iter()
             .flat_map(|column| [column.exact(), column.shown()]);
         let query = format!(
-            "SELECT {} FROM {}.{} AS t",
+            "SELECT {} FROM {}.{} AS t{clause}",
             expressions.collect::<Vec<_>>().join(", "),
             identifier(schema),
             identifier(table)
