@@ -125,7 +125,7 @@ impl Prepared {
     ) -> Result<Self, FlashbackError> {
         let mut connection = source.open()?;
         let variables = Variables::read(&mut connection)?;
-        let mut tables = Vec::with_capacity(names.len());
+        let mut tables: Vec<Table> = Vec::with_capacity(names.len());
         for name in names {
             let table = Table::read(
                 &mut connection,
@@ -134,7 +134,11 @@ impl Prepared {
                 name,
                 options.ignore_cascades,
             );
-            tables.push(table?);
+            let table = table?;
+            // Two names may be one to the server.
+            if !tables.iter().any(|known| known.name == table.name) {
+                tables.push(table);
+            }
         }
         if !tables.iter().all(|table| table.is_versioned) {
             check_log(&mut connection, &variables, &tables)?;
@@ -222,6 +226,7 @@ impl Prepared {
         scan.end = Some(end);
         scan.pace = Pace::new(self.options.bytes_per_s);
         scan.stop = self.options.stop;
+        scan.name_case = self.variables.name_case();
         scan.is_lenient = is_lenient;
         let told = scan.run(&mut reader, on_change)?;
         Ok((told, reader.format().cloned().map(EventWriter::new)))

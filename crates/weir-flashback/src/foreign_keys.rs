@@ -70,21 +70,20 @@ impl ForeignKey {
 
     fn from_parts(connection: &mut Connection, parts: &[Part]) -> Result<Self, FlashbackError> {
         let first = &parts[0];
+        let table = |schema: &str, table: &str| TableName {
+            schema: schema.to_owned(),
+            table: table.to_owned(),
+        };
         let rules = format!(
             "SELECT DELETE_RULE, UPDATE_RULE FROM information_schema.REFERENTIAL_CONSTRAINTS \
-             WHERE CONSTRAINT_SCHEMA = {} AND TABLE_NAME = {} AND CONSTRAINT_NAME = {}",
-            text_literal(&first.0),
-            text_literal(&first.1),
+             WHERE {} AND CONSTRAINT_NAME = {}",
+            table(&first.0, &first.1).condition("CONSTRAINT_SCHEMA", "TABLE_NAME"),
             text_literal(&first.2)
         );
         let rules: Option<(String, String)> = connection.first(rules)?;
         // Who does not see the rule takes the worst.
         let (on_delete, on_update) =
             rules.unwrap_or_else(|| ("CASCADE".to_owned(), "CASCADE".to_owned()));
-        let table = |schema: &str, table: &str| TableName {
-            schema: schema.to_owned(),
-            table: table.to_owned(),
-        };
         Ok(Self {
             name: first.2.clone(),
             child: table(&first.0, &first.1),

@@ -10,6 +10,7 @@ mod as_of;
 mod branches;
 mod condition;
 mod copy;
+mod definition;
 mod diff;
 mod difference;
 mod error;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weir_mysql::NameCase;
 use weir_mysql::binlog::{
     Event, Field, LogReader, Malformed, Packets, Place, QueryEvent, RowChange, RowImage, RowsEvent,
     RowsKind, TableMap, TransactionStart, kind, statement_text,
@@ -224,6 +225,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) end: Option<(String, u64)>,
     pub(crate) pace: Pace,
     pub(crate) stop: Stop,
+    /// How the server compares names.
+    pub(crate) name_case: NameCase,
     /// What makes the past unknown is listed and does not stop the pass.
     pub(crate) is_lenient: bool,
     /// Tables whose rows are followed, by number and layout.
@@ -248,6 +251,7 @@ impl<'a> Scan<'a> {
             end: None,
             pace: Pace::new(None),
             stop: Stop::default(),
+            name_case: NameCase::default(),
             is_lenient: false,
             maps: HashMap::new(),
             transaction: None,
@@ -399,7 +403,7 @@ impl<'a> Scan<'a> {
             return Ok(());
         }
         for (number, table) in self.tables.iter().enumerate() {
-            match concern(query, &table.name) {
+            match concern(query, &table.name, self.name_case) {
                 Concern::None => {}
                 Concern::Added(names) => self.told.added[number].extend(names),
                 Concern::Unknown(why) => {
@@ -477,9 +481,13 @@ impl<'a> Scan<'a> {
     fn table_map(&mut self, body: &[u8], place: &Place) -> Result<(), FlashbackError> {
         let (table_id, schema, name) =
             TableMap::names(body).map_err(FlashbackError::malformed(place.clone()))?;
+        let (case, schema, name) = (
+            self.name_case,
+            String::from_utf8_lossy(schema),
+            String::from_utf8_lossy(name),
+        );
         let is_it = |table: &Table| {
-            table.name.schema.as_bytes().eq_ignore_ascii_case(schema)
-                && table.name.table.as_bytes().eq_ignore_ascii_case(name)
+            case.is_same(&table.name.schema, &schema) && case.is_same(&table.name.table, &name)
         };
         let Some(number) = self.tables.iter().position(is_it) else {
             self.maps.remove(&table_id);

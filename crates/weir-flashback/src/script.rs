@@ -169,10 +169,8 @@ impl Script {
     fn expect_no_triggers(&mut self, table: &TableName) {
         self.send("SET @weir_found = NULL".to_owned());
         self.send(format!(
-            "SELECT COUNT(*) INTO @weir_found FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = {} AND \
-             EVENT_OBJECT_TABLE = {}",
-            quoted(&table.schema),
-            quoted(&table.table)
+            "SELECT COUNT(*) INTO @weir_found FROM information_schema.TRIGGERS WHERE {}",
+            table.condition("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE")
         ));
         let report = format!(
             "SELECT {} AS missed",
@@ -270,7 +268,9 @@ fn quoted(text: &str) -> String {
 pub(crate) fn key_conditions(table: &Table, row: &[Cell]) -> Vec<String> {
     let key = || table.key.iter().map(|at| (&table.columns[*at], &row[*at]));
     // As it is first, so that its index is used.
-    let plain = key().map(|(column, cell)| {
+    // A number of a SET's members is compared as one with a sign.
+    let indexed = key().filter(|(column, _)| column.data_type != "set");
+    let plain = indexed.map(|(column, cell)| {
         let value = literal(column, cell);
         format!("{} = {value}", identifier(&column.name))
     });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir_model::{Endpoint, Flavor, ServerVersion};
-use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_mysql::{Connection, Connector, Gate, NameCase, Patience};
 use weir_server::ExternalServer;
 
 use crate::FlashbackError;
@@ -81,6 +81,11 @@ impl Variables {
     /// What a variable holds; empty if there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
+    }
+
+    /// How the server compares names of tables.
+    pub(crate) fn name_case(&self) -> NameCase {
+        NameCase::parse(self.get("lower_case_table_names"))
     }
 
     pub(crate) fn is_on(&self, name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What a statement in the log means for a table whose rows are followed.
 
 use weir_mysql::binlog::QueryEvent;
-use weir_mysql::{SqlWord, sql_words};
+use weir_mysql::{NameCase, SqlWord, sql_words};
 
 use crate::TableName;
 
@@ -75,7 +75,7 @@ pub(crate) enum Concern {
 }
 
 /// What the statement of `query` means for `table`.
-pub(crate) fn concern(query: &QueryEvent<'_>, table: &TableName) -> Concern {
+pub(crate) fn concern(query: &QueryEvent<'_>, table: &TableName, case: NameCase) -> Concern {
     let words = sql_words(&query.statement);
     let Some(first) = words.first() else {
         return Concern::None;
@@ -88,16 +88,20 @@ pub(crate) fn concern(query: &QueryEvent<'_>, table: &TableName) -> Concern {
             .get(1)
             .is_some_and(|word| word.is_any(&["DATABASE", "SCHEMA"]))
     {
-        let is_ours = words
-            .iter()
-            .any(|word| word.name().is_some_and(|name| name == table.schema));
+        let is_ours = words.iter().any(|word| {
+            word.name()
+                .is_some_and(|name| case.is_same(&name, &table.schema))
+        });
         return if first.is("DROP") && is_ours {
             Concern::Unknown("dropped the schema")
         } else {
             Concern::None
         };
     }
-    let mentions = mentions(&words, &query.schema, table);
+    if is_of_temporary_table(&query.statement, &words) {
+        return Concern::None;
+    }
+    let mentions = mentions(&words, &query.schema, table, case);
     if mentions.is_empty() {
         return Concern::None;
     }
@@ -105,12 +109,12 @@ pub(crate) fn concern(query: &QueryEvent<'_>, table: &TableName) -> Concern {
 }
 
 /// Numbers of the words that name the table.
-fn mentions(words: &[SqlWord<'_>], schema: &str, table: &TableName) -> Vec<usize> {
+fn mentions(words: &[SqlWord<'_>], schema: &str, table: &TableName, case: NameCase) -> Vec<usize> {
     let is_named = |at: usize| {
         let Some(name) = words[at].name() else {
             return false;
         };
-        if !name.eq_ignore_ascii_case(&table.table) {
+        if !case.is_same(&name, &table.table) {
             return false;
         }
         let qualifier = match at {
@@ -118,9 +122,32 @@ fn mentions(words: &[SqlWord<'_>], schema: &str, table: &TableName) -> Vec<usize
             _ => None,
         };
         let schema = qualifier.unwrap_or_else(|| schema.to_owned());
-        schema.eq_ignore_ascii_case(&table.schema)
+        case.is_same(&schema, &table.schema)
     };
     (0..words.len()).filter(|at| is_named(*at)).collect()
+}
+
+/// Whether the statement makes or drops temporary tables, which hide tables of the same name and change none.
+fn is_of_temporary_table(statement: &str, words: &[SqlWord<'_>]) -> bool {
+    // Servers write `DROP /*!40005 TEMPORARY */ TABLE` when a session ends.
+    let is_temporary = |word: &SqlWord<'_>| {
+        let text = &statement[word.start..word.end];
+        let inner = text
+            .strip_prefix("/*!")
+            .and_then(|rest| rest.strip_suffix("*/"));
+        let inner = inner.map(|inner| {
+            inner
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .trim()
+        });
+        word.is("TEMPORARY") || inner == Some("TEMPORARY")
+    };
+    let verb = words
+        .first()
+        .is_some_and(|word| word.is_any(&["CREATE", "DROP"]));
+    let before_object = words.iter().skip(1).take(3);
+    let mut before_object = before_object.take_while(|word| !word.is_any(&["TABLE", "TABLES"]));
+    verb && before_object.any(is_temporary)
 }
 
 fn of_verb(words: &[SqlWord<'_>], mentions: &[usize]) -> Concern {
@@ -259,7 +286,7 @@ mod tests {
             schema: "shop".to_owned(),
             table: "orders".to_owned(),
         };
-        concern(&query, &table)
+        concern(&query, &table, NameCase::Exact)
     }
 
     #[test]
@@ -279,6 +306,12 @@ mod tests {
             "DROP TABLE `order`",
             "DROP DATABASE crm",
             "UPDATE items SET note = 'orders'",
+            "DROP TEMPORARY TABLE IF EXISTS `shop`.`orders`",
+            "DROP /*!40005 TEMPORARY */ TABLE IF EXISTS `orders`",
+            "CREATE TEMPORARY TABLE orders (id INT)",
+            "CREATE OR REPLACE TEMPORARY TABLE orders LIKE items",
+            "DROP TABLE Orders",
+            "TRUNCATE TABLE Shop.orders",
         ] {
             assert_eq!(orders(statement), Concern::None, "{statement}");
         }

@@ -1,13 +1,12 @@
 //! A table as the server has it now, and whether its past can be told.
 
 use weir_model::Flavor;
-use weir_mysql::{Connection, Row, identifier, is_system_schema, text_literal};
+use weir_mysql::{Connection, NameCase, Row, identifier, is_system_schema, text_literal};
 
+use crate::foreign_keys::CASCADES;
+use crate::definition::definition_text;
 use crate::source::Variables;
 use crate::{FlashbackError, Source};
-
-/// Rules of a foreign key by which a change of the parent changes rows of the child.
-const CASCADES: [&str; 3] = ["CASCADE", "SET NULL", "SET DEFAULT"];
 
 /// The name of a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,13 +38,15 @@ impl TableName {
         format!("{}.{}", identifier(&self.schema), identifier(&self.table))
     }
 
-    /// A condition on the columns `TABLE_SCHEMA` and `TABLE_NAME`.
-    fn condition(&self) -> String {
-        format!(
-            "TABLE_SCHEMA = {} AND TABLE_NAME = {}",
-            text_literal(&self.schema),
-            text_literal(&self.table)
-        )
+    /// A condition on columns of the server's own tables that hold the names of a schema and a table as the server
+    /// writes them. Some of these columns compare without the case of letters, whatever the server does with tables.
+    pub(crate) fn condition(&self, schema: &str, table: &str) -> String {
+        let names = [(schema, &self.schema), (table, &self.table)];
+        let conditions = names.map(|(column, name)| {
+            let name = text_literal(name);
+            format!("{column} = {name} AND CAST({column} AS BINARY) = CAST({name} AS BINARY)")
+        });
+        conditions.join(" AND ")
     }
 }
 
@@ -117,7 +118,8 @@ impl Table {
                 "ask for a table of a schema of yours",
             ));
         }
-        let is_versioned = kind(connection, name)?;
+        let (name, is_versioned) = kind(connection, name, variables.name_case())?;
+        let name = &name;
         let columns = columns(connection, name)?;
         let key = key(connection, name, &columns)?;
         let is_keyless = key.is_none();
@@ -135,14 +137,14 @@ impl Table {
                 "pass --ignore-cascades if no row of the parent was deleted or got another key since",
             ));
         }
-        let create: Option<(String, String)> =
+        let create: Option<(String, Vec<u8>)> =
             connection.first(format!("SHOW CREATE TABLE {}", name.sql()))?;
         Ok(Self {
             name: name.clone(),
             columns,
             key,
             is_keyless,
-            create: create.map(|(_, create)| create).unwrap_or_default(),
+            create: create.map_or_else(String::new, |(_, create)| definition_text(&create)),
             is_versioned,
             unlogged,
         })
@@ -168,22 +170,36 @@ impl Table {
     }
 }
 
-/// Whether the table is system-versioned; an error if it is none that can be told the past of.
-fn kind(connection: &mut Connection, name: &TableName) -> Result<bool, FlashbackError> {
+/// The name as the server writes it, and whether the table is system-versioned; an error if it is none that can be told
+/// the past of.
+fn kind(
+    connection: &mut Connection,
+    name: &TableName,
+    case: NameCase,
+) -> Result<(TableName, bool), FlashbackError> {
+    let either = |name: &str| {
+        let folded = case.fold(name);
+        format!("({}, {})", text_literal(name), text_literal(&folded))
+    };
     let query = format!(
-        "SELECT TABLE_TYPE, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE {}",
-        name.condition()
+        "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, '') FROM information_schema.TABLES \
+         WHERE TABLE_SCHEMA IN {} AND TABLE_NAME IN {}",
+        either(&name.schema),
+        either(&name.table)
     );
-    let found: Option<(String, String)> = connection.first(query)?;
-    let Some((kind, engine)) = found else {
+    let found: Vec<(String, String, String, String)> = connection.rows(query)?;
+    let found = found.into_iter().find(|(schema, table, ..)| {
+        case.is_same(schema, &name.schema) && case.is_same(table, &name.table)
+    });
+    let Some((schema, table, kind, engine)) = found else {
         return Err(FlashbackError::refused(
             format!("there is no table {name}, or the account may not see it"),
             "write SCHEMA.TABLE, and GRANT SELECT on it to the account",
         ));
     };
     match (kind.as_str(), engine.as_str()) {
-        ("SYSTEM VERSIONED", _) => Ok(true),
-        ("BASE TABLE", "InnoDB") => Ok(false),
+        ("SYSTEM VERSIONED", _) => Ok((TableName { schema, table }, true)),
+        ("BASE TABLE", "InnoDB") => Ok((TableName { schema, table }, false)),
         ("BASE TABLE", _) => Err(FlashbackError::refused(
             format!("{name} is a table of the engine {engine}, which has no consistent snapshot"),
             "only InnoDB tables can be read as of a time",
@@ -202,7 +218,7 @@ fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<Column>,
     let query = format!(
         "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, CHARACTER_SET_NAME, COALESCE(GENERATION_EXPRESSION, ''), EXTRA \
          FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
-        name.condition()
+        name.condition("TABLE_SCHEMA", "TABLE_NAME")
     );
     let found: Vec<Found> = connection.rows(query)?;
     let columns = found.into_iter();
@@ -246,7 +262,7 @@ fn key(
     let query = format!(
         "SELECT INDEX_NAME, COLUMN_NAME, NULLABLE FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
          ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX",
-        name.condition()
+        name.condition("TABLE_SCHEMA", "TABLE_NAME")
     );
     let parts: Vec<(String, Option<String>, Option<String>)> = connection.rows(query)?;
     for chosen in parts.chunk_by(|a, b| a.0 == b.0) {
@@ -281,9 +297,8 @@ fn unlogged(
     }
     let query = format!(
         "SELECT CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE, REFERENCED_TABLE_NAME \
-         FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = {} AND TABLE_NAME = {}",
-        text_literal(&name.schema),
-        text_literal(&name.table)
+         FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE {}",
+        name.condition("CONSTRAINT_SCHEMA", "TABLE_NAME")
     );
     let found: Vec<(String, String, String, String)> = connection.rows(query)?;
     let cascading = found.into_iter().find(|(_, on_delete, on_update, _)| {

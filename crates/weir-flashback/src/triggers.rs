@@ -25,10 +25,8 @@ impl Trigger {
     fn read(connection: &mut Connection, table: &TableName) -> Result<Vec<Self>, FlashbackError> {
         let query = format!(
             "SELECT TRIGGER_SCHEMA, TRIGGER_NAME, ACTION_TIMING, EVENT_MANIPULATION, ACTION_STATEMENT, SQL_MODE \
-             FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = {} AND EVENT_OBJECT_TABLE = {} \
-             ORDER BY ACTION_TIMING, EVENT_MANIPULATION, ACTION_ORDER",
-            text_literal(&table.schema),
-            text_literal(&table.table)
+             FROM information_schema.TRIGGERS WHERE {} ORDER BY ACTION_TIMING, EVENT_MANIPULATION, ACTION_ORDER",
+            table.condition("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE")
         );
         let found: Vec<Found> = connection.rows(query)?;
         let triggers = found.into_iter();
@@ -163,10 +161,9 @@ pub(crate) fn mentioned_tables(
     let mut found = Vec::new();
     for name in names {
         let query = format!(
-            "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND \
-             TABLE_TYPE = 'BASE TABLE' AND ENGINE = 'InnoDB'",
-            text_literal(&name.schema),
-            text_literal(&name.table)
+            "SELECT TABLE_NAME FROM information_schema.TABLES WHERE {} AND TABLE_TYPE = 'BASE TABLE' AND \
+             ENGINE = 'InnoDB'",
+            name.condition("TABLE_SCHEMA", "TABLE_NAME")
         );
         let there: Option<String> = connection.first(query)?;
         if there.is_some() && !known.iter().any(|table| table.name == name) {

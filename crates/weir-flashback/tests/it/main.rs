@@ -9,6 +9,7 @@ mod memory;
 mod oracle;
 mod random;
 mod two_phases;
+mod undo;
 
 use cascades::a_foreign_key_that_the_server_does_not_log_is_refused;
 use cases::{
@@ -22,6 +23,11 @@ use keyless::rows_without_a_key_are_counted;
 use oracle::is_right_under_load;
 use tempfile::TempDir;
 use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
+use undo::{
+    a_condition_finds_rows_by_any_key, a_row_that_was_asked_for_is_not_left_out,
+    an_undo_sets_all_stored_columns, names_are_compared_as_the_server_does,
+    rows_are_not_left_without_a_parent, triggers_are_refused_unless_they_may_fire,
+};
 use weir_flashback::{Asked, Options, Prepared, Source, State, TableName, find_like};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
@@ -141,4 +147,10 @@ on_both_flavors! {
     a_branch_counts_from_its_commit
     rows_without_a_key_are_counted
     a_branch_of_an_older_file_is_refused
+    an_undo_sets_all_stored_columns
+    triggers_are_refused_unless_they_may_fire
+    rows_are_not_left_without_a_parent
+    a_condition_finds_rows_by_any_key
+    a_row_that_was_asked_for_is_not_left_out
+    names_are_compared_as_the_server_does
 }

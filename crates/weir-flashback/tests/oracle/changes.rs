@@ -305,6 +305,9 @@ fn key_text(column: &Column, cell: &Cell) -> Option<String> {
     };
     match column.class() {
         Class::Binary => None,
+        // An ENUM has this text for no member, too.
+        Class::Number if shown.is_empty() => None,
+        Class::Exact => Some(plain(column, shown)),
         Class::Bytes if !is_readable => Some(format!("0x{exact}")),
         _ => Some(shown.to_owned()),
     }

@@ -40,9 +40,6 @@ pub(crate) enum Feature {
     TemporaryTable,
 }
 
-/// Left out until names are told apart as the server does (G12).
-const KNOWN_UNTIL_UNDO_IS_MENDED: &[Feature] = &[Feature::SameNameInOtherCase];
-
 /// Steps, and the tables that are asked about.
 #[derive(Debug, Clone)]
 pub(crate) struct History {
@@ -75,7 +72,7 @@ impl History {
             (Settings, 2),
             (TemporaryTable, 10),
         ] {
-            if random.once_in(once_in) && !KNOWN_UNTIL_UNDO_IS_MENDED.contains(&feature) {
+            if random.once_in(once_in) {
                 features.insert(feature);
             }
         }

@@ -15,7 +15,7 @@ use crate::kinds::{Class, KINDS};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// Its type, and whether and how it is computed.
+    /// Its type, its collation, and whether it may be NULL.
     pub(crate) definition: String,
     pub(crate) data_type: String,
     pub(crate) charset: String,
@@ -105,7 +105,7 @@ impl Truth {
                     name,
                     is_virtual: extra.to_uppercase().contains("VIRTUAL"),
                     charset: charset.clone(),
-                    definition: format!("{whole} {charset} {collation} {nullable} {extra}"),
+                    definition: format!("{whole} {charset} {collation} {nullable}"),
                     data_type: data_type.to_ascii_lowercase(),
                 },
             )
