@@ -9,7 +9,10 @@ use std::fmt::Write as _;
 pub(crate) fn definition_text(statement: &[u8]) -> String {
     let mut text = String::new();
     let mut rest = statement;
-    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\'' | b'"' | b'`')) {
+    while let Some(at) = rest
+        .iter()
+        .position(|byte| matches!(byte, b'\'' | b'"' | b'`'))
+    {
         let length = quoted_length(&rest[at..]);
         text.push_str(&String::from_utf8_lossy(&rest[..at]));
         let quoted = &rest[at..at + length];
@@ -79,7 +82,8 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_become_hexadecimal() {
-        let found = definition_text(b"`a'` INT DEFAULT '\xFF\\0''\\\\' COMMENT 'it''s', \"b\" \\ `c``\"`");
+        let found =
+            definition_text(b"`a'` INT DEFAULT '\xFF\\0''\\\\' COMMENT 'it''s', \"b\" \\ `c``\"`");
         assert_eq!(
             found,
             "`a'` INT DEFAULT X'FF00275C' COMMENT 'it''s', \"b\" \\ `c``\"`"

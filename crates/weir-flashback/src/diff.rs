@@ -20,6 +20,8 @@ struct Net {
     order: u64,
     then: Option<Vec<Cell>>,
     now: Option<Vec<Cell>>,
+    /// It went and came again since: what the log does not have is not as it was.
+    is_remade: bool,
 }
 
 /// A row that is not what it was.
@@ -77,6 +79,7 @@ impl Diff {
                 }
             }
         }
+        let stays = matches!(&sides[..], [(before, ..), (after, ..)] if before == after);
         for (key, is_after, cells) in sides {
             self.seen += 1;
             let order = self.seen;
@@ -86,7 +89,9 @@ impl Diff {
                 // The first image of a key is the row then, or shows that it was not there.
                 then: (!is_after).then(|| cells.clone()),
                 now: None,
+                is_remade: false,
             });
+            net.is_remade |= is_after && !stays && net.then.is_some();
             net.now = is_after.then_some(cells);
         }
         Ok(())
@@ -97,7 +102,7 @@ impl Diff {
         let mut rows: Vec<_> = self
             .rows
             .iter()
-            .filter(|(_, net)| net.then != net.now)
+            .filter(|((number, _), net)| !net.differences(&tables[*number]).is_empty())
             .collect();
         rows.sort_by_key(|(_, net)| net.order);
         rows.iter()
@@ -114,10 +119,20 @@ impl Diff {
                     table: table.name.to_string(),
                     key,
                     change: what,
-                    columns: differences(table, net.then.as_deref(), net.now.as_deref()),
+                    columns: net.differences(table),
                 }
             })
             .collect()
+    }
+}
+
+impl Net {
+    /// Columns that differ; none of a row that came and went.
+    fn differences(&self, table: &Table) -> Vec<ColumnChange> {
+        match (&self.then, &self.now) {
+            (None, None) => Vec::new(),
+            (then, now) => differences(table, then.as_deref(), now.as_deref(), self.is_remade),
+        }
     }
 }
 

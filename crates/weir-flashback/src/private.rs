@@ -24,8 +24,10 @@ const SETTINGS: [(&str, &str); 4] = [
     ("innodb_strict_mode", "OFF"),
 ];
 
-/// `ER_CANT_CREATE_GEOMETRY_OBJECT`: MariaDB keeps an empty value where NULL was given to a column without NULL.
+/// `ER_CANT_CREATE_GEOMETRY_OBJECT`. Servers keep an empty value where an `IGNORE` gave NULL to a column without NULL.
 const NO_GEOMETRY: u16 = 1416;
+/// `ER_TO_VECTOR_CONVERSION`.
+const NO_VECTOR: u16 = 6136;
 
 /// A private server for tables as they were.
 #[derive(Debug)]
@@ -172,9 +174,9 @@ impl Private {
     pub(crate) fn refused(&self) -> impl Fn(ClientError) -> FlashbackError {
         let path = self.server.directory().display().to_string();
         move |error| match error.code() {
-            Some(NO_GEOMETRY) => FlashbackError::refused(
-                "a row has a value that is no shape in a column that is NOT NULL, which no statement can write",
-                "give these rows a shape (WHERE ST_IsEmpty(column) IS NULL), or leave the table out",
+            Some(NO_GEOMETRY | NO_VECTOR) => FlashbackError::refused(
+                "a row has an empty value in a column of shapes or vectors that is NOT NULL, which no statement can write",
+                "give these rows a value (WHERE LENGTH(column) = 0), or leave the table out",
             ),
             _ => FlashbackError::Private {
                 words: error.words(),

@@ -3,8 +3,8 @@
 use weir_model::{Endpoint, Flavor};
 use weir_mysql::{Connection, Connector, Gate, Patience, identifier};
 
-use crate::definition::definition_text;
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
+use crate::definition::definition_text;
 use crate::private::{Private, TAKES_ALL};
 use crate::{FlashbackError, Stop, Table, TableName};
 

@@ -6,9 +6,9 @@ mod cases;
 mod damage;
 mod keyless;
 mod memory;
-mod oracle;
 mod random;
 mod two_phases;
+mod under_load;
 mod undo;
 
 use cascades::a_foreign_key_that_the_server_does_not_log_is_refused;
@@ -20,9 +20,9 @@ use cases::{
 };
 use damage::{a_damaged_log_is_an_error_with_its_place, any_log_is_read_without_a_panic};
 use keyless::rows_without_a_key_are_counted;
-use oracle::is_right_under_load;
 use tempfile::TempDir;
 use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
+use under_load::is_right_under_load;
 use undo::{
     a_condition_finds_rows_by_any_key, a_row_that_was_asked_for_is_not_left_out,
     an_undo_sets_all_stored_columns, names_are_compared_as_the_server_does,

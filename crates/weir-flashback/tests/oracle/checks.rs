@@ -7,6 +7,7 @@ use weir_testing::Random;
 
 use crate::history::History;
 use crate::subject::{Lived, Subject};
+use crate::truth::Truth;
 use crate::{changes, undo};
 
 /// What was asked of one history.
@@ -16,6 +17,8 @@ pub(crate) struct Outcome {
     pub(crate) answers: BTreeMap<&'static str, usize>,
     /// Refusals, by reason.
     pub(crate) refusals: BTreeMap<String, usize>,
+    /// Answers of tables that have changed since.
+    pub(crate) moved: usize,
     /// Values of which the log has only a part, as the answer says.
     pub(crate) untold: usize,
     /// What is not so: what was asked and in what it differs.
@@ -51,17 +54,30 @@ impl Outcome {
     }
 }
 
+/// One answer in so many is asked for again with a condition.
+const WHERE: usize = 5;
+/// Names of tables as refusals have them.
+const NAMES: [&str; 6] = [
+    "shop.or`der \u{e9}",
+    "or`der \u{e9}",
+    "shop.or`der",
+    "shop.t",
+    "shop.T",
+    "crm.t",
+];
+
 /// A refusal without names, numbers and statements.
 fn reason(text: &str) -> String {
+    let mut text = text.to_owned();
+    for name in NAMES {
+        text = text.replace(name, "T");
+    }
     let quoted = |(at, part): (usize, &str)| (at % 2 == 0).then(|| part.to_owned());
     let parts: Vec<_> = text.split('`').enumerate().filter_map(quoted).collect();
     let digits = |c: char| if c.is_ascii_digit() { '0' } else { c };
     let mut short: String = parts.join("..").chars().map(digits).collect();
     while short.contains("00") {
         short = short.replace("00", "0");
-    }
-    for name in ["shop.t: ", "shop.T: ", "crm.t: "] {
-        short = short.replace(name, "");
     }
     for (from, to) in [(" at binlog", " has"), ("statement at ", "Z, ")] {
         if let Some((before, after)) = short.split_once(from) {
@@ -96,7 +112,11 @@ pub(crate) fn check(
                 }
             };
             let then = moment.world.get(&key);
-            as_of(subject, &prepared, then, asked, &mut outcome);
+            let is_equal = as_of(subject, &prepared, then, asked, &mut outcome);
+            outcome.moved += usize::from(is_equal && then != lived.now.get(&key));
+            if is_equal && random.once_in(WHERE) {
+                some(subject, &prepared, &condition(random), &mut outcome);
+            }
             if !prepared.tables[0].is_keyless {
                 changes::check(&prepared, then, &lived.now[&key], &mut outcome);
             }
@@ -107,24 +127,54 @@ pub(crate) fn check(
     outcome
 }
 
+/// Whether it was answered, and right.
 fn as_of(
     subject: &Subject,
     prepared: &Prepared,
-    then: Option<&crate::truth::Truth>,
+    then: Option<&Truth>,
     asked: &Asked,
     outcome: &mut Outcome,
-) {
+) -> bool {
     let name = &prepared.tables[0].name;
-    let found = match subject.flash(prepared) {
+    let found = match subject.flash(prepared, "") {
         Ok(found) => found,
-        Err(error) => return outcome.refused("as of", &error),
+        Err(error) => {
+            outcome.refused("as of", &error);
+            return false;
+        }
     };
     outcome.answered("as of");
-    match then.map(|then| then.difference(&found)) {
-        None => outcome.finds("as of", format!("{name} was not there, {asked:?}")),
-        Some(Some(difference)) => {
-            outcome.finds("as of", format!("{name}, {asked:?}: {difference}"))
-        }
-        Some(None) => {}
+    let difference = match then {
+        None => Some("it was not there".to_owned()),
+        Some(then) => then.difference(&found),
+    };
+    let is_equal = difference.is_none();
+    if let Some(difference) = difference {
+        outcome.finds("as of", format!("{name}, {asked:?}: {difference}"));
+    }
+    is_equal
+}
+
+fn condition(random: &mut Random) -> String {
+    let id = random.below(12);
+    let conditions = [
+        format!(" WHERE id = {id}"),
+        format!(" WHERE id < {id}"),
+        format!(" WHERE id IN ({id}, {})", id + 12),
+        " WHERE id IS NULL".to_owned(),
+    ];
+    conditions[random.below(conditions.len())].clone()
+}
+
+/// Of all rows those of a condition, and those that are asked for by it, are the same.
+fn some(subject: &Subject, prepared: &Prepared, clause: &str, outcome: &mut Outcome) {
+    let all = subject.selected(prepared, clause);
+    let found = subject.flash(prepared, clause);
+    match found {
+        Ok(_) => outcome.answered("as of, with a condition"),
+        Err(error) => return outcome.refused("as of", &error),
+    }
+    if let Some(difference) = all.difference(&subject.selected(prepared, clause)) {
+        outcome.finds("as of, with a condition", format!("{clause}: {difference}"));
     }
 }

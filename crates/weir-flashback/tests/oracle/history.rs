@@ -38,6 +38,7 @@ pub(crate) enum Feature {
     Branches,
     Settings,
     TemporaryTable,
+    TwoConnections,
 }
 
 /// Steps, and the tables that are asked about.
@@ -71,6 +72,7 @@ impl History {
             (Branches, 6),
             (Settings, 2),
             (TemporaryTable, 10),
+            (TwoConnections, 5),
         ] {
             if random.once_in(once_in) {
                 features.insert(feature);
@@ -219,7 +221,7 @@ impl Author<'_> {
         match self.random.below(16) {
             0..=2 => self.steps.push(Step::Moment),
             3 | 4 => self.transaction(Session::One),
-            5 => self.other_transaction(),
+            5 | 14 if self.has(Feature::TwoConnections) => self.other_transaction(),
             6 if self.random.once_in(3) => self.run(Session::Control, "FLUSH BINARY LOGS"),
             7 | 8 if self.has(Feature::Settings) => self.setting(),
             9 | 10 if self.has(Feature::Definitions) => {

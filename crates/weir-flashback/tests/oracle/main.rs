@@ -12,6 +12,7 @@
 
 mod changes;
 mod checks;
+mod forms;
 mod history;
 mod kinds;
 mod statements;
@@ -27,6 +28,7 @@ use weir_model::Flavor;
 use weir_testing::{Random, shrink};
 
 use checks::{Outcome, check};
+use forms::Form;
 use history::{History, Step};
 use subject::Subject;
 
@@ -47,6 +49,7 @@ struct Tally {
     rows: usize,
     answers: BTreeMap<&'static str, usize>,
     refusals: BTreeMap<String, usize>,
+    moved: usize,
     untold: usize,
     findings: Vec<String>,
 }
@@ -56,14 +59,18 @@ fn the_past_is_what_the_server_held(flavor: Flavor) {
     let seconds = number("WEIR_FLASHBACK_SECONDS").unwrap_or(12);
     let seed = number("WEIR_FLASHBACK_SEED").unwrap_or(1);
     println!("{flavor:?}: WEIR_FLASHBACK_SEED={seed}, {seconds} s");
-    let mut subject = Subject::start(flavor, &settings(flavor));
+    let mut subject = Subject::start(flavor, Form::new(flavor, Form::number_of(seed)));
     let mut tally = Tally::default();
     let end = Instant::now() + Duration::from_secs(seconds);
     for seed in seed.. {
         if Instant::now() > end || tally.findings.len() >= FINDINGS_MAX {
             break;
         }
-        try_history(&mut subject, seed, &mut tally);
+        if subject.form.number != Form::number_of(seed) {
+            drop(subject);
+            subject = Subject::start(flavor, Form::new(flavor, Form::number_of(seed)));
+        }
+        try_history(&subject, seed, &mut tally);
     }
     println!("{}", tally.report(flavor));
     let findings = &tally.findings;
@@ -81,13 +88,6 @@ fn the_past_is_what_the_server_held(flavor: Flavor) {
     );
 }
 
-fn settings(flavor: Flavor) -> Vec<(&'static str, &'static str)> {
-    match flavor {
-        Flavor::Mysql => vec![("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")],
-        Flavor::Mariadb => Vec::new(),
-    }
-}
-
 /// Each history has a seed of its own.
 fn ask(subject: &Subject, history: &History, seed: u64) -> (Outcome, usize, usize) {
     let lived = subject.live(history);
@@ -97,7 +97,7 @@ fn ask(subject: &Subject, history: &History, seed: u64) -> (Outcome, usize, usiz
     (outcome, lived.moments.len(), rows.sum())
 }
 
-fn try_history(subject: &mut Subject, seed: u64, tally: &mut Tally) {
+fn try_history(subject: &Subject, seed: u64, tally: &mut Tally) {
     let history = History::random(subject.flavor, &mut Random::new(seed));
     let (outcome, moments, rows) = ask(subject, &history, seed);
     tally.histories += 1;
@@ -105,6 +105,7 @@ fn try_history(subject: &mut Subject, seed: u64, tally: &mut Tally) {
     tally.tables += history.tables.len();
     tally.moments += moments;
     tally.rows += rows;
+    tally.moved += outcome.moved;
     tally.untold += outcome.untold;
     for (what, count) in outcome.answers {
         *tally.answers.entry(what).or_default() += count;
@@ -139,7 +140,7 @@ fn try_history(subject: &mut Subject, seed: u64, tally: &mut Tally) {
 impl Tally {
     fn report(&self, flavor: Flavor) -> String {
         format!(
-            "{flavor:?}: {} histories, {} steps, {} tables, {} moments, {} rows kept; answers {:?}; values not in the log {}; \
+            "{flavor:?}: {} histories, {} steps, {} tables, {} moments, {} rows kept; answers {:?}, {} of tables that have changed since; values not in the log {}; \
              refusals {:#?}; findings {}",
             self.histories,
             self.steps,
@@ -147,6 +148,7 @@ impl Tally {
             self.moments,
             self.rows,
             self.answers,
+            self.moved,
             self.untold,
             self.refusals,
             self.findings.len()

@@ -13,6 +13,7 @@ use weir_mysql::binlog::Gtid;
 use weir_mysql::{Connection, Row};
 use weir_server::{PrivateServer, ServerBinary};
 
+use crate::forms::Form;
 use crate::history::{History, Session, Step};
 use crate::truth::Truth;
 
@@ -54,19 +55,21 @@ pub(crate) struct Subject {
     pub(crate) private: Private,
     work: TempDir,
     has_gtids: bool,
+    pub(crate) form: Form,
     /// After the servers in the order of drops.
     _directory: TempDir,
 }
 
 impl Subject {
-    pub(crate) fn start(flavor: Flavor, more: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(flavor: Flavor, form: Form) -> Self {
         let mut variables = vec![
             ("log_bin", "binlog"),
             ("server_id", "1"),
             ("binlog_format", "ROW"),
         ];
         variables.extend(weir_testing::LAZY_COMMITS);
-        variables.extend(more);
+        let more = form.variables.iter();
+        variables.extend(more.map(|(name, value)| (*name, value.as_str())));
         let (server, directory) = weir_testing::start_with(flavor, &variables);
         let mut control = weir_testing::connect(&server.endpoint());
         control
@@ -90,9 +93,10 @@ impl Subject {
         let made = prepared.make(&binary, State::Now, "").unwrap();
         Self {
             flavor,
-            has_gtids: flavor == Flavor::Mariadb || more.contains(&("gtid_mode", "ON")),
+            has_gtids: flavor == Flavor::Mariadb || variables.contains(&("gtid_mode", "ON")),
             server,
             private: made.private,
+            form,
             work,
             _directory: directory,
         }
@@ -150,7 +154,7 @@ impl Subject {
         self.clean();
         let mut sessions: BTreeMap<Session, Connection> = BTreeMap::new();
         let mut reader = self.connect();
-        let (mut moments, mut prepared) = (Vec::new(), Vec::<String>::new());
+        let (mut moments, mut prepared) = (Vec::<Moment>::new(), Vec::<String>::new());
         for step in &history.steps {
             let (session, sql) = match step {
                 Step::Run(session, sql) => (session, sql),
@@ -182,6 +186,11 @@ impl Subject {
             let _ = connection.run("ROLLBACK");
         }
         drop(sessions);
+        // A transaction that has not come cannot be named.
+        let next = self.gtids(&mut reader).map(|(_, next)| Asked::Before(next));
+        for moment in &mut moments {
+            moment.asked.retain(|asked| Some(asked) != next.as_ref());
+        }
         Lived {
             now: world(&mut reader),
             moments,
@@ -241,7 +250,10 @@ impl Subject {
             (None, Some((start, last))) => (format!("{start}-"), last),
             (None, None) => return None,
         };
-        let last: u64 = last.parse().ok().filter(|_| !set.contains(',') && set.matches(':').count() < 2)?;
+        let last: u64 = last
+            .parse()
+            .ok()
+            .filter(|_| !set.contains(',') && set.matches(':').count() < 2)?;
         Some((
             format!("{start}{last}").parse().ok()?,
             format!("{start}{}", last + 1).parse().ok()?,
@@ -261,12 +273,17 @@ impl Subject {
         Prepared::new(&source(&self.server), &[name], asked, options)
     }
 
-    /// What the table was on the private server.
-    pub(crate) fn flash(&self, prepared: &Prepared) -> Result<Truth, FlashbackError> {
-        prepared.make_on(&self.private, State::Then, "")?;
+    /// What the table was; all of it or the rows that `clause` selects now or did then.
+    pub(crate) fn flash(&self, prepared: &Prepared, clause: &str) -> Result<Truth, FlashbackError> {
+        prepared.make_on(&self.private, State::Then, clause)?;
+        Ok(self.selected(prepared, ""))
+    }
+
+    /// Rows of the table that was made last.
+    pub(crate) fn selected(&self, prepared: &Prepared, clause: &str) -> Truth {
         let name = &prepared.tables[0].name;
-        let mut connection = self.private.connect(None)?;
-        Ok(Truth::read(&mut connection, &name.schema, &name.table).unwrap())
+        let mut connection = self.private.connect(None).unwrap();
+        Truth::read_where(&mut connection, (&name.schema, &name.table), clause).unwrap()
     }
 
     /// Gives a script to the client that people use; what it said if it failed.
