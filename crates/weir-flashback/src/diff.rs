@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use weir_mysql::binlog::Gtid;
+
 use crate::history::{ColumnChange, differences};
 use crate::render::{Cell, quoted};
 use crate::scan::Change;
@@ -20,7 +22,7 @@ struct Net {
     order: u64,
     then: Option<Vec<Cell>>,
     now: Option<Vec<Cell>>,
-    /// It went and came again since: what the log does not have is not as it was.
+    /// What the log does not have of it need not be as it was: it went and came again since.
     is_remade: bool,
 }
 
@@ -67,8 +69,12 @@ impl Diff {
                 change.cells(table, image)?,
             ));
         }
-        // What the log does not have of a row before is as it was known last, and so it is after.
-        let known = sides.first().filter(|(_, is_after, _)| !is_after);
+        // What MySQL does not log of a changed row is as it was known last. MariaDB does not log the defaults that a
+        // REPLACE sets, either.
+        let is_known = !matches!(change.transaction.start.gtid, Some(Gtid::Mariadb { .. }));
+        let known = sides
+            .first()
+            .filter(|(_, is_after, _)| is_known && !is_after);
         let known =
             known.and_then(|(key, ..)| self.rows.get(&(change.table, key.clone()))?.now.clone());
         for (at, column) in known.into_iter().flatten().enumerate() {
@@ -91,7 +97,7 @@ impl Diff {
                 now: None,
                 is_remade: false,
             });
-            net.is_remade |= is_after && !stays && net.then.is_some();
+            net.is_remade |= is_after && !(stays && is_known) && net.then.is_some();
             net.now = is_after.then_some(cells);
         }
         Ok(())

@@ -169,7 +169,8 @@ pub(crate) fn differences(
 ) -> Vec<ColumnChange> {
     let differs = |at: usize| match (before, after) {
         (Some(before), Some(after)) => {
-            before[at] != after[at] || (is_remade && before[at] == Cell::Unknown)
+            let is_unknown = before[at] == Cell::Unknown && !table.columns[at].is_virtual;
+            before[at] != after[at] || (is_remade && is_unknown)
         }
         _ => true,
     };

@@ -258,6 +258,7 @@ mod tests {
                 committed_us: 0,
                 is_exact: true,
                 is_standalone: false,
+                is_undone: false,
                 branch: None,
             },
             place: Place::default(),

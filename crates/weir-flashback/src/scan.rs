@@ -399,7 +399,11 @@ impl<'a> Scan<'a> {
         let connection = query.connection;
         self.note(|transaction| transaction.connection = Some(connection));
         // What most transactions begin with is not taken apart.
-        if query.statement == "BEGIN" {
+        let is_undone = self
+            .transaction
+            .as_ref()
+            .is_some_and(|one| one.start.is_undone);
+        if query.statement == "BEGIN" || is_undone {
             return Ok(());
         }
         for (number, table) in self.tables.iter().enumerate() {
