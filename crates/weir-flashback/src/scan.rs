@@ -629,7 +629,7 @@ impl From<Malformed> for Stopped {
     }
 }
 
-fn is_start(event_kind: u8) -> bool {
+pub(crate) fn is_start(event_kind: u8) -> bool {
     matches!(
         event_kind,
         kind::GTID | kind::ANONYMOUS_GTID | kind::GTID_TAGGED | kind::MARIADB_GTID

@@ -1,8 +1,14 @@
 //! What random histories found (`tests/oracle`), each as small as it became.
 
-use weir_flashback::{Asked, Diff, FlashbackError, Prepared, State, TableName, find_like};
+use std::thread;
+use std::time::Duration;
+
+use weir_flashback::{
+    Asked, Diff, FlashbackError, Options, Prepared, Private, State, TableName, find_like,
+};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
+use weir_server::PrivateServer;
 
 use crate::{connect, options, source, start};
 
@@ -61,7 +67,7 @@ const CASES: &[Case] = &[
         diff: &["shop.t id=2: changed: a: (not logged) -> 3, b: (not logged) -> (not logged)"],
     },
     Case {
-        flavor: None,
+        flavor: Some(Flavor::Mysql),
         before: &[
             "CREATE TABLE shop.t (id INT PRIMARY KEY, d DOUBLE)",
             "INSERT INTO shop.t VALUES (1, 0)",
@@ -125,9 +131,9 @@ const CASES: &[Case] = &[
 pub(crate) fn what_random_histories_found_is_right(flavor: Flavor) {
     let (server, _directory) = start(flavor, &[]);
     let source = source(&server);
-    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let of_flavor = |case: &&Case| case.flavor.is_none_or(|only| only == flavor);
-    let mut private = None;
+    let (options, _work) = options();
+    let private = private(&server, options.clone());
     for case in CASES.iter().filter(of_flavor) {
         let mut control = connect(&server);
         for statement in ["DROP DATABASE IF EXISTS shop", "CREATE DATABASE shop"] {
@@ -137,9 +143,8 @@ pub(crate) fn what_random_histories_found_is_right(flavor: Flavor) {
         let asked = end_of_log(&mut control, flavor);
         let expected = rows(&mut control, case.query);
         run(&mut control, case.after);
-        let (options, _work) = options();
         let names = [TableName::read("shop.t", "")];
-        let prepared = Prepared::new(&source, &names, &asked, options).unwrap();
+        let prepared = Prepared::new(&source, &names, &asked, options.clone()).unwrap();
         let mut diff = Diff::default();
         prepared
             .changes(&mut |change| diff.take(&prepared.tables[0], change))
@@ -147,21 +152,62 @@ pub(crate) fn what_random_histories_found_is_right(flavor: Flavor) {
         let lines = diff.lines(&prepared.tables);
         let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
         assert_eq!(lines, case.diff, "{:?}", case.after);
-        let made = match private.take() {
-            None => prepared
-                .make(&binary, State::Then, "")
-                .map(|made| made.private),
-            Some(private) => prepared.make_on(&private, State::Then, "").map(|_| private),
-        };
-        match made {
-            Ok(made) => {
-                let found = rows(&mut made.connect(None).unwrap(), case.query);
+        match prepared.make_on(&private, State::Then, "") {
+            Ok(_) => {
+                let found = rows(&mut private.connect(None).unwrap(), case.query);
                 assert_eq!(found, expected, "{:?}", case.before);
-                private = Some(made);
             }
             Err(error) => is_refused(&error, case.refused),
         }
     }
+}
+
+/// A session that sets its time and begins a new file of the log does so at that time, as the log says.
+pub(crate) fn a_file_that_was_begun_in_the_past_is_not_begun_with(flavor: Flavor) {
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    run(
+        &mut control,
+        &[
+            "CREATE DATABASE shop",
+            PAIR,
+            "INSERT INTO shop.t VALUES (1, 1, 1)",
+        ],
+    );
+    thread::sleep(Duration::from_millis(1_100));
+    let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+    thread::sleep(Duration::from_millis(1_100));
+    run(
+        &mut control,
+        &[
+            "DELETE FROM shop.t",
+            "SET SESSION timestamp = 1700000000",
+            "FLUSH BINARY LOGS",
+        ],
+    );
+    let (options, _work) = options();
+    let names = [TableName::read("shop.t", "")];
+    let asked = Asked::read(&time.unwrap());
+    let prepared = Prepared::new(&source(&server), &names, &asked, options).unwrap();
+    let mut changes = 0;
+    prepared
+        .changes(&mut |_| {
+            changes += 1;
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(changes, 1);
+}
+
+/// A private server that can serve.
+fn private(server: &PrivateServer, options: Options) -> Private {
+    let mut control = connect(server);
+    run(&mut control, &["CREATE DATABASE shop", PAIR]);
+    let names = [TableName::read("shop.t", "")];
+    let source = source(server);
+    let prepared = Prepared::new(&source, &names, &Asked::Start, options).unwrap();
+    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+    prepared.make(&binary, State::Now, "").unwrap().private
 }
 
 fn is_refused(error: &FlashbackError, why: &str) {

@@ -20,7 +20,9 @@ use cases::{
     real_replicas_are_not_disturbed, times_of_a_clock_that_jumps_are_refused,
 };
 use damage::{a_damaged_log_is_an_error_with_its_place, any_log_is_read_without_a_panic};
-use found::what_random_histories_found_is_right;
+use found::{
+    a_file_that_was_begun_in_the_past_is_not_begun_with, what_random_histories_found_is_right,
+};
 use keyless::rows_without_a_key_are_counted;
 use tempfile::TempDir;
 use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
@@ -149,6 +151,7 @@ on_both_flavors! {
     a_branch_counts_from_its_commit
     rows_without_a_key_are_counted
     what_random_histories_found_is_right
+    a_file_that_was_begun_in_the_past_is_not_begun_with
     a_branch_of_an_older_file_is_refused
     an_undo_sets_all_stored_columns
     triggers_are_refused_unless_they_may_fire

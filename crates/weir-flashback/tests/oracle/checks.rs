@@ -66,26 +66,29 @@ const NAMES: [&str; 6] = [
     "crm.t",
 ];
 
-/// A refusal without names, numbers and statements.
+/// A refusal up to the first name or statement, without numbers.
 fn reason(text: &str) -> String {
     let mut text = text.to_owned();
     for name in NAMES {
         text = text.replace(name, "T");
     }
-    let quoted = |(at, part): (usize, &str)| (at % 2 == 0).then(|| part.to_owned());
-    let parts: Vec<_> = text.split('`').enumerate().filter_map(quoted).collect();
+    let plain = text.split('`').next().unwrap_or_default();
     let digits = |c: char| if c.is_ascii_digit() { '0' } else { c };
-    let mut short: String = parts.join("..").chars().map(digits).collect();
+    let mut short: String = plain.chars().map(digits).collect();
     while short.contains("00") {
         short = short.replace("00", "0");
     }
-    for (from, to) in [(" at binlog", " has"), ("statement at ", "Z, ")] {
+    for (from, to) in [
+        (" at binlog", " has"),
+        ("statement at ", "Z, "),
+        (" (", ")"),
+    ] {
         if let Some((before, after)) = short.split_once(from) {
             let rest = after.split_once(to).map_or(after, |(_, rest)| rest);
             short = format!("{before}{from}..{rest}");
         }
     }
-    short.chars().take(110).collect()
+    short.chars().take(100).collect()
 }
 
 /// Asks for each moment in one of the ways to name it.
