@@ -3,11 +3,9 @@
 use weir_mysql::{Connection, identifier, text_literal};
 
 use crate::render::{Cell, literal};
-use crate::undo::Step;
+use crate::step::Step;
+use crate::table::CASCADES;
 use crate::{FlashbackError, Table, TableName};
-
-/// Rules by which a change of the parent changes rows of the child.
-pub(crate) const CASCADES: [&str; 3] = ["CASCADE", "SET NULL", "SET DEFAULT"];
 
 /// A foreign key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! Tables of a stock server as they were, what changed since, and the script that takes it back; from the tables and the binary log.
-//! Change here: what an event of the log means: `scan.rs`; which tables can be told: `table.rs`; the algorithm: `flashback.rs`; how values are written: `render.rs`; the script: `undo.rs`.
+//! Change here: what an event of the log means: `scan.rs`; which tables can be told: `table.rs`; the algorithm: `flashback.rs`; how values are written: `render.rs`; what is taken back: `undo.rs`; the script: `script.rs`; how it is tried: `rehearsal.rs`.
 //!
 //! It needs neither a lock nor a backup: [`Prepared::make`] has the algorithm and why it is right.
 //!
@@ -31,6 +31,7 @@ mod side_table;
 mod source;
 mod spool;
 mod statement;
+mod step;
 mod table;
 mod triggers;
 mod undo;
@@ -46,9 +47,10 @@ pub use moment::{Asked, Moment};
 pub use private::{Private, find_like, usual_parent};
 pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub use scan::{Change, Told, Transaction, read_log};
-pub use script::Script;
+pub use script::{Script, head};
 pub use side_table::{TableRows, into};
 pub use source::Source;
 pub use table::{Column, Table, TableName};
-pub use undo::{Chosen, Undo, head};
+pub use triggers::Triggers;
+pub use undo::{Chosen, Undo};
 pub use weir_server::Stop;

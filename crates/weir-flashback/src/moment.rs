@@ -238,6 +238,14 @@ impl Cut {
         }
     }
 
+    /// Whether its time lies in the same second as the moment's.
+    pub(crate) fn is_within_second(&self, start: &TransactionStart) -> bool {
+        let Moment::Time(us) = self.moment else {
+            return false;
+        };
+        start.committed_us / MICROSECONDS_PER_S == us / MICROSECONDS_PER_S
+    }
+
     fn reaches(&self, place: &Place, at: &Place) -> bool {
         let order = |file: &str| self.files.iter().position(|known| known == file);
         let (here, there) = (order(&place.file), order(&at.file));

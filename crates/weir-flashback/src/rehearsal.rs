@@ -14,7 +14,7 @@ use crate::flashback::create;
 use crate::foreign_keys::ForeignKey;
 use crate::private::TAKES_ALL;
 use crate::script::{self, Script, Surroundings};
-use crate::triggers::{Trigger, mentioned_tables, read_all};
+use crate::triggers::{Trigger, Triggers, mentioned_tables};
 use crate::undo::Undo;
 use crate::{FlashbackError, Prepared, Private, State, Table, TableName};
 
@@ -31,7 +31,7 @@ pub struct Rehearsal<'a> {
     snapshot: Connection,
     rows: Connection,
     surroundings: Surroundings,
-    triggers: Vec<Trigger>,
+    triggers: Triggers,
 }
 
 /// What a script did on the copy.
@@ -44,18 +44,17 @@ pub struct Rehearsed {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// Copies the tables as they are now. `with_triggers`: their triggers may fire.
+    /// Copies the tables as they are now, for these triggers to fire.
     ///
     /// # Errors
     ///
-    /// Triggers that may not fire, a server that is gone, or one that does not start.
+    /// A server that is gone, or one that does not start.
     pub fn new(
         prepared: &'a Prepared,
         binary: &ServerBinary,
-        with_triggers: bool,
+        triggers: Triggers,
     ) -> Result<Self, FlashbackError> {
         let source = prepared.source();
-        let triggers = read_all(source, &prepared.tables, with_triggers)?;
         let foreign_keys = ForeignKey::read(&mut source.open()?, &prepared.tables)?;
         let directory = WorkDirectory::create(&prepared.options.work, "flashback")?;
         let (snapshot, _) = prepared.open_snapshot(State::Now)?;
@@ -68,7 +67,7 @@ impl<'a> Rehearsal<'a> {
             rows,
             surroundings: Surroundings {
                 foreign_keys,
-                with_triggers,
+                with_triggers: triggers.may_fire,
             },
             triggers,
         };
@@ -195,7 +194,7 @@ impl<'a> Rehearsal<'a> {
     fn make_triggers(&mut self) -> Result<(), FlashbackError> {
         let mut connection = self.prepared.source().open()?;
         let known = &self.prepared.tables;
-        let mut names = mentioned_tables(&mut connection, &self.triggers, known)?;
+        let mut names = mentioned_tables(&mut connection, &self.triggers.all, known)?;
         // A neighbour has only the rows that keys need.
         let keys = self.surroundings.foreign_keys.iter();
         let neighbours: Vec<_> = keys.flat_map(|key| [&key.child, &key.parent]).collect();
@@ -205,7 +204,7 @@ impl<'a> Rehearsal<'a> {
             self.copy(&table, "")?;
         }
         let mut connection = self.private.connect(None)?;
-        for statement in self.triggers.iter().flat_map(Trigger::statements) {
+        for statement in self.triggers.all.iter().flat_map(Trigger::statements) {
             connection.run(&statement).map_err(self.private.refused())?;
         }
         Ok(())

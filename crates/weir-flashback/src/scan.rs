@@ -17,6 +17,9 @@ use crate::render::{Cell, cells};
 use crate::statement::{Concern, concern};
 use crate::{FlashbackError, Stop, Table};
 
+/// Transactions within the second of the moment that are named.
+const WITHIN_SECOND_MAX: usize = 10;
+
 /// A transaction of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
@@ -161,6 +164,10 @@ pub struct Told {
     pub last_before: Option<(String, String)>,
     /// Transactions whose own time is not after the moment's, though they stand behind the first that is.
     pub late: u64,
+    /// Names of transactions within the second of the moment, each with whether it counts as after it: the first ones.
+    pub within_second: Vec<(String, bool)>,
+    /// The numbers of all of these, of those before it and those after it.
+    pub counts_within_second: [u64; 2],
     /// The log says whole seconds, of when statements began.
     pub is_in_seconds: bool,
     /// Transactions after the moment.
@@ -364,6 +371,13 @@ impl<'a> Scan<'a> {
             connection: None,
             statement: None,
         };
+        if self.cut.is_within_second(&transaction.start) {
+            self.told.counts_within_second[usize::from(self.is_after)] += 1;
+            if self.told.within_second.len() < WITHIN_SECOND_MAX {
+                let named = (transaction.name(), self.is_after);
+                self.told.within_second.push(named);
+            }
+        }
         if !self.is_after {
             self.last_before = Some(transaction);
             return;

@@ -8,6 +8,9 @@ use crate::foreign_keys::CASCADES;
 use crate::source::Variables;
 use crate::{FlashbackError, Source};
 
+/// Rules of a foreign key by which a change of the parent changes rows of the child.
+pub(crate) const CASCADES: [&str; 3] = ["CASCADE", "SET NULL", "SET DEFAULT"];
+
 /// The name of a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableName {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weir_mysql::{Connection, identifier, sql_words, text_literal};
 
-use crate::{FlashbackError, Source, Table, TableName};
+use crate::{FlashbackError, Prepared, Table, TableName};
 
 /// A trigger, as its definition says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,25 +77,35 @@ impl Trigger {
     }
 }
 
-/// Reads the triggers of the tables. `is_expected`: that they fire is known.
-///
-/// # Errors
-///
-/// Triggers that are not expected, and an account that does not see whether there are any.
-pub(crate) fn read_all(
-    source: &Source,
+/// The triggers of tables whose changes are taken back.
+#[derive(Debug, Clone, Default)]
+pub struct Triggers {
+    pub(crate) all: Vec<Trigger>,
+    pub(crate) may_fire: bool,
+}
+
+impl Triggers {
+    /// Reads them. `may_fire`: the user knows that the script fires them.
+    ///
+    /// # Errors
+    ///
+    /// Triggers that may not fire, and an account that does not see whether there are any.
+    pub fn read(prepared: &Prepared, may_fire: bool) -> Result<Self, FlashbackError> {
+        let mut connection = prepared.source().open()?;
+        let all = read_all(&mut connection, &prepared.tables, may_fire)?;
+        Ok(Self { all, may_fire })
+    }
+}
+
+fn read_all(
+    connection: &mut Connection,
     tables: &[Table],
-    is_expected: bool,
+    may_fire: bool,
 ) -> Result<Vec<Trigger>, FlashbackError> {
-    let mut connection = source.open()?;
     let mut all = Vec::new();
     for table in tables {
-        let found = Trigger::read(&mut connection, &table.name)?;
-        if is_expected {
-            all.extend(found);
-            continue;
-        }
-        if let Some(first) = found.first() {
+        let found = Trigger::read(connection, &table.name)?;
+        if let Some(first) = found.first().filter(|_| !may_fire) {
             return Err(FlashbackError::refused(
                 format!(
                     "{} has triggers ({} and {} others), which would fire again and change what the script says it \
@@ -107,15 +117,16 @@ pub(crate) fn read_all(
                 "drop them for the time of the undo, or pass --with-triggers to let them fire",
             ));
         }
-        if !sees_triggers(&mut connection, &table.name)? {
+        if found.is_empty() && !sees_triggers(connection, &table.name)? {
             return Err(FlashbackError::refused(
                 format!(
                     "it is not known whether {} has triggers (the account may not see them)",
                     table.name
                 ),
-                "GRANT TRIGGER on it to the account, or pass --with-triggers to let them fire",
+                "GRANT TRIGGER on it to the account",
             ));
         }
+        all.extend(found);
     }
     Ok(all)
 }

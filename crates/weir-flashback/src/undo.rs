@@ -7,12 +7,10 @@ use std::sync::Arc;
 
 use weir_mysql::binlog::{EventWriter, Gtid};
 
-use crate::diff::key_text;
-use crate::history::word;
 use crate::images::Images;
 use crate::render::Cell;
 use crate::scan::{Change, Transaction};
-use crate::script::{self, Script, Surroundings};
+use crate::step::{RowKey, Step, word_of};
 use crate::{FlashbackError, Prepared, Table, Told};
 
 /// Which transactions are taken back; all after the moment, if nothing is chosen.
@@ -39,54 +37,6 @@ impl Chosen {
         is_named && is_of_connection && is_of_text
     }
 }
-
-/// One change of a row, which may be taken back.
-#[derive(Debug)]
-pub(crate) struct Step {
-    pub(crate) table: usize,
-    pub(crate) transaction: Arc<Transaction>,
-    is_chosen: bool,
-    /// The keys of its images.
-    key_before: Option<Vec<u8>>,
-    key_after: Option<Vec<u8>>,
-    /// The images, if it is chosen.
-    pub(crate) before: Option<Vec<Cell>>,
-    pub(crate) after: Option<Vec<Cell>>,
-    /// Why it cannot be taken back.
-    obstacle: Option<String>,
-}
-
-impl Step {
-    fn keys(&self) -> impl Iterator<Item = RowKey<'_>> + Clone {
-        let keys = [&self.key_before, &self.key_after];
-        let table = self.table;
-        keys.into_iter()
-            .flatten()
-            .map(move |key| (table, key.as_slice()))
-    }
-
-    /// The keys with the rows that have them, if the step is chosen.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (&[u8], &[Cell])> {
-        let sides = [
-            (&self.key_before, &self.before),
-            (&self.key_after, &self.after),
-        ];
-        sides
-            .into_iter()
-            .filter_map(|(key, row)| Some((key.as_deref()?, row.as_deref()?)))
-    }
-
-    /// The row as people name it.
-    pub(crate) fn row_name(&self, tables: &[Table]) -> String {
-        let table = &tables[self.table];
-        let row = self.before.as_ref().or(self.after.as_ref());
-        let key = row.map_or_else(String::new, |row| key_text(table, row));
-        format!("{} {key}", table.name)
-    }
-}
-
-/// The table's number and the key's bytes.
-type RowKey<'a> = (usize, &'a [u8]);
 
 /// Changes that are to be taken back, and those that stand in the way.
 #[derive(Debug, Default)]
@@ -294,20 +244,6 @@ impl Undo {
             .flat_map(|(_, step)| step.keys().map(|(_, key)| key.to_vec()))
             .collect()
     }
-
-    /// Writes the script. The tables are thought to have neither triggers nor foreign keys.
-    pub fn script(&self, tables: &[Table], server: &str, moment: &str, told: &Told) -> Script {
-        let surroundings = Surroundings::default();
-        script::write(self, tables, &surroundings, &head(server, moment, told))
-    }
-}
-
-/// The first lines of a script, which say what it is about.
-pub fn head(server: &str, moment: &str, told: &Told) -> String {
-    format!(
-        "-- Takes back changes since {moment} on {server}\n-- {} transactions and {} changes of rows were read\n",
-        told.transactions, told.changes
-    )
 }
 
 fn check_old_values(
@@ -333,12 +269,4 @@ fn check_old_values(
         ),
         "its session had another binlog_row_image than FULL; restore a backup",
     ))
-}
-
-pub(crate) fn word_of(step: &Step) -> &'static str {
-    match (&step.before, &step.after) {
-        (None, _) => word(weir_mysql::binlog::RowsKind::Insert),
-        (_, None) => word(weir_mysql::binlog::RowsKind::Delete),
-        _ => word(weir_mysql::binlog::RowsKind::Update),
-    }
 }

@@ -4,7 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use weir_flashback::{
-    Asked, Chosen, Moment, Prepared, Rehearsal, Rehearsed, State, Undo, find_like, rehearse,
+    Asked, Chosen, Moment, Prepared, Rehearsal, Rehearsed, State, Triggers, Undo, find_like,
+    rehearse,
 };
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row};
@@ -193,7 +194,7 @@ pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!(found, expected);
     }
-    let rehearsal = Rehearsal::new(&prepared, &binary, false).unwrap();
+    let rehearsal = Rehearsal::new(&prepared, &binary, Triggers::default()).unwrap();
     let (again, rehearsed) = rehearsal.perform(&mut undo, "").unwrap();
     assert_eq!(again.statements, script.statements);
     assert_eq!(rehearsed, Rehearsed::default());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weir_flashback::{
     Asked, Chosen, FlashbackError, Options, Prepared, Rehearsal, Rehearsed, Script, State,
-    TableName, Undo, find_like, only_where, rehearse,
+    TableName, Triggers, Undo, find_like, only_where, rehearse,
 };
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
@@ -68,8 +68,9 @@ impl Shop {
         let (options, _work) = options();
         let prepared = self.prepared(tables, options);
         let binary = find_like(prepared.source(), Some(&self.server.binary().path))?;
+        let triggers = Triggers::read(&prepared, with_triggers)?;
         let (mut undo, _) = Undo::read(&prepared, Chosen::default())?;
-        let rehearsal = Rehearsal::new(&prepared, &binary, with_triggers)?;
+        let rehearsal = Rehearsal::new(&prepared, &binary, triggers)?;
         if let Some(condition) = condition {
             let then = prepared.make(&binary, State::Then, "")?;
             let states = [&then.private, rehearsal.private()];
@@ -194,26 +195,24 @@ pub(crate) fn triggers_are_refused_unless_they_may_fire(flavor: Flavor) {
     let grants = format!("GRANT REPLICATION SLAVE, {places} ON *.* TO poor@localhost");
     shop.then(&["GRANT SELECT ON shop.* TO poor@localhost", &grants]);
     assert!(
-        shop.undo_as_poor(false)
+        shop.triggers_as_poor()
             .unwrap_err()
             .to_string()
             .contains("GRANT TRIGGER")
     );
     shop.then(&["GRANT TRIGGER ON shop.* TO poor@localhost"]);
-    shop.undo_as_poor(false).unwrap();
+    shop.triggers_as_poor().unwrap();
 }
 
 impl Shop {
-    fn undo_as_poor(&self, with_triggers: bool) -> Result<(), FlashbackError> {
+    fn triggers_as_poor(&self) -> Result<Triggers, FlashbackError> {
         let mut source = source(&self.server);
         source.endpoint.user = "poor".to_owned();
         source.endpoint.password = weir_model::Secret::new("word".to_owned());
         let (options, _work) = options();
         let names = [TableName::read("shop.trig", "")];
         let prepared = Prepared::new(&source, &names, &Asked::read(&self.before), options)?;
-        let binary = find_like(prepared.source(), Some(&self.server.binary().path))?;
-        Rehearsal::new(&prepared, &binary, with_triggers)?;
-        Ok(())
+        Triggers::read(&prepared, true)
     }
 }
 
@@ -486,6 +485,11 @@ pub(crate) fn names_are_compared_as_the_server_does(flavor: Flavor) {
     control.run("TRUNCATE TABLE Shop.Orders").unwrap();
     let error = prepared.changes(&mut |_| Ok(())).unwrap_err().to_string();
     assert!(error.contains("emptied"), "{error}");
+    control
+        .run("CREATE TRIGGER Shop.late BEFORE UPDATE ON Shop.Orders FOR EACH ROW SET NEW.total = 3")
+        .unwrap();
+    let error = Triggers::read(&prepared, false).unwrap_err().to_string();
+    assert!(error.contains("shop.orders has triggers (late"), "{error}");
 }
 
 /// A server on which names that differ in case are one.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_mysql::{Connection, identifier, text_literal};
+use weir_mysql::{Connection, NameCase, identifier, text_literal};
 use weir_workload::{NewNumber, NumberSource, Script, Unique};
 
 use crate::LoadError;
@@ -77,9 +77,10 @@ fn keys(columns: &BTreeSet<Column>, control: &mut Connection) -> Result<Vec<Colu
          WHERE s.table_schema = DATABASE() AND s.table_name IN ({tables}) AND s.non_unique = 0 \
          AND s.seq_in_index = 1 AND c.data_type IN ('tinyint', 'smallint', 'mediumint', 'int', 'bigint')"
     ))?;
+    let case = NameCase::read(control)?;
     let is_key = |(table, column): &&Column| {
         keys.iter().any(|(key_table, key_column)| {
-            key_table.eq_ignore_ascii_case(table) && key_column.eq_ignore_ascii_case(column)
+            case.is_same(key_table, table) && key_column.eq_ignore_ascii_case(column)
         })
     };
     Ok(columns.iter().filter(is_key).cloned().collect())

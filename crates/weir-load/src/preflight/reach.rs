@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_mysql::{ClientError, Connection, Connector, Gate, text_literal};
+use weir_mysql::{ClientError, Connection, Connector, Gate, NameCase, text_literal};
 
 use crate::LoadError;
 
@@ -25,10 +25,10 @@ pub(crate) fn check(
     }
     let schema = server.database();
     let literal = text_literal(schema);
+    let case = NameCase::read(control)?;
     for find in [views, triggers, keys] {
         let found = find(control, server.gate(), &literal)?;
-        let is_changed =
-            |(name, _): &&Reach| tables.iter().any(|table| table.eq_ignore_ascii_case(name));
+        let is_changed = |(name, _): &&Reach| tables.iter().any(|table| case.is_same(table, name));
         if let Some((table, why)) = found.iter().find(is_changed) {
             return Err(LoadError::Reach {
                 table: format!("{schema}.{table}"),

@@ -16,7 +16,7 @@ pub(crate) struct FlashbackArguments {
     pub(crate) url: Option<String>,
     /// A query with `FROM SCHEMA.TABLE AS OF TIMESTAMP 'YYYY-MM-DD HH:MM:SS'`
     pub(crate) sql: Option<String>,
-    /// Tables, in place of those that the query names
+    /// Tables, in place of those that the query names; with --undo one script for all
     #[arg(long, value_name = "SCHEMA.TABLE", value_delimiter = ',')]
     pub(crate) tables: Vec<String>,
     /// The tables at this time, the server's unless it has an offset; or at `FILE:POSITION` of the binary log
@@ -45,7 +45,7 @@ pub(crate) struct FlashbackArguments {
     /// Let --into write also on a server that is a replica or read-only
     #[arg(long, requires = "into")]
     pub(crate) allow_replica: bool,
-    /// Write the statements that undo the changes to this file; Weir never runs them
+    /// Write the statements that undo the changes to this file, as one transaction; Weir never runs them on your server
     #[arg(long, value_name = "FILE", requires = "tables", conflicts_with_all = ["sql", "diff"])]
     pub(crate) undo: Option<PathBuf>,
     /// Write the script also for tables with triggers, which will fire again when it runs

@@ -9,8 +9,8 @@ mod since;
 
 use anyhow::{anyhow, bail};
 use weir_flashback::{
-    AsOfStatement, Asked, ColumnChange, FlashbackError, Logged, Options, Prepared, Source, Stop,
-    TableName, Told, usual_parent,
+    AsOfStatement, Asked, ColumnChange, FlashbackError, Logged, Moment, Options, Prepared, Source,
+    Stop, TableName, Told, usual_parent,
 };
 use weir_model::ServerUrl;
 use weir_server::ExternalServer;
@@ -145,6 +145,9 @@ fn tell(prepared: &Prepared, told: &Told) {
         }
         None => eprintln!("note: no transaction came after {moment}"),
     }
+    if matches!(moment, Moment::Time(_)) {
+        tell_second(told);
+    }
     if told.is_in_seconds {
         eprintln!(
             "note: this server logs whole seconds, in which the last statement of a transaction began; --before-gtid is exact"
@@ -162,6 +165,24 @@ fn tell(prepared: &Prepared, told: &Told) {
         told.changes,
         told.log_bytes as f64 / 1e6
     );
+}
+
+/// Names the transactions that a time alone may put on the wrong side, or counts them if they are many.
+fn tell_second(told: &Told) {
+    let [before, after] = told.counts_within_second;
+    let named = told.within_second.iter().map(|(name, is_after)| {
+        let side = if *is_after { "after" } else { "before" };
+        format!("{name} ({side} it)")
+    });
+    let all = match before + after {
+        0 => {
+            eprintln!("note: no transaction lies within the second of that time");
+            return;
+        }
+        count if count == told.within_second.len() as u64 => named.collect::<Vec<_>>().join(", "),
+        _ => format!("{before} transactions before it and {after} after it"),
+    };
+    eprintln!("note: within the second of that time: {all}; --before-gtid is exact");
 }
 
 /// Says what the log lacks, if that was to be ignored.

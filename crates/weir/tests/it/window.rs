@@ -28,6 +28,11 @@ pub(crate) struct Window {
 impl Window {
     /// `weir ARGUMENTS`, with sockets, records and home in `world`.
     pub(crate) fn open(world: &World, arguments: &[&str]) -> Self {
+        Self::open_program(world, env!("CARGO_BIN_EXE_weir"), arguments)
+    }
+
+    /// The same with another program.
+    pub(crate) fn open_program(world: &World, program: &str, arguments: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -44,7 +49,7 @@ impl Window {
         let stdio = || Stdio::from(tty.try_clone().unwrap());
         // The terminal is its own, so that Ctrl-C reaches it as a signal.
         let child = Command::new("setsid")
-            .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_weir")])
+            .args(["--ctty", "--wait", program])
             .args(arguments)
             .env("XDG_RUNTIME_DIR", world.runtime.path())
             .env("TERM", "xterm-256color")

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use weir_flashback::{
-    Chosen, Diff, Rehearsal, Rehearsed, Script, State, Stop, Undo, find_like, head, only_where,
+    Chosen, Diff, Rehearsal, Rehearsed, Script, State, Stop, Triggers, Undo, find_like, head,
+    only_where,
 };
 use weir_process::create_private_file;
 use weir_server::ExternalServer;
@@ -51,8 +52,9 @@ pub(super) fn undo(
     let chosen = chosen(arguments)?;
     let prepared = prepare(server, arguments, stop)?;
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
+    let triggers = Triggers::read(&prepared, arguments.with_triggers)?;
     let (mut undo, told) = Undo::read(&prepared, chosen)?;
-    let rehearsal = Rehearsal::new(&prepared, &binary, arguments.with_triggers)?;
+    let rehearsal = Rehearsal::new(&prepared, &binary, triggers)?;
     if let Some(condition) = &arguments.condition {
         let table = one_table(&prepared, "--where")?;
         // Rows that meet it now, and those that did then: a row may be gone, or meet it no more.

@@ -13,8 +13,8 @@ use crate::users::Users;
 const TABLES: [&str; 2] = ["--tables", "shop.orders"];
 const PAGE: &str = include_str!("../../../../../docs/flashback.md");
 
-/// A command of the page's story, as a shell would run it on this server, at this time and with this transaction.
-fn command_of_the_page(number: usize, users: &Users, before: &str, gtid: &str) -> Vec<String> {
+/// A command of the page's story, as a shell would run it on this server and with this transaction.
+fn command_of_the_page(number: usize, users: &Users, gtid: &str) -> Vec<String> {
     let block = PAGE
         .split("```sh")
         .nth(1)
@@ -28,15 +28,14 @@ fn command_of_the_page(number: usize, users: &Users, before: &str, gtid: &str) -
     let undo = users.world.path("undo.sql").display().to_string();
     let command = commands[number - 1]
         .replace("$URL", &users.url("app.cnf"))
-        .replace("2026-11-24 14:01:59", before)
         .replace("undo.sql", &undo)
         .replace(" GTID", &format!(" {gtid}"));
     shlex::split(&command).unwrap()
 }
 
 /// Runs it to success.
-fn run_of_the_page(number: usize, users: &Users, before: &str, gtid: &str) -> Output {
-    let command = command_of_the_page(number, users, before, gtid);
+fn run_of_the_page(number: usize, users: &Users, gtid: &str) -> Output {
+    let command = command_of_the_page(number, users, gtid);
     let words: Vec<_> = command.iter().map(String::as_str).collect();
     weir(users, &words).succeeds()
 }
@@ -60,10 +59,10 @@ pub(super) fn somebody_ran_update_without_where(flavor: Flavor) {
     load.wait_for(20);
 
     let gtid = the_transaction_is_found(&users);
-    the_orders_are_as_they_were(&users, &before);
+    the_orders_are_as_they_were(&users, &before, &gtid);
     what_changed_is_shown(&users, &gtid);
     the_way_back_leaves_what_was_repaired(&users, &mut control, &mut somebody, &gtid);
-    a_side_table_needs_leave(&users, &mut control, &before);
+    a_side_table_needs_leave(&users, &mut control, &gtid);
 
     nothing_locked(&mut control);
     let longest = load.stop();
@@ -73,7 +72,7 @@ pub(super) fn somebody_ran_update_without_where(flavor: Flavor) {
 
 /// What happened to an order that one knows of.
 fn the_transaction_is_found(users: &Users) -> String {
-    let told = run_of_the_page(1, users, "", "");
+    let told = run_of_the_page(1, users, "");
     let line = told
         .stdout
         .lines()
@@ -94,8 +93,8 @@ fn the_transaction_is_found(users: &Users) -> String {
 }
 
 /// Joined with what was in them.
-fn the_orders_are_as_they_were(users: &Users, before: &str) {
-    let answer = run_of_the_page(2, users, before, "");
+fn the_orders_are_as_they_were(users: &Users, before: &str, gtid: &str) {
+    let answer = run_of_the_page(2, users, gtid);
     assert!(answer.stdout.starts_with("status\tCOUNT(*)\n"));
     assert!(answer.stdout.contains("new\t50\n"), "{}", answer.stdout);
     assert!(!answer.stdout.contains("void"), "{}", answer.stdout);
@@ -110,7 +109,8 @@ fn the_orders_are_as_they_were(users: &Users, before: &str) {
         answer.stderr
     );
     assert!(
-        answer.stderr.contains("the first one after it is"),
+        answer.stderr.contains("the first one after it is")
+            && answer.stderr.contains("within the second of that time"),
         "{}",
         answer.stderr
     );
@@ -131,7 +131,7 @@ fn the_orders_are_as_they_were(users: &Users, before: &str) {
 
 /// By that transaction and since.
 fn what_changed_is_shown(users: &Users, gtid: &str) {
-    let diff = run_of_the_page(3, users, "", gtid);
+    let diff = run_of_the_page(3, users, gtid);
     assert!(
         diff.stdout
             .contains("shop.orders id=42: changed: status: 'new' -> 'void'"),
@@ -145,11 +145,11 @@ fn what_changed_is_shown(users: &Users, gtid: &str) {
     );
 }
 
-fn a_side_table_needs_leave(users: &Users, control: &mut Connection, before: &str) {
-    let without_leave = ["--as-of", before, "--into", "rescue.orders_1402"];
+fn a_side_table_needs_leave(users: &Users, control: &mut Connection, gtid: &str) {
+    let without_leave = ["--before-gtid", gtid, "--into", "rescue.orders_1402"];
     let error = refused(users, &[&TABLES[..], &without_leave].concat());
     assert!(error.contains("--allow-write"), "{error}");
-    let made = run_of_the_page(5, users, before, "");
+    let made = run_of_the_page(5, users, gtid);
     assert!(
         made.stdout.contains("rescue.orders_1402: "),
         "{}",
@@ -172,7 +172,7 @@ fn the_way_back_leaves_what_was_repaired(
         .run("UPDATE shop.orders SET status = 'by hand' WHERE id = 7")
         .unwrap();
     let file = users.world.path("undo.sql");
-    let told = run_of_the_page(4, users, "", gtid);
+    let told = run_of_the_page(4, users, gtid);
     assert!(
         told.stdout.contains("takes back 49 rows of 1 transactions; 1 conflicts are left alone; tried on a copy: 49 of 49"),
         "{}{}",
