@@ -4,7 +4,6 @@ use weir_model::Flavor;
 use weir_mysql::{Connection, NameCase, Row, identifier, is_system_schema, text_literal};
 
 use crate::definition::definition_text;
-use crate::foreign_keys::CASCADES;
 use crate::source::Variables;
 use crate::{FlashbackError, Source};
 

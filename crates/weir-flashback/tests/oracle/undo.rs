@@ -1,6 +1,8 @@
 //! The script of `--undo`, run by the client that people use: the table is as it was, every other one as it is.
 
-use weir_flashback::{Chosen, FlashbackError, Prepared, Rehearsal, Rehearsed, Script, Undo, head};
+use weir_flashback::{
+    Chosen, FlashbackError, Prepared, Rehearsal, Rehearsed, Script, Triggers, Undo, head,
+};
 use weir_testing::Random;
 
 use crate::checks::Outcome;
@@ -83,11 +85,13 @@ fn write(
     prepared: &Prepared,
     is_rehearsed: bool,
 ) -> Result<(Script, Rehearsed), FlashbackError> {
+    // Refused before anything is read, as the command does.
+    let triggers = Triggers::read(prepared, false)?;
     let (mut undo, told) = Undo::read(prepared, Chosen::default())?;
     if !is_rehearsed {
         let script = undo.script(&prepared.tables, "the server", "then", &told);
         return Ok((script, Rehearsed::default()));
     }
-    let rehearsal = Rehearsal::new(prepared, &subject.binary(), false)?;
+    let rehearsal = Rehearsal::new(prepared, &subject.binary(), triggers)?;
     rehearsal.perform(&mut undo, &head("the server", "then", &told))
 }
