@@ -116,7 +116,10 @@ fn try_history(subject: &Subject, seed: u64, tally: &mut Tally) {
     let Some((what, text)) = outcome.findings.into_iter().next() else {
         return;
     };
-    println!("seed {seed}: {what}");
+    println!("seed {seed}: {what}: {text:.400}");
+    if std::env::var_os("WEIR_FLASHBACK_SHOW").is_some() {
+        println!("{}", history.script());
+    }
     let steps = shrink(history.steps.clone(), &mut |steps: &[Step]| {
         let smaller = History {
             steps: steps.to_vec(),
