@@ -16,15 +16,14 @@ pub(crate) fn definition_text(statement: &[u8]) -> String {
         let length = quoted_length(&rest[at..]);
         text.push_str(&String::from_utf8_lossy(&rest[..at]));
         let quoted = &rest[at..at + length];
-        match std::str::from_utf8(quoted) {
-            Ok(quoted) => text.push_str(quoted),
-            Err(_) => {
-                text.push_str("X'");
-                for byte in unquoted(quoted) {
-                    let _ = write!(text, "{byte:02X}");
-                }
-                text.push('\'');
+        if let Ok(quoted) = std::str::from_utf8(quoted) {
+            text.push_str(quoted);
+        } else {
+            text.push_str("X'");
+            for byte in unquoted(quoted) {
+                let _ = write!(text, "{byte:02X}");
             }
+            text.push('\'');
         }
         rest = &rest[at + length..];
     }

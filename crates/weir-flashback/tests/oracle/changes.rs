@@ -13,11 +13,17 @@ use crate::truth::{Cell, Column, Truth};
 /// Keys of a table whose history is read.
 const KEYS_MAX: usize = 2;
 
-/// A value as it is compared; none if the log has it only in part.
-type Value = Option<String>;
+/// A value as it is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Side {
+    NoRow,
+    /// The log has it only in part, and so may any value be it.
+    NotLogged,
+    Is(String),
+}
 
-/// Columns with what they held and hold; no value on a side on which there is no row.
-type Columns = BTreeMap<String, (Option<Value>, Option<Value>)>;
+/// Columns with what they held and hold.
+type Columns = BTreeMap<String, (Side, Side)>;
 
 /// What became of a row, by Weir's word for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,26 +77,39 @@ pub(crate) fn check(prepared: &Prepared, then: Option<&Truth>, now: &Truth, outc
     history(prepared, &pair, outcome);
 }
 
+impl Side {
+    /// What the server held of a column.
+    fn held(column: &Column, at: usize, row: Option<&Vec<Cell>>) -> Self {
+        row.map_or(Self::NoRow, |row| Self::Is(expected(column, &row[at])))
+    }
+
+    /// Whether two values may be the same.
+    fn fits(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Is(one), Self::Is(other)) => one == other,
+            (one, other) => (*one == Self::NoRow) == (*other == Self::NoRow),
+        }
+    }
+}
+
 impl Net {
     fn fits(&self, expected: &Self) -> bool {
         let mut expected_columns = expected.columns.iter();
         self.word == expected.word
             && expected_columns.all(|(name, (before, after))| {
                 let found = self.columns.get(name);
-                found.is_some_and(|(b, a)| is_same(b, before) && is_same(a, after))
+                found.is_some_and(|(b, a)| b.fits(before) && a.fits(after))
             })
             && self.columns.iter().all(|(name, (before, after))| {
-                expected.columns.contains_key(name) || *before == Some(None) || *after == Some(None)
+                expected.columns.contains_key(name) || [before, after].contains(&&Side::NotLogged)
             })
     }
 
     /// Values that the log does not have.
     fn untold(&self, expected: &Self) -> usize {
         let sides = expected.columns.keys().map(|name| &self.columns[name]);
-        let count = |side: &Option<Value>| usize::from(*side == Some(None));
-        sides
-            .map(|(before, after)| count(before) + count(after))
-            .sum()
+        let sides = sides.flat_map(|(before, after)| [before, after]);
+        sides.filter(|side| **side == Side::NotLogged).count()
     }
 }
 
@@ -142,8 +161,7 @@ impl<'a> Pair<'a> {
             let mut columns = Columns::new();
             for (at, column) in self.then.columns.iter().enumerate() {
                 let is_changed = before.map(|row| &row[at]) != after.map(|row| &row[at]);
-                let side =
-                    |row: Option<&Vec<Cell>>| row.map(|row| Some(expected(column, &row[at])));
+                let side = |row| Side::held(column, at, row);
                 let (before, after) = (side(before), side(after));
                 // Two members of an ENUM may have one text.
                 if !column.is_virtual && is_changed {
@@ -171,9 +189,13 @@ impl<'a> Pair<'a> {
             if self.then.columns[at].is_virtual {
                 continue;
             }
-            let side = |logged: Option<&Logged>| logged.map(|logged| self.said(at, logged));
-            let before = has_before.then(|| side(change.before()));
-            let after = has_after.then(|| side(change.after()));
+            let side = |is_there: bool, logged: Option<&Logged>| match (is_there, logged) {
+                (false, _) => Side::NoRow,
+                (true, None) => Side::NotLogged,
+                (true, Some(logged)) => Side::Is(self.said(at, logged)),
+            };
+            let before = side(has_before, change.before());
+            let after = side(has_after, change.after());
             columns.insert(change.column.clone(), (before, after));
         }
         columns
@@ -243,9 +265,7 @@ fn history(prepared: &Prepared, pair: &Pair<'_>, outcome: &mut Outcome) {
             );
         }
         for at in 0..pair.then.columns.len() {
-            let side = |row: Option<&Vec<Cell>>| {
-                row.map(|row| Some(expected(&pair.then.columns[at], &row[at])))
-            };
+            let side = |row| Side::held(&pair.then.columns[at], at, row);
             if let Err(text) = pair.follow(at, side(before), &lines, &side(after)) {
                 outcome.finds("log", format!("{texts:?}: {text}"));
             }
@@ -258,9 +278,9 @@ impl Pair<'_> {
     fn follow(
         &self,
         at: usize,
-        before: Option<Value>,
+        before: Side,
         lines: &[HistoryLine],
-        after: &Option<Value>,
+        after: &Side,
     ) -> Result<(), String> {
         let column = &self.then.columns[at];
         let mut value = before;
@@ -274,26 +294,18 @@ impl Pair<'_> {
             let Some((was, is)) = columns.get(&column.name) else {
                 continue;
             };
-            if !is_same(was, &value) {
+            if !was.fits(&value) {
                 return Err(format!("{}: {value:?} before {found:?}", column.name));
             }
             value.clone_from(is);
         }
-        if is_same(&value, after) {
+        if value.fits(after) {
             return Ok(());
         }
         Err(format!(
             "{}: {value:?} after {lines:?}, and is {after:?}",
             column.name
         ))
-    }
-}
-
-/// Whether two values may be the same: one that the log does not have may be any.
-fn is_same(one: &Option<Value>, other: &Option<Value>) -> bool {
-    match (one, other) {
-        (Some(Some(one)), Some(Some(other))) => one == other,
-        (one, other) => one.is_some() == other.is_some(),
     }
 }
 

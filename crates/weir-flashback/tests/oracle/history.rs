@@ -277,7 +277,7 @@ impl Author<'_> {
         let branch = Session::Branch;
         let number = self.steps.len();
         self.run(branch, format!("XA START 'x{number}'"));
-        for _ in 0..1 + self.random.below(3) {
+        for _ in 0..=self.random.below(3) {
             self.change(branch);
         }
         self.run(branch, format!("XA END 'x{number}'"));

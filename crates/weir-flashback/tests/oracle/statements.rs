@@ -27,7 +27,7 @@ pub(crate) fn insert(table: &Table, random: &mut Random) -> String {
         .collect();
     let mut names = vec!["id"];
     names.extend(columns.iter().map(|(name, _)| name.as_str()));
-    let rows: Vec<_> = (0..1 + random.below(3))
+    let rows: Vec<_> = (0..=random.below(3))
         .map(|_| {
             let mut values = vec![random.below(IDS).to_string()];
             values.extend(columns.iter().map(|(_, kind)| value(kind, random)));
@@ -104,7 +104,7 @@ fn assignments(table: &Table, random: &mut Random) -> String {
                 .to_owned(),
         );
     }
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..=random.below(3) {
         let (name, kind) = &table.columns[random.below(table.columns.len())];
         if all
             .iter()
