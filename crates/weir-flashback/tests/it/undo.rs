@@ -207,7 +207,7 @@ pub(crate) fn triggers_are_refused_unless_they_may_fire(flavor: Flavor) {
 impl Shop {
     fn triggers_as_poor(&self) -> Result<Triggers, FlashbackError> {
         let mut source = source(&self.server);
-        source.endpoint.user = "poor".to_owned();
+        "poor".clone_into(&mut source.endpoint.user);
         source.endpoint.password = weir_model::Secret::new("word".to_owned());
         let (options, _work) = options();
         let names = [TableName::read("shop.trig", "")];
