@@ -105,11 +105,15 @@ impl<'a> Rehearsal<'a> {
         self.check_cascades(undo)?;
         self.copy_neighbours(undo)?;
         self.make_triggers()?;
-        let missed = self.leave_orphans(undo)?;
+        let mut missed = self.leave_orphans(undo)?;
         let tables = &self.prepared.tables;
         let script = script::write(undo, tables, &self.surroundings, head);
         self.expect(undo)?;
-        send(&self.private, &script)?;
+        // Keys are checked after each statement, also where the rows at the end would do.
+        let stopped = rehearse(&self.private, &script)?;
+        if missed.is_empty() {
+            missed = stopped;
+        }
         let mut found = Vec::new();
         let mut connection = self.private.connect(None)?;
         connection.run(READS_BYTES)?;
@@ -348,6 +352,14 @@ pub fn rehearse(private: &Private, script: &Script) -> Result<Vec<String>, Flash
     let mut connection = send(private, script)?;
     let step: Option<Option<String>> = connection.first("SELECT @weir_step")?;
     let step = step.flatten().unwrap_or_default();
-    let is_done = step == script.steps.to_string();
-    Ok(if is_done { Vec::new() } else { vec![step] })
+    if step == script.steps.to_string() {
+        return Ok(Vec::new());
+    }
+    // A statement that the server refuses leaves the number of the step before it.
+    let number = step.parse::<usize>().ok();
+    let refused = number.and_then(|number| {
+        let at = number.checked_sub(script.steps_before_changes)?;
+        script.statements.get(at).cloned()
+    });
+    Ok(vec![refused.unwrap_or(step)])
 }
