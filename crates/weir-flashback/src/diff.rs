@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use weir_mysql::binlog::Gtid;
-
 use crate::history::{ColumnChange, differences};
 use crate::render::{Cell, quoted};
 use crate::scan::Change;
@@ -69,9 +67,8 @@ impl Diff {
                 change.cells(table, image)?,
             ));
         }
-        // What MySQL does not log of a changed row is as it was known last. MariaDB does not log the defaults that a
-        // REPLACE sets, either.
-        let is_known = !matches!(change.transaction.start.gtid, Some(Gtid::Mariadb { .. }));
+        // What the log does not have of a changed row is as it was known last.
+        let is_known = !change.may_hide_values();
         let known = sides
             .first()
             .filter(|(_, is_after, _)| is_known && !is_after);

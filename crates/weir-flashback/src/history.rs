@@ -154,7 +154,12 @@ pub fn line(
         place: change.place.to_string(),
         connection: change.transaction.connection,
         kind,
-        columns: differences(table, before.as_deref(), after.as_deref(), false),
+        columns: differences(
+            table,
+            before.as_deref(),
+            after.as_deref(),
+            change.may_hide_values(),
+        ),
         statement: change.transaction.statement.clone(),
     }))
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use weir_mysql::NameCase;
 use weir_mysql::binlog::{
-    Event, Field, LogReader, Malformed, Packets, Place, QueryEvent, RowChange, RowImage, RowsEvent,
-    RowsKind, TableMap, TransactionStart, kind, statement_text,
+    Event, Field, Gtid, LogReader, Malformed, Packets, Place, QueryEvent, RowChange, RowImage,
+    RowsEvent, RowsKind, TableMap, TransactionStart, kind, statement_text,
 };
 
 use crate::branches::{Branches, KeptRows, Word};
@@ -138,6 +138,16 @@ impl Change<'_> {
     pub(crate) fn has_difference(&self, table: &Table, at: usize) -> bool {
         let is_partial = self.row.after.is_some_and(|after| after.is_partial);
         is_partial && table.columns[at].data_type == "json"
+    }
+
+    /// Whether columns that the log does not have may have changed: `MariaDB` replaces a row by an update, of which it
+    /// does not log the defaults that come with it.
+    pub(crate) fn may_hide_values(&self) -> bool {
+        let start = &self.transaction.start;
+        let is_mariadb = matches!(start.gtid, Some(Gtid::Mariadb { .. }));
+        let statement = self.transaction.statement.as_deref().unwrap_or_default();
+        let verb = statement.trim_start().get(..6).unwrap_or_default();
+        is_mariadb && !["UPDATE", "INSERT"].contains(&verb.to_ascii_uppercase().as_str())
     }
 
     /// The log has less of it than is needed.
