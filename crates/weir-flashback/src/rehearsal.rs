@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use weir_model::Flavor;
 use weir_mysql::{Connection, identifier};
 use weir_process::WorkDirectory;
 use weir_server::ServerBinary;
@@ -333,6 +334,9 @@ fn expected_table(number: usize) -> TableName {
 /// Sends all of a script, as a client does that goes on after errors.
 fn send(private: &Private, script: &Script) -> Result<Connection, FlashbackError> {
     let mut connection = private.connect(None)?;
+    if private.flavor() == Flavor::Mariadb {
+        connection.run("SET SESSION check_constraint_checks = 1")?;
+    }
     for statement in &script.sent {
         let sent = connection.each(statement, |_: weir_mysql::Row| {});
         match sent {

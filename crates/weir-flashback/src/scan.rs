@@ -542,7 +542,7 @@ impl<'a> Scan<'a> {
                     map.columns.len(),
                     table.columns.len()
                 ),
-                "its definition was changed without being logged; ask for a later time",
+                "its definition was changed since, so that these rows do not fit; ask for a later time",
             ));
         }
         self.maps.insert(table_id, (number, Arc::new(map)));

@@ -116,6 +116,18 @@ const CASES: &[Case] = &[
     Case {
         flavor: Some(Flavor::Mariadb),
         before: &[
+            "CREATE TABLE shop.t (id INT PRIMARY KEY, a INT CHECK (a > 0))",
+            "SET SESSION check_constraint_checks = 0",
+            "INSERT INTO shop.t VALUES (1, -1)",
+        ],
+        after: &["INSERT INTO shop.t VALUES (2, -2)"],
+        query: "SELECT * FROM shop.t",
+        refused: "",
+        diff: &["shop.t id=2: inserted since: id: 2, a: -2"],
+    },
+    Case {
+        flavor: Some(Flavor::Mariadb),
+        before: &[
             "CREATE TABLE shop.t (id INT PRIMARY KEY, p POINT NOT NULL)",
             "INSERT IGNORE INTO shop.t VALUES (1, NULL), (2, POINT(1, 2))",
         ],
