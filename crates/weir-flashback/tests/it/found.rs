@@ -66,6 +66,21 @@ const CASES: &[Case] = &[
         refused: "has not the old value of `a`",
         diff: &["shop.t id=2: changed: a: (not logged) -> 3, b: (not logged) -> (not logged)"],
     },
+    // The server finds rows by the first unique key of the definition, not of the alphabet.
+    Case {
+        flavor: None,
+        before: &[
+            "CREATE TABLE shop.t (id INT, a INT NOT NULL, b INT NOT NULL, UNIQUE KEY u (a), UNIQUE KEY k (b))",
+            "INSERT INTO shop.t VALUES (1, 1, 1)",
+        ],
+        after: &[
+            "INSERT INTO shop.t VALUES (2, 2, 2)",
+            "UPDATE shop.t SET a = 3 WHERE id = 2",
+        ],
+        query: "SELECT * FROM shop.t",
+        refused: "",
+        diff: &["shop.t a=3: inserted since: id: 2, a: 3, b: 2"],
+    },
     Case {
         flavor: Some(Flavor::Mysql),
         before: &[
