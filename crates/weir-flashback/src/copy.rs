@@ -17,8 +17,9 @@ pub(crate) const READS_BYTES: &str =
 /// How a column is read so that its value comes back the same when it is written.
 pub(crate) fn read_expression(column: &Column, name: &str) -> String {
     match column.data_type.as_str() {
-        // Members by number: a text may be of no member, and the empty one is.
-        "enum" | "set" => format!("{name} + 0"),
+        // Members by number: a text may be of no member, and the empty one is. A sum would be a DOUBLE, which has not all
+        // 64 members of a SET.
+        "enum" | "set" => format!("CAST({name} AS UNSIGNED)"),
         // These print themselves; their bytes are what is stored.
         "uuid" | "inet6" => format!("CAST({name} AS BINARY(16))"),
         "inet4" => format!("CAST({name} AS BINARY(4))"),

@@ -20,6 +20,8 @@ struct Net {
     order: u64,
     then: Option<Vec<Cell>>,
     now: Option<Vec<Cell>>,
+    /// What the log does not have of it need not be as it was: it went and came again since.
+    is_remade: bool,
 }
 
 /// A row that is not what it was.
@@ -57,14 +59,30 @@ impl Diff {
     /// A change that is not one of the table.
     pub fn take(&mut self, table: &Table, change: &Change<'_>) -> Result<(), FlashbackError> {
         // All is read before anything is kept.
-        let sides = change.images().map(|(image, is_after)| {
-            Ok((
+        let mut sides = Vec::new();
+        for (image, is_after) in change.images() {
+            sides.push((
                 change.key(table, image)?,
                 is_after,
                 change.cells(table, image)?,
-            ))
-        });
-        let sides: Vec<_> = sides.collect::<Result<_, FlashbackError>>()?;
+            ));
+        }
+        // What the log does not have of a changed row is as it was known last.
+        let is_known = !change.may_hide_values();
+        let known = sides
+            .first()
+            .filter(|(_, is_after, _)| is_known && !is_after);
+        let known =
+            known.and_then(|(key, ..)| self.rows.get(&(change.table, key.clone()))?.now.clone());
+        for (at, column) in known.into_iter().flatten().enumerate() {
+            let are_absent = sides.iter().all(|(.., cells)| cells[at] == Cell::Unknown);
+            if are_absent && !change.has_difference(table, at) {
+                for (.., cells) in &mut sides {
+                    cells[at].clone_from(&column);
+                }
+            }
+        }
+        let stays = matches!(&sides[..], [(before, ..), (after, ..)] if before == after);
         for (key, is_after, cells) in sides {
             self.seen += 1;
             let order = self.seen;
@@ -74,7 +92,9 @@ impl Diff {
                 // The first image of a key is the row then, or shows that it was not there.
                 then: (!is_after).then(|| cells.clone()),
                 now: None,
+                is_remade: false,
             });
+            net.is_remade |= is_after && !(stays && is_known) && net.then.is_some();
             net.now = is_after.then_some(cells);
         }
         Ok(())
@@ -85,7 +105,7 @@ impl Diff {
         let mut rows: Vec<_> = self
             .rows
             .iter()
-            .filter(|(_, net)| net.then != net.now)
+            .filter(|((number, _), net)| !net.differences(&tables[*number]).is_empty())
             .collect();
         rows.sort_by_key(|(_, net)| net.order);
         rows.iter()
@@ -102,10 +122,20 @@ impl Diff {
                     table: table.name.to_string(),
                     key,
                     change: what,
-                    columns: differences(table, net.then.as_deref(), net.now.as_deref()),
+                    columns: net.differences(table),
                 }
             })
             .collect()
+    }
+}
+
+impl Net {
+    /// Columns that differ; none of a row that came and went.
+    fn differences(&self, table: &Table) -> Vec<ColumnChange> {
+        match (&self.then, &self.now) {
+            (None, None) => Vec::new(),
+            (then, now) => differences(table, then.as_deref(), now.as_deref(), self.is_remade),
+        }
     }
 }
 

@@ -104,9 +104,12 @@ pub struct Made {
     pub private: Private,
     /// What the log told.
     pub told: Told,
-    /// Of each table: rows of the snapshot that were read, keys that changed since.
-    pub counts: Vec<(u64, usize)>,
+    /// Of each table.
+    pub counts: Counts,
 }
+
+/// Of each table: rows of the snapshot that were read, keys that changed since.
+pub type Counts = Vec<(u64, usize)>;
 
 impl Prepared {
     /// Looks whether the past of these tables can be told.
@@ -243,22 +246,57 @@ impl Prepared {
     ) -> Result<Made, FlashbackError> {
         let directory = WorkDirectory::create(&self.options.work, "flashback")?;
         // Before any server is started: most refusals come from here.
+        let read = self.read(state, directory.path())?;
+        let private = Private::start(binary, &self.variables, directory, self.options.stop)?;
+        let (told, counts) = self.fill(&private, read, clause)?;
+        Ok(Made {
+            private,
+            told,
+            counts,
+        })
+    }
+
+    /// As [`Prepared::make`], on a private server that has served already: the schemas of these tables are made anew.
+    /// Returns what the log told, and the counts of [`Made`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Prepared::make`]; the private server can serve again.
+    pub fn make_on(
+        &self,
+        private: &Private,
+        state: State,
+        clause: &str,
+    ) -> Result<(Told, Counts), FlashbackError> {
+        let read = self.read(state, &self.options.work)?;
+        for table in &self.tables {
+            private.drop_schema(&table.name.schema)?;
+        }
+        self.fill(private, read, clause)
+    }
+
+    /// Makes the tables as they were of what was read.
+    fn fill(
+        &self,
+        private: &Private,
+        read: Read,
+        clause: &str,
+    ) -> Result<(Told, Counts), FlashbackError> {
         let Read {
             mut snapshot,
             mut images,
             told,
             writer,
-        } = self.read(state, directory.path())?;
+        } = read;
         let stop = self.options.stop;
-        let private = Private::start(binary, &self.variables, directory, stop)?;
         let mut rows = private.connect_for_rows()?;
         for table in &self.tables {
             private.make_schema(&table.name.schema)?;
-            create(table, &private)?;
+            create(table, private)?;
         }
         let mut counts = Vec::new();
         for (table, images) in self.tables.iter().zip(&mut images) {
-            let read = self.copy_snapshot(&mut snapshot, table, clause, &mut rows, &private)?;
+            let read = self.copy_snapshot(&mut snapshot, table, clause, &mut rows, private)?;
             if let Some(writer) = &writer {
                 let is_keyless = table.is_keyless;
                 private.be_strict(&mut rows, is_keyless)?;
@@ -274,12 +312,8 @@ impl Prepared {
             counts.push((read, images.len()));
         }
         drop(snapshot);
-        drop_added(&self.tables, &told, &private)?;
-        Ok(Made {
-            private,
-            told,
-            counts,
-        })
+        drop_added(&self.tables, &told, private)?;
+        Ok((told, counts))
     }
 
     /// Opens a snapshot and reads the log; more than once if it is not known where in the log the snapshot lies.

@@ -154,19 +154,29 @@ pub fn line(
         place: change.place.to_string(),
         connection: change.transaction.connection,
         kind,
-        columns: differences(table, before.as_deref(), after.as_deref()),
+        columns: differences(
+            table,
+            before.as_deref(),
+            after.as_deref(),
+            change.may_hide_values(),
+        ),
         statement: change.transaction.statement.clone(),
     }))
 }
 
-/// Columns that differ; all of a row that came or went.
+/// Columns that differ; all of a row that came or went. `is_remade`: values that the log has on neither side may differ,
+/// too.
 pub(crate) fn differences(
     table: &Table,
     before: Option<&[Cell]>,
     after: Option<&[Cell]>,
+    is_remade: bool,
 ) -> Vec<ColumnChange> {
     let differs = |at: usize| match (before, after) {
-        (Some(before), Some(after)) => before[at] != after[at],
+        (Some(before), Some(after)) => {
+            let is_unknown = before[at] == Cell::Unknown && !table.columns[at].is_virtual;
+            before[at] != after[at] || (is_remade && is_unknown)
+        }
         _ => true,
     };
     let columns = table.columns.iter().enumerate();

@@ -105,8 +105,7 @@ impl Images {
         is_there: bool,
     ) -> Result<(), FlashbackError> {
         self.key.clear();
-        let key = image.key(change.map, &table.key, &mut self.key);
-        key.map_err(|_| lacks(table, change, "lacks a column of the key"))?;
+        change.append_key(table, image, &mut self.key)?;
         // A row that was inserted is only deleted: its key is enough.
         let is_known = self.keys.contains_key(&*self.key);
         if table.is_keyless || (is_there && !is_known) {
@@ -182,7 +181,7 @@ fn check_full(
     image: &RowImage<'_>,
 ) -> Result<(), FlashbackError> {
     if image.is_partial {
-        return Err(lacks(table, change, "has differences of JSON values only"));
+        return Err(change.lacks(table, "has differences of JSON values only"));
     }
     if image.is_full(change.map.columns.len()) {
         return Ok(());
@@ -202,26 +201,9 @@ fn check_full(
         None => Ok(()),
         Some(at) => {
             let name = table.columns.get(at).map_or("?", |column| &column.name);
-            Err(lacks(
-                table,
-                change,
-                &format!("has not the old value of `{name}`"),
-            ))
+            Err(change.lacks(table, &format!("has not the old value of `{name}`")))
         }
     }
-}
-
-fn lacks(table: &Table, change: &Change<'_>, what: &str) -> FlashbackError {
-    FlashbackError::refused(
-        format!(
-            "{}: the log at {} {what} (transaction {}, {}; its session had another binlog_row_image than FULL)",
-            table.name,
-            change.place,
-            change.transaction.name(),
-            change.transaction.time()
-        ),
-        "ask for a time after it, or restore a backup from before it",
-    )
 }
 
 #[cfg(test)]
@@ -276,6 +258,7 @@ mod tests {
                 committed_us: 0,
                 is_exact: true,
                 is_standalone: false,
+                is_undone: false,
                 branch: None,
             },
             place: Place::default(),

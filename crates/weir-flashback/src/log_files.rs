@@ -3,16 +3,19 @@
 use std::time::Duration;
 
 use weir_model::Flavor;
-use weir_mysql::binlog::{BinlogError, LogReader, kind};
+use weir_mysql::binlog::{BinlogError, LogReader, TransactionStart, kind};
 use weir_mysql::{BinaryLog, Connection, LogStart, Row};
 
 use crate::moment::{Moment, show};
+use crate::scan::is_start;
 use crate::{FlashbackError, Source};
 
 /// Where the first event of a file begins.
 const FIRST: u32 = 4;
 /// Two looks at the clock by one server may differ by this, s.
 const SKEW_S: u64 = 2;
+/// Later than any time, and still a number to add to.
+const NEVER: u64 = u64::MAX / 2;
 /// Ids of readers lie above those that people choose.
 const SERVER_IDS_FROM: u32 = 1 << 31;
 /// The server says a word at least so often while it has nothing to send.
@@ -83,8 +86,8 @@ impl LogFiles {
             Moment::Start | Moment::Before(_) | Moment::After(_) => return Ok(first.clone()),
         };
         let second = us / 1_000_000;
-        let begins = |file: &str| first_second(source, file, server_id);
-        let oldest = begins(first)?;
+        let begins = |number: usize| self.begins(number, source, server_id);
+        let oldest = first_second(source, first, server_id)?;
         if oldest > second {
             return Err(FlashbackError::refused(
                 format!(
@@ -99,13 +102,48 @@ impl LogFiles {
         let (mut low, mut high) = (1, self.files.len());
         while low < high {
             let middle = low.midpoint(high);
-            if begins(&self.files[middle].0)? + SKEW_S <= second {
+            if begins(middle)? + SKEW_S <= second {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
+        // No file begins before an earlier one does: its time is that of a session that set the time.
+        while low > 1 && begins(low - 1)? < begins(low - 2)? {
+            low -= 1;
+        }
         Ok(self.files[low - 1].0.clone())
+    }
+
+    /// When a file was begun, s since 1970, or later. The time of its first event is that of the session in which the
+    /// server began it, which may have set it; MySQL has the true one with each transaction. A file without one was
+    /// begun at a time that is not known.
+    fn begins(
+        &self,
+        number: usize,
+        source: &Source,
+        server_id: u32,
+    ) -> Result<u64, FlashbackError> {
+        let file = &self.files[number].0;
+        if source.flavor == Flavor::Mariadb {
+            return first_second(source, file, server_id);
+        }
+        let (last, end) = self.end();
+        let mut reader = LogReader::new(open(source, file, server_id)?);
+        loop {
+            let at = reader.end();
+            if *at.file == *last && at.position >= end {
+                return Ok(NEVER);
+            }
+            let Some(event) = reader.next_event().map_err(purged)? else {
+                return Ok(NEVER);
+            };
+            if is_start(event.header.kind) {
+                let start = TransactionStart::read(&event.header, event.body);
+                let start = start.map_err(FlashbackError::malformed(event.place.clone()))?;
+                return Ok(start.committed_us / 1_000_000);
+            }
+        }
     }
 }
 

@@ -24,6 +24,11 @@ const SETTINGS: [(&str, &str); 4] = [
     ("innodb_strict_mode", "OFF"),
 ];
 
+/// `ER_CANT_CREATE_GEOMETRY_OBJECT`. Servers keep an empty value where an `IGNORE` gave NULL to a column without NULL.
+const NO_GEOMETRY: u16 = 1416;
+/// `ER_TO_VECTOR_CONVERSION`.
+const NO_VECTOR: u16 = 6136;
+
 /// A private server for tables as they were.
 #[derive(Debug)]
 pub struct Private {
@@ -65,9 +70,10 @@ impl Private {
         stop.check()?;
         let private = Self { server: server? };
         if private.flavor() == Flavor::Mariadb {
+            // A session of the user's may have written rows that break a constraint.
             private
                 .connect(None)?
-                .run("SET GLOBAL slave_exec_mode = 'IDEMPOTENT'")?;
+                .run("SET GLOBAL slave_exec_mode = 'IDEMPOTENT', check_constraint_checks = 0")?;
         }
         Ok(private)
     }
@@ -135,6 +141,14 @@ impl Private {
         Ok(())
     }
 
+    /// Removes a schema with all its tables, if it is there.
+    pub(crate) fn drop_schema(&self, schema: &str) -> Result<(), FlashbackError> {
+        let mut connection = self.connect(None)?;
+        connection.run(TAKES_ALL)?;
+        connection.run(format!("DROP DATABASE IF EXISTS {}", identifier(schema)))?;
+        Ok(())
+    }
+
     /// Writes an option file with which a client of the same user logs in; it goes with the server.
     ///
     /// # Errors
@@ -160,9 +174,15 @@ impl Private {
     /// For `map_err`: what this server refused.
     pub(crate) fn refused(&self) -> impl Fn(ClientError) -> FlashbackError {
         let path = self.server.directory().display().to_string();
-        move |error| FlashbackError::Private {
-            words: error.words(),
-            path: path.clone(),
+        move |error| match error.code() {
+            Some(NO_GEOMETRY | NO_VECTOR) => FlashbackError::refused(
+                "a row has an empty value in a column of shapes or vectors that is NOT NULL, which no statement can write",
+                "give these rows a value (WHERE LENGTH(column) = 0), or leave the table out",
+            ),
+            _ => FlashbackError::Private {
+                words: error.words(),
+                path: path.clone(),
+            },
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use weir_model::Flavor;
 use weir_mysql::{Connection, identifier};
 use weir_process::WorkDirectory;
 use weir_server::ServerBinary;
@@ -105,11 +106,15 @@ impl<'a> Rehearsal<'a> {
         self.check_cascades(undo)?;
         self.copy_neighbours(undo)?;
         self.make_triggers()?;
-        let missed = self.leave_orphans(undo)?;
+        let mut missed = self.leave_orphans(undo)?;
         let tables = &self.prepared.tables;
         let script = script::write(undo, tables, &self.surroundings, head);
         self.expect(undo)?;
-        send(&self.private, &script)?;
+        // Keys are checked after each statement, also where the rows at the end would do.
+        let stopped = rehearse(&self.private, &script)?;
+        if missed.is_empty() {
+            missed = stopped;
+        }
         let mut found = Vec::new();
         let mut connection = self.private.connect(None)?;
         connection.run(READS_BYTES)?;
@@ -329,6 +334,9 @@ fn expected_table(number: usize) -> TableName {
 /// Sends all of a script, as a client does that goes on after errors.
 fn send(private: &Private, script: &Script) -> Result<Connection, FlashbackError> {
     let mut connection = private.connect(None)?;
+    if private.flavor() == Flavor::Mariadb {
+        connection.run("SET SESSION check_constraint_checks = 1")?;
+    }
     for statement in &script.sent {
         let sent = connection.each(statement, |_: weir_mysql::Row| {});
         match sent {
@@ -348,6 +356,14 @@ pub fn rehearse(private: &Private, script: &Script) -> Result<Vec<String>, Flash
     let mut connection = send(private, script)?;
     let step: Option<Option<String>> = connection.first("SELECT @weir_step")?;
     let step = step.flatten().unwrap_or_default();
-    let is_done = step == script.steps.to_string();
-    Ok(if is_done { Vec::new() } else { vec![step] })
+    if step == script.steps.to_string() {
+        return Ok(Vec::new());
+    }
+    // A statement that the server refuses leaves the number of the step before it.
+    let number = step.parse::<usize>().ok();
+    let refused = number.and_then(|number| {
+        let at = number.checked_sub(script.steps_before_changes)?;
+        script.statements.get(at).cloned()
+    });
+    Ok(vec![refused.unwrap_or(step)])
 }

@@ -1,6 +1,7 @@
 //! Values of the log as people read them, and as SQL takes them.
 
 use std::fmt::Write as _;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use jiff::Timestamp;
 use weir_mysql::binlog::{ColumnFormat, Field, LogValue, Malformed, RowImage, TableMap, decode};
@@ -31,13 +32,13 @@ pub(crate) enum Cell {
     Value(LogValue),
 }
 
-/// All cells of an image, for the columns that the table has now.
+/// All cells of an image of which `fields` are known, for the columns that the table has now.
 pub(crate) fn cells(
     table: &Table,
     map: &TableMap,
     image: &RowImage<'_>,
+    fields: &[Field<'_>],
 ) -> Result<Vec<Cell>, Malformed> {
-    let fields = image.fields(map)?;
     let cell = |at: usize, column: &Column| {
         let (Some(field), Some(format)) = (fields.get(at), map.columns.get(at)) else {
             return Ok(Cell::Unknown);
@@ -56,19 +57,20 @@ pub(crate) fn cells(
 
 fn value_of(format: ColumnFormat, value: &[u8], column: &Column) -> Result<LogValue, Malformed> {
     let decoded = decode(format, value, column.is_unsigned())?;
-    // The log leaves out the zero bytes at the end of a type that always has as many.
-    if let LogValue::Bytes(bytes) = &decoded {
-        let length = match column.data_type.as_str() {
-            "binary" => declared_length(column),
-            "uuid" | "inet6" => 16,
-            "inet4" => 4,
-            _ => 0,
-        };
-        let mut padded = bytes.clone();
-        padded.resize(padded.len().max(length), 0);
-        return Ok(LogValue::Bytes(padded));
+    // The log leaves out the zero bytes at the end that such a value has.
+    let length = match column.data_type.as_str() {
+        "binary" => declared_length(column),
+        "uuid" | "inet6" => 16,
+        "inet4" => 4,
+        _ => 0,
+    };
+    match decoded {
+        LogValue::Bytes(mut bytes) => {
+            bytes.resize(bytes.len().max(length), 0);
+            Ok(LogValue::Bytes(bytes))
+        }
+        decoded => Ok(decoded),
     }
-    Ok(decoded)
 }
 
 /// The number in `binary(8)`.
@@ -127,7 +129,21 @@ fn readable(bytes: &[u8], column: &Column) -> Option<String> {
         };
         return Some(bytes.iter().map(character).collect());
     }
-    utf8(bytes, column).map(str::to_owned)
+    address(bytes, column).or_else(|| utf8(bytes, column).map(str::to_owned))
+}
+
+/// The value of a UUID or of an address, as the server prints it.
+fn address(bytes: &[u8], column: &Column) -> Option<String> {
+    match column.data_type.as_str() {
+        "uuid" => {
+            let digits = hex(bytes).to_ascii_lowercase();
+            let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| digits.get(part));
+            Some(parts.into_iter().collect::<Option<Vec<_>>>()?.join("-"))
+        }
+        "inet6" => Some(Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?).to_string()),
+        "inet4" => Some(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?).to_string()),
+        _ => None,
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -275,7 +291,8 @@ pub(crate) fn guard(column: &Column, cell: &Cell) -> Option<String> {
             _ => Some(format!("HEX({name}) <=> '{}'", hex(bytes))),
         },
         LogValue::Member(_) | LogValue::Members(_) | LogValue::Bits(_) => {
-            Some(format!("{name} + 0 <=> {}", literal(column, cell)))
+            let number = literal(column, cell);
+            Some(format!("CAST({name} AS UNSIGNED) <=> {number}"))
         }
         _ => Some(format!("{name} <=> {}", literal(column, cell))),
     }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use weir_mysql::NameCase;
 use weir_mysql::binlog::{
-    Event, LogReader, Packets, Place, QueryEvent, RowChange, RowImage, RowsEvent, RowsKind,
-    TableMap, TransactionStart, kind, statement_text,
+    Event, Field, Gtid, LogReader, Malformed, Packets, Place, QueryEvent, RowChange, RowImage,
+    RowsEvent, RowsKind, TableMap, TransactionStart, kind, statement_text,
 };
 
 use crate::branches::{Branches, KeptRows, Word};
@@ -71,15 +71,56 @@ impl Change<'_> {
     }
 
     /// The key of one of its images.
+    ///
+    /// # Errors
+    ///
+    /// A row whose key the log does not have.
     pub(crate) fn key(
         &self,
         table: &Table,
         image: &RowImage<'_>,
     ) -> Result<Vec<u8>, FlashbackError> {
         let mut key = Vec::new();
-        let read = image.key(self.map, &table.key, &mut key);
-        read.map_err(FlashbackError::malformed(self.place.clone()))?;
+        self.append_key(table, image, &mut key)?;
         Ok(key)
+    }
+
+    /// As [`Change::key`], into a buffer.
+    pub(crate) fn append_key(
+        &self,
+        table: &Table,
+        image: &RowImage<'_>,
+        key: &mut Vec<u8>,
+    ) -> Result<(), FlashbackError> {
+        let malformed = || FlashbackError::malformed(self.place.clone());
+        if image.key(self.map, &table.key, key).map_err(malformed())? {
+            return Ok(());
+        }
+        let fields = self.fields(image).map_err(malformed())?;
+        let mut columns: Vec<_> = table.key.clone();
+        columns.sort_unstable();
+        let is_whole = columns
+            .iter()
+            .all(|at| fields.get(*at).is_some_and(|field| field.append_to(key)));
+        if is_whole {
+            return Ok(());
+        }
+        Err(self.lacks(table, "lacks a column of the key"))
+    }
+
+    /// What one of its images says of each column. Sessions may log after-images without columns that stay as they are
+    /// (`binlog_row_image`): these are taken from the image before.
+    fn fields<'b>(&'b self, image: &RowImage<'b>) -> Result<Vec<Field<'b>>, Malformed> {
+        let mut fields = image.fields(self.map)?;
+        let Some(before) = self.row.before.filter(|_| fields.contains(&Field::Absent)) else {
+            return Ok(fields);
+        };
+        for (field, before) in fields.iter_mut().zip(before.fields(self.map)?) {
+            if *field == Field::Absent {
+                *field = before;
+            }
+        }
+        Ok(fields)
     }
 
     /// The cells of one of its images, for the columns that the table has now.
@@ -88,7 +129,39 @@ impl Change<'_> {
         table: &Table,
         image: &RowImage<'_>,
     ) -> Result<Vec<Cell>, FlashbackError> {
-        cells(table, self.map, image).map_err(FlashbackError::malformed(self.place.clone()))
+        let fields = self.fields(image);
+        let cells = fields.and_then(|fields| cells(table, self.map, image, &fields));
+        cells.map_err(FlashbackError::malformed(self.place.clone()))
+    }
+
+    /// Whether the log may have only a difference of this column's value.
+    pub(crate) fn has_difference(&self, table: &Table, at: usize) -> bool {
+        let is_partial = self.row.after.is_some_and(|after| after.is_partial);
+        is_partial && table.columns[at].data_type == "json"
+    }
+
+    /// Whether columns that the log does not have may have changed: `MariaDB` replaces a row by an update, of which it
+    /// does not log the defaults that come with it.
+    pub(crate) fn may_hide_values(&self) -> bool {
+        let start = &self.transaction.start;
+        let is_mariadb = matches!(start.gtid, Some(Gtid::Mariadb { .. }));
+        let statement = self.transaction.statement.as_deref().unwrap_or_default();
+        let verb = statement.trim_start().get(..6).unwrap_or_default();
+        is_mariadb && !["UPDATE", "INSERT"].contains(&verb.to_ascii_uppercase().as_str())
+    }
+
+    /// The log has less of it than is needed.
+    pub(crate) fn lacks(&self, table: &Table, what: &str) -> FlashbackError {
+        FlashbackError::refused(
+            format!(
+                "{}: the log at {} {what} (transaction {}, {}; its session had another binlog_row_image than FULL)",
+                table.name,
+                self.place,
+                self.transaction.name(),
+                self.transaction.time()
+            ),
+            "ask for a time after it, or restore a backup from before it",
+        )
     }
 }
 
@@ -350,7 +423,11 @@ impl<'a> Scan<'a> {
         let connection = query.connection;
         self.note(|transaction| transaction.connection = Some(connection));
         // What most transactions begin with is not taken apart.
-        if query.statement == "BEGIN" {
+        let is_undone = self
+            .transaction
+            .as_ref()
+            .is_some_and(|one| one.start.is_undone);
+        if query.statement == "BEGIN" || is_undone {
             return Ok(());
         }
         for (number, table) in self.tables.iter().enumerate() {
@@ -465,7 +542,7 @@ impl<'a> Scan<'a> {
                     map.columns.len(),
                     table.columns.len()
                 ),
-                "its definition was changed without being logged; ask for a later time",
+                "its definition was changed since, so that these rows do not fit; ask for a later time",
             ));
         }
         self.maps.insert(table_id, (number, Arc::new(map)));
@@ -567,16 +644,16 @@ fn hand_on(
 /// Why rows were not read to the end.
 enum Stopped {
     By(FlashbackError),
-    Malformed(weir_mysql::binlog::Malformed),
+    Malformed(Malformed),
 }
 
-impl From<weir_mysql::binlog::Malformed> for Stopped {
-    fn from(malformed: weir_mysql::binlog::Malformed) -> Self {
+impl From<Malformed> for Stopped {
+    fn from(malformed: Malformed) -> Self {
         Self::Malformed(malformed)
     }
 }
 
-fn is_start(event_kind: u8) -> bool {
+pub(crate) fn is_start(event_kind: u8) -> bool {
     matches!(
         event_kind,
         kind::GTID | kind::ANONYMOUS_GTID | kind::GTID_TAGGED | kind::MARIADB_GTID

@@ -290,7 +290,9 @@ fn quoted(text: &str) -> String {
 pub(crate) fn key_conditions(table: &Table, row: &[Cell]) -> Vec<String> {
     let key = || table.key.iter().map(|at| (&table.columns[*at], &row[*at]));
     // As it is first, so that its index is used.
-    let plain = key().map(|(column, cell)| {
+    // A number of a SET's members is compared as one with a sign.
+    let indexed = key().filter(|(column, _)| column.data_type != "set");
+    let plain = indexed.map(|(column, cell)| {
         let value = literal(column, cell);
         format!("{} = {value}", identifier(&column.name))
     });

@@ -4,6 +4,7 @@ use weir_model::{Endpoint, Flavor};
 use weir_mysql::{Connection, Connector, Gate, Patience, identifier};
 
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
+use crate::definition::definition_text;
 use crate::private::{Private, TAKES_ALL};
 use crate::{FlashbackError, Stop, Table, TableName};
 
@@ -40,9 +41,9 @@ pub fn into(
         identifier(PATTERN),
         source.table.name.sql()
     ))?;
-    let create: Option<(String, String)> =
+    let create: Option<(String, Vec<u8>)> =
         from.first(format!("SHOW CREATE TABLE {}", identifier(PATTERN)))?;
-    let create = create.map(|(_, create)| create).unwrap_or_default();
+    let create = create.map_or_else(String::new, |(_, create)| definition_text(&create));
     let create = create.replacen(&identifier(PATTERN), &target.sql(), 1);
     from.run(READS_BYTES)?;
 

@@ -33,7 +33,7 @@ const OTHER_OBJECTS: [&str; 9] = [
     "SEQUENCE",
 ];
 /// Clauses of `ALTER TABLE` after which the rows of a log still fit: the words that they begin with.
-const HARMLESS: [&[&str]; 27] = [
+const HARMLESS: [&[&str]; 28] = [
     &["ADD", "INDEX"],
     &["ADD", "KEY"],
     &["ADD", "UNIQUE"],
@@ -56,6 +56,7 @@ const HARMLESS: [&[&str]; 27] = [
     &["LOCK"],
     &["AUTO_INCREMENT"],
     &["FORCE"],
+    &["ENGINE"],
     &["STATS_PERSISTENT"],
     &["STATS_AUTO_RECALC"],
     &["STATS_SAMPLE_PAGES"],
@@ -298,6 +299,7 @@ mod tests {
             "DROP INDEX i ON shop.orders",
             "ALTER TABLE orders ADD INDEX i (a, b), DROP KEY j",
             "ALTER TABLE `orders` COMMENT = 'x'",
+            "ALTER TABLE orders ENGINE=InnoDB",
             "CREATE TABLE other LIKE orders",
             "ALTER TABLE items ADD FOREIGN KEY (o) REFERENCES orders (id)",
             "CREATE DEFINER=`a`@`b` TRIGGER t BEFORE INSERT ON orders FOR EACH ROW SET @a = 1",

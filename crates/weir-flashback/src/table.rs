@@ -3,6 +3,7 @@
 use weir_model::Flavor;
 use weir_mysql::{Connection, NameCase, Row, identifier, is_system_schema, text_literal};
 
+use crate::definition::definition_text;
 use crate::source::Variables;
 use crate::{FlashbackError, Source};
 
@@ -138,14 +139,14 @@ impl Table {
                 "pass --ignore-cascades if no row of the parent was deleted or got another key since",
             ));
         }
-        let create: Option<(String, String)> =
+        let create: Option<(String, Vec<u8>)> =
             connection.first(format!("SHOW CREATE TABLE {}", name.sql()))?;
         Ok(Self {
             name: name.clone(),
             columns,
             key,
             is_keyless,
-            create: create.map(|(_, create)| create).unwrap_or_default(),
+            create: create.map_or_else(String::new, |(_, create)| definition_text(&create)),
             is_versioned,
             unlogged,
         })
@@ -260,12 +261,17 @@ fn key(
     name: &TableName,
     columns: &[Column],
 ) -> Result<Option<Vec<usize>>, FlashbackError> {
-    let query = format!(
-        "SELECT INDEX_NAME, COLUMN_NAME, NULLABLE FROM information_schema.STATISTICS WHERE {} AND NON_UNIQUE = 0 \
-         ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX",
-        name.condition("TABLE_SCHEMA", "TABLE_NAME")
-    );
-    let parts: Vec<(String, Option<String>, Option<String>)> = connection.rows(query)?;
+    // In the server's order: it finds the rows of an event by the first of these keys.
+    let rows: Vec<Row> = connection.rows(format!("SHOW INDEX FROM {}", name.sql()))?;
+    let unique = rows
+        .iter()
+        .filter(|row| named(row, "Non_unique").as_deref() == Some("0"));
+    let parts: Vec<(String, Option<String>, Option<String>)> = unique
+        .map(|row| {
+            let index = named(row, "Key_name").unwrap_or_default();
+            (index, named(row, "Column_name"), named(row, "Null"))
+        })
+        .collect();
     for chosen in parts.chunk_by(|a, b| a.0 == b.0) {
         let position = |part: &(String, Option<String>, Option<String>)| {
             let is_null = part.2.as_deref() == Some("YES");

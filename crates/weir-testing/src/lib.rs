@@ -1,23 +1,27 @@
 //! Tools for tests of several crates: real servers, what stands between client and server, and tests left out.
-//! Change here: how a test gets a server: `servers.rs`; faults of a network: `relay.rs`; what a machine makes a test leave out: `skipped.rs`.
+//! Change here: how a test gets a server: `servers.rs`; faults of a network: `relay.rs`; random input that a seed decides: `random.rs`, made smaller: `shrink.rs`; what a machine makes a test leave out: `skipped.rs`.
 
 mod followed_primary;
 mod ram_fs;
+mod random;
 mod refused_calls;
 mod relay;
 mod schema_change_tool;
 mod servers;
+mod shrink;
 mod skipped;
 
 pub use followed_primary::{FollowedPrimary, ReplicaMode, start_followed};
 pub use ram_fs::RamFs;
+pub use random::Random;
 pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;
 pub use servers::{
-    LAZY_COMMITS, ReplicatedServers, binary, connect, data_directory, make_account, options, start,
-    start_on_tcp, start_replicated, start_with, wait_until_loaded,
+    LAZY_COMMITS, ReplicatedServers, binary, connect, data_directory, key_management, make_account,
+    options, start, start_on_tcp, start_replicated, start_with, wait_until_loaded,
 };
+pub use shrink::shrink;
 pub use skipped::skipped;
 pub use weir_server::PrivateServer;
 

@@ -4,7 +4,7 @@
 //! snapshot in the user's cache directory.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -168,6 +168,26 @@ pub fn binary(flavor: Flavor) -> ServerBinary {
     choose(&servers, flavor)
         .unwrap_or_else(|error| panic!("{error}"))
         .clone()
+}
+
+/// Where the plugin that encryption needs is: with the server, or where `scripts/setup.sh --tests` puts it.
+///
+/// # Panics
+/// As [`start`].
+pub fn key_management() -> Option<PathBuf> {
+    let (server, _directory) = start(Flavor::Mariadb);
+    let of_server: Option<String> = connect(&server.endpoint())
+        .first("SELECT @@plugin_dir")
+        .unwrap_or_else(|error| panic!("{error}"));
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    let data = data.or(home).unwrap_or_default();
+    [
+        PathBuf::from(of_server.unwrap_or_default()),
+        data.join("weir/mariadb-plugins"),
+    ]
+    .into_iter()
+    .find(|directory| directory.join("file_key_management.so").exists())
 }
 
 /// Options of a server that starts fast and needs little memory, in `directory`.

@@ -1,6 +1,5 @@
 //! What a load does not do by itself: forms of the log, definitions, keys, clocks, replicas.
 
-use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -13,21 +12,6 @@ use weir_mysql::{Connection, Row};
 
 use crate::random::{Random, change};
 use crate::{connect, definition, dump, flash, options, orders, source, start};
-
-/// Where the plugin that encryption needs is: with the server, or where `scripts/setup.sh --tests` puts it.
-fn key_management() -> Option<PathBuf> {
-    let (server, _directory) = start(Flavor::Mariadb, &[]);
-    let of_server: Option<String> = connect(&server).first("SELECT @@plugin_dir").unwrap();
-    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    let data = data.or(home).unwrap_or_default();
-    [
-        PathBuf::from(of_server.unwrap()),
-        data.join("weir/mariadb-plugins"),
-    ]
-    .into_iter()
-    .find(|directory| directory.join("file_key_management.so").exists())
-}
 
 /// Each way in which a log may be written.
 pub(crate) fn every_form_of_the_log_says_the_same(flavor: Flavor) {
@@ -69,7 +53,7 @@ pub(crate) fn every_form_of_the_log_says_the_same(flavor: Flavor) {
 /// Encrypted, with and without compression and checksums. The server decrypts what it sends.
 #[test]
 fn every_form_of_an_encrypted_log_says_the_same() {
-    let Some(plugins) = key_management() else {
+    let Some(plugins) = weir_testing::key_management() else {
         weir_testing::skipped(
             "an encrypted log of MariaDB",
             "its plugin file_key_management is not installed",

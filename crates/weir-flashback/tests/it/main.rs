@@ -4,11 +4,12 @@
 mod cascades;
 mod cases;
 mod damage;
+mod found;
 mod keyless;
 mod memory;
-mod oracle;
 mod random;
 mod two_phases;
+mod under_load;
 mod undo;
 
 use cascades::a_foreign_key_that_the_server_does_not_log_is_refused;
@@ -19,10 +20,13 @@ use cases::{
     real_replicas_are_not_disturbed, times_of_a_clock_that_jumps_are_refused,
 };
 use damage::{a_damaged_log_is_an_error_with_its_place, any_log_is_read_without_a_panic};
+use found::{
+    a_file_that_was_begun_in_the_past_is_not_begun_with, what_random_histories_found_is_right,
+};
 use keyless::rows_without_a_key_are_counted;
-use oracle::is_right_under_load;
 use tempfile::TempDir;
 use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
+use under_load::is_right_under_load;
 use undo::{
     a_condition_finds_rows_by_any_key, a_row_that_was_asked_for_is_not_left_out,
     an_undo_sets_all_stored_columns, names_are_compared_as_the_server_does,
@@ -146,6 +150,8 @@ on_both_flavors! {
     a_foreign_key_that_the_server_does_not_log_is_refused
     a_branch_counts_from_its_commit
     rows_without_a_key_are_counted
+    what_random_histories_found_is_right
+    a_file_that_was_begun_in_the_past_is_not_begun_with
     a_branch_of_an_older_file_is_refused
     an_undo_sets_all_stored_columns
     triggers_are_refused_unless_they_may_fire

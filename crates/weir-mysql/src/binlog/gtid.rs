@@ -18,6 +18,10 @@ const STANDALONE: u8 = 0x01;
 const GROUP_COMMIT: u8 = 0x02;
 /// With this flag it is a two-phase transaction's first part, and the branch's name follows.
 const PREPARED_XA: u8 = 0x40;
+/// With this flag it is one's second part, likewise.
+const COMPLETED_XA: u8 = 0x80;
+/// Further flags of `binlog_alter_two_phase`: the statement is begun, or was not done. One that was done has another.
+const BEGUN_OR_UNDONE_ALTER: u8 = 0x02 | 0x08;
 const MICROSECONDS_PER_S: u64 = 1_000_000;
 
 /// The name of a transaction.
@@ -55,6 +59,9 @@ pub struct TransactionStart {
     pub is_exact: bool,
     /// It is a statement of its own: no event says where it ends.
     pub is_standalone: bool,
+    /// Its statement is only begun or was not done (`binlog_alter_two_phase` of `MariaDB`): if it is done, another
+    /// transaction has it again.
+    pub is_undone: bool,
     /// The name of the branch whose rows follow, of `MariaDB`: they are prepared, not committed. MySQL writes a statement.
     pub branch: Option<String>,
 }
@@ -82,6 +89,7 @@ impl TransactionStart {
             },
             is_exact: committed_us != 0,
             is_standalone: false,
+            is_undone: false,
             branch: None,
         }
     }
@@ -133,10 +141,12 @@ impl TransactionStart {
         if flags & GROUP_COMMIT != 0 {
             bytes.u64()?;
         }
-        let branch = match flags & PREPARED_XA {
+        let branch = match flags & (PREPARED_XA | COMPLETED_XA) {
             0 => None,
             _ => Some(branch(&mut bytes)?),
         };
+        // Zero bytes fill up an event that has none of these.
+        let further = bytes.u8().unwrap_or(0);
         Ok(Self {
             gtid: Some(Gtid::Mariadb {
                 domain,
@@ -146,7 +156,8 @@ impl TransactionStart {
             committed_us: in_seconds(header),
             is_exact: false,
             is_standalone: flags & STANDALONE != 0,
-            branch,
+            is_undone: further & BEGUN_OR_UNDONE_ALTER != 0,
+            branch: branch.filter(|_| flags & PREPARED_XA != 0),
         })
     }
 }

@@ -244,7 +244,7 @@ impl<'a> RowImage<'a> {
     }
 
     /// Appends the bytes of these columns, each with a mark of whether it is NULL and with its length: equal keys have
-    /// equal bytes.
+    /// equal bytes. Returns whether the image has them all; if not, nothing is appended.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ impl<'a> RowImage<'a> {
         table: &TableMap,
         columns: &[usize],
         key: &mut Vec<u8>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<bool, Malformed> {
         let mut bytes = Bytes(self.bytes);
         let mut is_whole = true;
         let start = key.len();
@@ -263,24 +263,30 @@ impl<'a> RowImage<'a> {
             self.present,
             &mut bytes,
             &mut |at, field| {
-                if !columns.contains(&at) {
-                    return;
-                }
-                match field {
-                    Field::Absent => is_whole = false,
-                    Field::Null => key.push(0),
-                    Field::Value(value) => {
-                        key.push(1);
-                        key.extend((value.len() as u32).to_le_bytes());
-                        key.extend_from_slice(value);
-                    }
+                if columns.contains(&at) {
+                    is_whole &= field.append_to(key);
                 }
             },
         )?;
-        if is_whole {
-            return Ok(());
+        if !is_whole {
+            key.truncate(start);
         }
-        key.truncate(start);
-        Err(Malformed("a row image lacks a column of the key"))
+        Ok(is_whole)
+    }
+}
+
+impl Field<'_> {
+    /// Appends a mark of whether it is NULL, its length and its bytes; whether there is something to append.
+    pub fn append_to(&self, key: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Absent => return false,
+            Self::Null => key.push(0),
+            Self::Value(value) => {
+                key.push(1);
+                key.extend((value.len() as u32).to_le_bytes());
+                key.extend_from_slice(value);
+            }
+        }
+        true
     }
 }

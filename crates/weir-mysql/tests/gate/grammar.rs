@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::random::Random;
+use weir_testing::Random;
 
 /// Deepest nesting of rules; beyond it the first alternative is taken.
 const DEPTH_MAX: usize = 24;

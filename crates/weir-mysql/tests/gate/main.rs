@@ -12,9 +12,7 @@
 
 mod functions;
 mod grammar;
-mod random;
 mod role;
-mod shrink;
 mod world;
 
 use std::collections::BTreeMap;
@@ -22,11 +20,10 @@ use std::time::{Duration, Instant};
 
 use weir_model::Flavor;
 use weir_mysql::{ClientError, Connection};
+use weir_testing::{Random, shrink};
 
 use grammar::Grammar;
-use random::Random;
 use role::{Gates, Role};
-use shrink::shrink;
 use world::World;
 
 weir_testing::on_both_flavors! {

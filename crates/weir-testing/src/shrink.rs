@@ -1,7 +1,7 @@
 //! Makes a list that fails as short as it goes.
 
 /// The list without all that can be left out while it still fails.
-pub(crate) fn shrink<T: Clone>(list: Vec<T>, fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
+pub fn shrink<T: Clone>(list: Vec<T>, fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
     let (mut list, mut size) = (list, 0);
     if size == 0 {
         size = list.len().div_ceil(2);

@@ -2,10 +2,11 @@
 
 /// A generator (`SplitMix64`).
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Of this seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -18,16 +19,17 @@ impl Random {
     }
 
     /// A number below `count`, which is not 0.
-    pub(crate) fn below(&mut self, count: usize) -> usize {
+    pub fn below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
 
     /// True once in `count` times.
-    pub(crate) fn once_in(&mut self, count: usize) -> bool {
+    pub fn once_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }
 
-    pub(crate) fn one_of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+    /// One of these, which are not none.
+    pub fn one_of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
         all[self.below(all.len())]
     }
 }

@@ -1,0 +1,92 @@
+//! The statement that makes a table, as a text.
+//!
+//! `MariaDB` prints a binary DEFAULT as the bytes that it is, between quotes. They are no text, and are written as
+//! hexadecimal, which means the same.
+
+use std::fmt::Write as _;
+
+/// The text of what `SHOW CREATE TABLE` returned.
+pub(crate) fn definition_text(statement: &[u8]) -> String {
+    let mut text = String::new();
+    let mut rest = statement;
+    while let Some(at) = rest
+        .iter()
+        .position(|byte| matches!(byte, b'\'' | b'"' | b'`'))
+    {
+        let length = quoted_length(&rest[at..]);
+        text.push_str(&String::from_utf8_lossy(&rest[..at]));
+        let quoted = &rest[at..at + length];
+        if let Ok(quoted) = std::str::from_utf8(quoted) {
+            text.push_str(quoted);
+        } else {
+            text.push_str("X'");
+            for byte in unquoted(quoted) {
+                let _ = write!(text, "{byte:02X}");
+            }
+            text.push('\'');
+        }
+        rest = &rest[at + length..];
+    }
+    text.push_str(&String::from_utf8_lossy(rest));
+    text
+}
+
+/// Bytes from a quote to the one that closes it.
+fn quoted_length(bytes: &[u8]) -> usize {
+    let quote = bytes[0];
+    let mut at = 1;
+    while at < bytes.len() {
+        if bytes[at] == b'\\' && quote != b'`' {
+            at += 2;
+        } else if bytes[at] != quote {
+            at += 1;
+        } else if bytes.get(at + 1) == Some(&quote) {
+            at += 2;
+        } else {
+            return at + 1;
+        }
+    }
+    bytes.len()
+}
+
+/// The bytes that stand between quotes, without what escapes them.
+fn unquoted(bytes: &[u8]) -> Vec<u8> {
+    let inner = bytes.get(1..bytes.len() - 1).unwrap_or_default();
+    let mut plain = Vec::with_capacity(inner.len());
+    let mut rest = inner.iter();
+    while let Some(byte) = rest.next() {
+        plain.push(match byte {
+            b'\\' => match rest.next() {
+                Some(b'0') => 0,
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                Some(b't') => b'\t',
+                Some(b'Z') => 0x1A,
+                Some(other) => *other,
+                None => b'\\',
+            },
+            byte if *byte == bytes[0] => {
+                rest.next();
+                *byte
+            }
+            byte => *byte,
+        });
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_become_hexadecimal() {
+        let found =
+            definition_text(b"`a'` INT DEFAULT '\xFF\\0''\\\\' COMMENT 'it''s', \"b\" \\ `c``\"`");
+        assert_eq!(
+            found,
+            "`a'` INT DEFAULT X'FF00275C' COMMENT 'it''s', \"b\" \\ `c``\"`"
+        );
+        assert_eq!(definition_text(b"DEFAULT '\xFF"), "DEFAULT X''");
+    }
+}
