@@ -5,7 +5,8 @@
 #   scripts/setup.sh           what `make demo` needs
 #   scripts/setup.sh --system  the same without MySQL, which needs no root and takes longest
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
-#                              its plugin for encryption, nats-server for agents, pt-online-schema-change
+#                              its plugin for encryption, nats-server for agents, pt-online-schema-change,
+#                              drivers in Python and Node.js whose sessions are captured
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #   scripts/setup.sh --package-test   also what `make package-test` needs: lintian, rpmlint, rpm, mmdebstrap, umoci
@@ -60,6 +61,8 @@ main() {
     need libc6-dev 'links Rust programs' /usr/include/stdlib.h
     if [ "$tests" = yes ]; then
         need mariadb-client-core "MariaDB's own client, beside which option files are read" mariadb
+        need python3-venv 'makes the environment of the drivers in Python' \
+            "$(python3 -c 'import ensurepip; print(ensurepip.__file__)' 2>/dev/null || echo none)"
         need chromium "runs the report's tests in a browser" chromium chromium-browser google-chrome
     fi
     if [ "$bench" = yes ]; then
@@ -95,6 +98,7 @@ main() {
         install_tool cargo-nextest "$NEXTEST_VERSION" 'runs the tests with a limit of time each'
         fetch_key_management
         fetch_schema_change_tool
+        fetch_drivers
         "$scripts/install-mysql.sh" --nats
     fi
     if [ "$mysql" = yes ]; then
@@ -168,6 +172,25 @@ fetch_schema_change_tool() {
         say "left out: pt-online-schema-change"
     fi
     rm -rf "$work"
+}
+
+# Drivers of applications, in a folder of their own. Without them, tests of captures of their sessions are left out.
+DRIVERS='PyMySQL==1.1.1 mysql-connector-python==9.1.0'
+NODE_DRIVERS='mysql2@3.11.5 mariadb@3.4.0'
+fetch_drivers() {
+    place=$root/target/drivers
+    [ "$(cat "$place/versions" 2>/dev/null)" != "$DRIVERS $NODE_DRIVERS" ] || return 0
+    say "missing: drivers in Python and Node.js, whose sessions are captured ($DRIVERS $NODE_DRIVERS)"
+    rm -rf "$place"
+    # shellcheck disable=SC2086 # a list of words
+    if python3 -m venv "$place" >/dev/null 2>&1 &&
+        "$place/bin/pip" install --quiet --disable-pip-version-check $DRIVERS >/dev/null 2>&1 &&
+        npm install --silent --no-audit --no-fund --prefix "$place" $NODE_DRIVERS >/dev/null 2>&1; then
+        printf '%s\n' "$DRIVERS $NODE_DRIVERS" >"$place/versions"
+    else
+        say "left out: drivers in Python and Node.js"
+        rm -rf "$place"
+    fi
 }
 
 install_missing() {

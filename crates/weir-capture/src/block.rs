@@ -4,7 +4,9 @@
 use std::io::{self, Read, Write};
 
 /// First bytes of every capture; the last one is the version of the format.
-pub(crate) const MAGIC: [u8; 8] = *b"WEIRCAP1";
+pub(crate) const MAGIC: [u8; 8] = *b"WEIRCAP2";
+/// Versions that are read: version 1 has no collation of logins and no change of user.
+pub(crate) const VERSIONS: [u8; 2] = *b"12";
 /// Kind, length, stored length, checksum.
 const HEADER_BYTES: usize = 13;
 /// Longest block, unpacked: one whole statement of the largest size, and a little.

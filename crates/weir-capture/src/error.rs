@@ -49,6 +49,20 @@ pub enum CaptureError {
         /// What is wrong with it.
         why: String,
     },
+    /// A capture that could not be written to its end.
+    #[error(
+        "{why}; the capture lacks {statements} statements ({bytes} bytes) of {sessions} sessions"
+    )]
+    Ended {
+        /// The first error.
+        why: String,
+        /// Sessions that are missing, whole or from some point on.
+        sessions: u64,
+        /// Their statements that were seen.
+        statements: u64,
+        /// The bytes of these.
+        bytes: u64,
+    },
     /// An address that a proxy cannot listen on.
     #[error("cannot listen on {address} ({why}); give another address or port with --listen")]
     Listen {

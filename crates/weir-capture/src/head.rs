@@ -15,6 +15,8 @@ pub enum CaptureSource {
     SlowLogExtra,
     /// The slow log of a `MySQL` server.
     SlowLog,
+    /// The extended slow log of Percona Server.
+    SlowLogPercona,
     /// The slow log of a `MariaDB` server.
     SlowLogMariadb,
     /// The table `mysql.slow_log` of either server.
@@ -32,6 +34,7 @@ impl CaptureSource {
             Self::Proxy => "proxy",
             Self::SlowLogExtra => "MySQL slow log with log_slow_extra",
             Self::SlowLog => "MySQL slow log",
+            Self::SlowLogPercona => "extended slow log of Percona Server",
             Self::SlowLogMariadb => "MariaDB slow log",
             Self::SlowLogTable => "table mysql.slow_log",
             Self::GeneralLog => "general log",
@@ -54,12 +57,16 @@ impl CaptureSource {
                 "The end to the microsecond; the start is the end less the query time.",
                 "When sessions connected and left is not known; errors and affected rows are not.",
             ],
+            Self::SlowLogPercona => &[
+                "The end to the microsecond; the start is the end less the query time.",
+                "Rows, affected rows and errors are those of the server; when sessions connected and left is not known.",
+            ],
             Self::SlowLogMariadb => &[
                 "The end to the second: starts are known to about 1 s, in the order of ends.",
                 "When sessions connected and left is not known; errors are not.",
             ],
             Self::SlowLogTable => &[
-                "The end to the microsecond; the start is the end less the query time.",
+                "MySQL: the end to the microsecond, and the start is the end less the query time; MariaDB: the start.",
                 "When sessions connected and left is not known; errors are not, affected rows only of MariaDB.",
             ],
             Self::GeneralLog => &[
@@ -120,6 +127,9 @@ pub struct CaptureTail {
     pub written: Written,
     /// What was not, by its reason.
     pub losses: Losses,
+    /// Why the file ends before its source did, such as a full disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// What a capture has.
@@ -155,6 +165,18 @@ pub struct Losses {
     /// Sessions that began before the capture.
     #[serde(default)]
     pub sessions_joined_late: u64,
+    /// Commands of sessions above that were seen and not written, since the file was too slow or its disk was full.
+    #[serde(default)]
+    pub statements: u64,
+    /// Bytes of these commands.
+    #[serde(default)]
+    pub statement_bytes: u64,
+    /// Entries of a slow log whose times did not fit their neighbours; they stand beside these.
+    #[serde(default)]
+    pub out_of_place: u64,
+    /// Bulk executions (`COM_STMT_BULK_EXECUTE`) whose parameters could not be read.
+    #[serde(default)]
+    pub bulk_executions: u64,
 }
 
 impl Losses {

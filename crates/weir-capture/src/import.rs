@@ -7,6 +7,7 @@ mod account;
 mod general;
 mod lines;
 mod pcap;
+mod placing;
 mod sessions;
 mod slow;
 mod table;
@@ -96,11 +97,16 @@ pub fn import_log(
     to: &Path,
     literals: Literals,
 ) -> Result<Imported, CaptureError> {
+    let mut threshold = None;
     let (source, began) = match format {
-        LogFormat::Slow => (
-            slow::source(&mut Lines::open(from)?)?,
-            slow::began(&mut Lines::open(from)?)?,
-        ),
+        LogFormat::Slow => {
+            let beginning = slow::began(&mut Lines::open(from)?)?;
+            threshold = beginning.and_then(slow::Beginning::threshold);
+            (
+                slow::source(&mut Lines::open(from)?)?,
+                beginning.map(|beginning| beginning.at_us),
+            )
+        }
         LogFormat::General => (
             Some(CaptureSource::GeneralLog),
             general::began(&mut Lines::open(from)?)?,
@@ -122,7 +128,8 @@ pub fn import_log(
     let (Some(source), Some(began_unix_us)) = (source, began) else {
         return Err(no_entry(from));
     };
-    let head = CaptureHead::new(source, literals, began_unix_us);
+    let mut head = CaptureHead::new(source, literals, began_unix_us);
+    head.guarantees.extend(threshold);
     let mut lines = Lines::open(from)?;
     let mut writer = sessions::Sessions::create(to, &head)?;
     match format {

@@ -25,7 +25,7 @@ pub use import::{Imported, LogFormat, import_log, log_format};
 pub use literals::Literals;
 pub use proxy::{CaptureProxy, ProxyCertificate};
 pub use reader::CaptureReader;
-pub use record::{Command, Ended, Happening, Record, Started};
+pub use record::{Command, Ended, Happening, Login, Record, Started};
 pub use sql::{
     StatementClass, Template, TransactionStep, fingerprint, inlined, transaction_step,
     without_executed_comments,

@@ -33,7 +33,7 @@ use encryption::Encryption;
 pub use encryption::ProxyCertificate;
 pub(crate) use login::{LoginSeen, asks_for_tls};
 use recorder::Recorder;
-pub(crate) use recorder::as_asked;
+pub(crate) use recorder::write_seen;
 pub(crate) use watch::{Seen, Watch};
 
 /// Connections that are made to the server at the same time.

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::block::{BlockKind, Found, MAGIC, read_block};
+use crate::block::{BlockKind, Found, MAGIC, VERSIONS, read_block};
 use crate::bytes::Cursor;
 use crate::head::{CaptureHead, CaptureTail};
 use crate::record::{Piece, Record, happening, piece};
@@ -45,10 +45,10 @@ impl CaptureReader {
         if file.read_exact(&mut magic).is_err() || magic[..7] != MAGIC[..7] {
             return Err(no_capture("it does not begin as one".to_owned()));
         }
-        if magic != MAGIC {
+        if !VERSIONS.contains(&magic[7]) {
             let version = magic[7].escape_ascii();
             return Err(no_capture(format!(
-                "its format has version {version}, not 1"
+                "its format has version {version}, not 1 or 2"
             )));
         }
         let Found::Block(BlockKind::Head, content, length) =

@@ -21,18 +21,43 @@ pub enum Command {
     Close = 4,
     /// To use another schema, whose name is the text.
     UseSchema = 5,
-    /// To make the session new again (`COM_RESET_CONNECTION`, `COM_CHANGE_USER`).
+    /// To make the session new again (`COM_RESET_CONNECTION`; in captures of version 1 also `COM_CHANGE_USER`).
     Reset = 6,
     /// Something that no replay repeats: a ping, a status, a cursor's rows.
     Other = 7,
+    /// To go on with another account, schema or character set (`COM_CHANGE_USER`).
+    ChangeUser = 8,
+}
+
+/// Login of a session: at its beginning, or when it changes its account.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Login {
+    /// The account's name.
+    pub user: String,
+    /// The schema that it begins in; empty for none.
+    pub schema: String,
+    /// The server's number of the collation that the client asks for; `None`: it is not known.
+    pub collation: Option<u16>,
+}
+
+impl Login {
+    /// Login of which the character set is not known.
+    pub(crate) fn new(user: &str, schema: &str) -> Self {
+        Self {
+            user: user.to_owned(),
+            schema: schema.to_owned(),
+            collation: None,
+        }
+    }
 }
 
 impl Command {
     fn of(byte: u8) -> Option<Self> {
-        use Command::{Close, Execute, Other, Prepare, Query, Reset, UseSchema};
-        [Query, Prepare, Execute, Close, UseSchema, Reset, Other]
-            .into_iter()
-            .find(|command| *command as u8 == byte)
+        use Command::{ChangeUser, Close, Execute, Other, Prepare, Query, Reset, UseSchema};
+        let all = [
+            Query, Prepare, Execute, Close, UseSchema, Reset, Other, ChangeUser,
+        ];
+        all.into_iter().find(|command| *command as u8 == byte)
     }
 }
 
@@ -58,6 +83,8 @@ pub struct Started {
     pub is_unusable: bool,
     /// It was cut where it was written down.
     pub is_truncated: bool,
+    /// The login of a change of user; no other command has one.
+    pub login: Option<Login>,
 }
 
 impl Started {
@@ -71,6 +98,7 @@ impl Started {
             values: Vec::new(),
             is_unusable: false,
             is_truncated: false,
+            login: None,
         }
     }
 
@@ -102,12 +130,7 @@ pub struct Ended {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
     /// A session is there: a login was let in.
-    Opened {
-        /// The account's name.
-        user: String,
-        /// The schema that it begins in; empty for none.
-        schema: String,
-    },
+    Opened(Login),
     /// A session has gone.
     Closed,
     /// A command began.
@@ -137,6 +160,8 @@ const STATEMENT: u8 = 5;
 const FORGET: u8 = 6;
 /// A command ended, and an `AUTO_INCREMENT` column gave a number.
 const ENDED_WITH_ID: u8 = 7;
+/// A session is there, and the collation of its login is known.
+const OPENED_WITH_COLLATION: u8 = 8;
 
 /// A piece of a block.
 #[derive(Debug)]
@@ -163,7 +188,8 @@ pub(crate) fn put_record(
     statement: Option<u32>,
 ) {
     let tag = match &record.happening {
-        Happening::Opened { .. } => OPENED,
+        Happening::Opened(login) if login.collation.is_some() => OPENED_WITH_COLLATION,
+        Happening::Opened(_) => OPENED,
         Happening::Closed => CLOSED,
         Happening::Started(_) => STARTED,
         Happening::Ended(ended) if ended.insert_id.is_some() => ENDED_WITH_ID,
@@ -173,13 +199,18 @@ pub(crate) fn put_record(
     put_signed(out, record.at_us.wrapping_sub(after_us).cast_signed());
     put_number(out, u64::from(record.session));
     match &record.happening {
-        Happening::Opened { user, schema } => {
-            put_bytes(out, user.as_bytes());
-            put_bytes(out, schema.as_bytes());
-        }
+        Happening::Opened(login) => put_login(out, login),
         Happening::Closed => {}
         Happening::Started(started) => put_started(out, started, statement),
         Happening::Ended(ended) => put_ended(out, ended),
+    }
+}
+
+fn put_login(out: &mut Vec<u8>, login: &Login) {
+    put_bytes(out, login.user.as_bytes());
+    put_bytes(out, login.schema.as_bytes());
+    if let Some(collation) = login.collation {
+        put_number(out, u64::from(collation));
     }
 }
 
@@ -197,6 +228,11 @@ fn put_started(out: &mut Vec<u8>, started: &Started, statement: Option<u32>) {
     put_number(out, started.values.len() as u64);
     for value in &started.values {
         values::put(out, value);
+    }
+    if started.command == Command::ChangeUser {
+        let login = started.login.clone().unwrap_or_default();
+        put_number(out, u64::from(login.collation.is_some()));
+        put_login(out, &login);
     }
 }
 
@@ -231,7 +267,7 @@ pub(crate) fn piece(cursor: &mut Cursor<'_>) -> Result<Piece, &'static str> {
     Ok(match cursor.byte()? {
         STATEMENT => Piece::Statement(cursor.bytes()?.to_vec()),
         FORGET => Piece::Forget,
-        tag @ (OPENED..=ENDED | ENDED_WITH_ID) => {
+        tag @ (OPENED..=ENDED | ENDED_WITH_ID | OPENED_WITH_COLLATION) => {
             Piece::Record(tag, cursor.signed()?, cursor.number_u32()?)
         }
         _ => return Err("a record is of no kind that is known"),
@@ -245,10 +281,9 @@ pub(crate) fn happening(
     statements: &[Arc<Template>],
 ) -> Result<Happening, &'static str> {
     Ok(match tag {
-        OPENED => Happening::Opened {
-            user: cursor.text()?,
-            schema: cursor.text()?,
-        },
+        OPENED | OPENED_WITH_COLLATION => {
+            Happening::Opened(login(tag == OPENED_WITH_COLLATION, cursor)?)
+        }
         CLOSED => Happening::Closed,
         STARTED => Happening::Started(started(cursor, statements)?),
         _ => Happening::Ended(Ended {
@@ -263,6 +298,19 @@ pub(crate) fn happening(
             },
         }),
     })
+}
+
+fn login(has_collation: bool, cursor: &mut Cursor<'_>) -> Result<Login, &'static str> {
+    let mut login = Login {
+        user: cursor.text()?,
+        schema: cursor.text()?,
+        collation: None,
+    };
+    if has_collation {
+        let number = u16::try_from(cursor.number()?);
+        login.collation = Some(number.map_err(|_| "a number is too large")?);
+    }
+    Ok(login)
 }
 
 fn started(cursor: &mut Cursor<'_>, statements: &[Arc<Template>]) -> Result<Started, &'static str> {
@@ -280,6 +328,10 @@ fn started(cursor: &mut Cursor<'_>, statements: &[Arc<Template>]) -> Result<Star
     let handle = cursor.number_u32()?;
     let literals = many(cursor, |cursor| cursor.bytes().map(<[u8]>::to_vec))?;
     let values = many(cursor, values::read)?;
+    let login = match command {
+        Command::ChangeUser => Some(login(cursor.number()? != 0, cursor)?),
+        _ => None,
+    };
     Ok(Started {
         command,
         template,
@@ -288,6 +340,7 @@ fn started(cursor: &mut Cursor<'_>, statements: &[Arc<Template>]) -> Result<Star
         values,
         is_unusable: flags & UNUSABLE != 0,
         is_truncated: flags & TRUNCATED != 0,
+        login,
     })
 }
 

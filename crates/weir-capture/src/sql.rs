@@ -1,14 +1,18 @@
 //! Statements as the bytes that a client sent, in whatever encoding: their words, their literals apart from the rest,
 //! what they have in common, and what class they are of.
 
+mod by_sql;
 mod class;
+mod clock;
 mod executed;
 mod fingerprint;
 mod parts;
 mod scan;
 mod template;
 
+pub(crate) use by_sql::{has_marks, is_by_sql};
 pub use class::{StatementClass, TransactionStep, transaction_step};
+pub(crate) use clock::sets_own_clock;
 pub use executed::{inlined, without_executed_comments};
 pub use fingerprint::fingerprint;
 pub(crate) use parts::{Parts, split};

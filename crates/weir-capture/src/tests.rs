@@ -16,7 +16,7 @@ fn head(literals: Literals) -> CaptureHead {
 /// A session with a statement each 10 ms, each of its own values.
 fn write(path: &Path, literals: Literals, statements: u64) -> CaptureWriter {
     let mut writer = CaptureWriter::create(path, &head(literals)).unwrap();
-    writer.opened(5, 1, "app", "shop").unwrap();
+    writer.opened(5, 1, Login::new("app", "shop")).unwrap();
     for number in 0..statements {
         let sql = format!("SELECT name FROM product WHERE id = {number} AND note = 'n{number}'");
         let asked = Asked {
@@ -101,6 +101,53 @@ fn what_is_written_is_read_and_only_by_its_owner() {
     // 41 bytes a statement, with its end: the text stands there once.
     let size = fs::metadata(&path).unwrap().len();
     assert!(size < 40_000, "{size}");
+}
+
+/// A capture of the version before has neither collations nor changes of user.
+#[test]
+fn logins_come_back_and_captures_of_version_1_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.weircap");
+    let login = |collation| Login {
+        collation,
+        ..Login::new("app", "shop")
+    };
+    let mut writer = CaptureWriter::create(&path, &head(Literals::Keep)).unwrap();
+    for (session, collation) in [(1, None), (2, Some(8)), (3, Some(2_304))] {
+        writer.opened(0, session, login(collation)).unwrap();
+        let asked = Asked {
+            login: Some(login(collation)),
+            ..Asked::new(Command::ChangeUser)
+        };
+        writer.started(1, session, asked).unwrap();
+    }
+    writer.finish(0).unwrap();
+    let read: Vec<_> = CaptureReader::open(&path)
+        .unwrap()
+        .map(|record| match record.unwrap().happening {
+            Happening::Opened(login) => login,
+            Happening::Started(started) => started.login.unwrap(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let all = [None, Some(8), Some(2_304)];
+    let expected: Vec<_> = all
+        .into_iter()
+        .flat_map(|one| [login(one), login(one)])
+        .collect();
+    assert_eq!(read, expected);
+    let mut file = fs::read(&path).unwrap();
+    file[7] = b'1';
+    fs::write(&path, &file).unwrap();
+    assert!(
+        CaptureReader::open(&path)
+            .unwrap()
+            .all(|record| record.is_ok())
+    );
+    file[7] = b'3';
+    fs::write(&path, &file).unwrap();
+    let error = CaptureReader::open(&path).unwrap_err().to_string();
+    assert!(error.contains("version 3, not 1 or 2"), "{error}");
 }
 
 #[test]

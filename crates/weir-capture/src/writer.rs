@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,9 @@ use crate::block::{BlockKind, MAGIC, write_block};
 use crate::head::{CaptureHead, CaptureTail, Losses, Written};
 use crate::literals::Keeper;
 use crate::record::{
-    Command, Ended, Happening, Record, Started, put_forget, put_record, put_statement,
+    Command, Ended, Happening, Login, Record, Started, put_forget, put_record, put_statement,
 };
-use crate::{CaptureError, StatementClass, sql};
+use crate::{CaptureError, StatementClass};
 
 /// A block is written when it has so many bytes, or
 const BLOCK_BYTES: usize = 256 << 10;
@@ -38,9 +38,12 @@ pub(crate) struct Asked<'a> {
     pub(crate) values: Vec<Value>,
     /// It was cut where it was written down.
     pub(crate) is_truncated: bool,
+    /// It is a bulk execution whose parameters could not be read.
+    pub(crate) is_unread_bulk: bool,
+    /// Of a change of user.
+    pub(crate) login: Option<Login>,
 }
 
-#[cfg(test)]
 impl Asked<'_> {
     pub(crate) fn new(command: Command) -> Self {
         Self {
@@ -49,6 +52,8 @@ impl Asked<'_> {
             handle: 0,
             values: Vec::new(),
             is_truncated: false,
+            is_unread_bulk: false,
+            login: None,
         }
     }
 }
@@ -66,6 +71,11 @@ pub struct CaptureWriter {
     texts: HashMap<Vec<u8>, u32>,
     texts_bytes: usize,
     written: Written,
+    /// What of it is in whole blocks of the file, whose bytes follow.
+    flushed: Written,
+    flushed_bytes: u64,
+    /// Sessions of the block's records, each as often as it has one.
+    block_sessions: Vec<u32>,
     /// What is lost so far.
     pub(crate) losses: Losses,
 }
@@ -87,7 +97,8 @@ impl CaptureWriter {
         let written = file
             .write_all(&MAGIC)
             .and_then(|()| write_block(&mut file, BlockKind::Head, &content));
-        written.map_err(|error| CaptureError::file("cannot write", path, &error))?;
+        let head_bytes =
+            written.map_err(|error| CaptureError::file("cannot write", path, &error))?;
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -98,6 +109,9 @@ impl CaptureWriter {
             texts: HashMap::new(),
             texts_bytes: 0,
             written: Written::default(),
+            flushed: Written::default(),
+            flushed_bytes: (MAGIC.len() + head_bytes) as u64,
+            block_sessions: Vec::new(),
             losses: Losses::default(),
         })
     }
@@ -112,15 +126,10 @@ impl CaptureWriter {
         &mut self,
         at_us: u64,
         session: u32,
-        user: &str,
-        schema: &str,
+        login: Login,
     ) -> Result<(), CaptureError> {
         self.written.sessions += 1;
-        let happening = Happening::Opened {
-            user: user.to_owned(),
-            schema: schema.to_owned(),
-        };
-        self.put(at_us, session, happening, None)
+        self.put(at_us, session, Happening::Opened(login), None)
     }
 
     /// A session has gone.
@@ -138,10 +147,13 @@ impl CaptureWriter {
         self.written.events += 1;
         let mut started = Started::new(asked.command);
         started.handle = asked.handle;
+        started.login = asked.login;
         started.is_truncated = asked.is_truncated;
         started.is_unusable = asked.is_truncated || self.keeper.drops() && !asked.values.is_empty();
         started.values = self.keeper.values(asked.values);
-        self.losses.truncated += u64::from(asked.is_truncated);
+        let is_bulk = asked.is_unread_bulk;
+        self.losses.bulk_executions += u64::from(is_bulk);
+        self.losses.truncated += u64::from(asked.is_truncated && !is_bulk);
         let mut statement = None;
         if let Some(text) = asked.text {
             let is_schema = asked.command == Command::UseSchema;
@@ -165,11 +177,7 @@ impl CaptureWriter {
         }
         self.losses.secret += u64::from(StatementClass::of(text).is_secret);
         let kept = self.keeper.statement(text);
-        (
-            kept.text,
-            kept.literals,
-            kept.is_unusable || sql::is_cut(text),
-        )
+        (kept.text, kept.literals, kept.is_unusable)
     }
 
     /// A session's command ended.
@@ -212,6 +220,7 @@ impl CaptureWriter {
             happening,
         };
         put_record(&mut self.block, &record, self.last_us, statement);
+        self.block_sessions.push(session);
         self.last_us = at_us;
         let began_us = *self.block_began_us.get_or_insert(at_us);
         if self.block.len() >= BLOCK_BYTES || at_us.saturating_sub(began_us) >= BLOCK_US {
@@ -231,9 +240,27 @@ impl CaptureWriter {
         }
         self.block_began_us = None;
         let written = write_block(&mut self.file, BlockKind::Records, &self.block);
-        self.block.clear();
-        written.map_err(|error| CaptureError::file("cannot write", &self.path, &error))?;
-        Ok(())
+        match written {
+            Ok(bytes) => {
+                self.flushed = self.written;
+                self.flushed_bytes += bytes as u64;
+                self.block.clear();
+                self.block_sessions.clear();
+                Ok(())
+            }
+            Err(error) => {
+                self.losses.statements += self.written.events - self.flushed.events;
+                self.losses.statement_bytes += self.block.len() as u64;
+                self.written = self.flushed;
+                self.block.clear();
+                Err(CaptureError::file("cannot write", &self.path, &error))
+            }
+        }
+    }
+
+    /// Sessions with records that could not be written.
+    pub(crate) fn unwritten_sessions(&mut self) -> impl Iterator<Item = u32> {
+        std::mem::take(&mut self.block_sessions).into_iter()
     }
 
     /// Ends the capture; what it has and what it lacks.
@@ -243,10 +270,32 @@ impl CaptureWriter {
     /// A file that cannot be written.
     pub fn finish(mut self, ended_us: u64) -> Result<CaptureTail, CaptureError> {
         self.flush()?;
+        self.write_tail(ended_us, None)
+    }
+
+    /// Ends a capture that could not be written to its end. The part of a block that was written makes room for what the
+    /// file says of its losses; without room for that too, it has no end.
+    pub(crate) fn finish_failed(
+        mut self,
+        ended_us: u64,
+        why: &str,
+    ) -> Result<CaptureTail, CaptureError> {
+        let cut = self.file.set_len(self.flushed_bytes);
+        let sought = cut.and_then(|()| self.file.seek(SeekFrom::Start(self.flushed_bytes)));
+        sought.map_err(|error| CaptureError::file("cannot write", &self.path, &error))?;
+        self.write_tail(ended_us, Some(why.to_owned()))
+    }
+
+    fn write_tail(
+        &mut self,
+        ended_us: u64,
+        failure: Option<String>,
+    ) -> Result<CaptureTail, CaptureError> {
         let tail = CaptureTail {
             ended_us: ended_us.max(self.last_us),
             written: self.written,
             losses: self.losses,
+            failure,
         };
         let content = serde_json::to_vec(&tail).unwrap_or_default();
         let written = write_block(&mut self.file, BlockKind::Tail, &content);

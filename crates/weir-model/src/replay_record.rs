@@ -23,6 +23,9 @@ pub struct ReplayFidelity {
     /// Sessions that the capture lacks, whole or from some point on.
     #[serde(default)]
     pub sessions_missing: u64,
+    /// Statements of these sessions that were seen and not captured.
+    #[serde(default)]
+    pub statements_missing: u64,
     /// The capture has no end: it is cut or damaged, or its writer was killed.
     #[serde(default)]
     pub is_cut: bool,
@@ -38,6 +41,12 @@ pub struct ReplayFidelity {
     pub sent: u64,
     /// Statements that were not.
     pub not_sent: NotSent,
+    /// Time that the statements took in the capture, as far as it knows, microseconds.
+    #[serde(default)]
+    pub captured_us: u64,
+    /// Time that those of them took in the capture that were sent.
+    #[serde(default)]
+    pub captured_us_sent: u64,
     /// Statements that were due while their session still waited, for its last answer or for other sessions.
     pub busy: u64,
     /// Lateness of the others, after they were due.
@@ -85,11 +94,14 @@ pub struct NotSent {
     pub not_allowed: u64,
     /// Their session was not let in, or has lost its connection within a transaction.
     pub no_connection: u64,
+    /// Their session has a character set in which they cannot be sent to this server, and they are not plain ASCII.
+    #[serde(default)]
+    pub character_set: u64,
 }
 
 impl NotSent {
     /// All of them with their names.
-    pub fn reasons(&self) -> [(&'static str, u64); 6] {
+    pub fn reasons(&self) -> [(&'static str, u64); 7] {
         [
             ("secret, cut or without values", self.unusable),
             ("ask for a file of the client's", self.asks_for_file),
@@ -97,6 +109,7 @@ impl NotSent {
             ("prepared before the capture", self.not_prepared),
             ("not allowed on this server", self.not_allowed),
             ("without a connection", self.no_connection),
+            ("of another character set", self.character_set),
         ]
     }
 

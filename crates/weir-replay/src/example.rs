@@ -51,7 +51,7 @@ impl Examples {
         match started.command {
             // It has no end.
             Command::Close => drop(of_session.prepared.remove(&started.handle)),
-            Command::Reset => {
+            Command::Reset | Command::ChangeUser => {
                 of_session.prepared.clear();
                 of_session.open.push_back(None);
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use weir_capture::{CaptureError, CaptureReader, Happening, Record};
 
-use crate::feeding::{Feeding, Numbers};
+use crate::feeding::{Feeding, Move, Numbers};
 use crate::item::Item;
 use crate::slot::Stage;
 use weir_model::ReplayPace;
@@ -103,7 +103,9 @@ impl<'a> Feed<'a> {
         let mut sessions: Vec<_> = self.live.iter_mut().collect();
         sessions.sort_unstable_by_key(|(session, _)| **session);
         for (_, feeding) in sessions {
-            if let Some(slot) = self.free.pop_front() {
+            if feeding.is_taken()
+                && let Some(slot) = self.free.pop_front()
+            {
                 feeding.open(slot, self.stage.options.from_us, self.stage);
             }
         }
@@ -121,13 +123,17 @@ impl<'a> Feed<'a> {
             self.begin();
         }
         match happening {
-            Happening::Opened { user, schema } => {
-                if options.is_past(at_us) || !options.takes(session, &user) {
+            Happening::Opened(login) => {
+                if options.is_past(at_us) || !options.takes(session) {
                     return;
                 }
-                let mut feeding = Feeding::new(session, schema);
+                let is_taken = options.takes_user(&login.user);
+                let mut feeding = Feeding::new(session, login, is_taken, &self.numbers);
                 // There are as many slots as sessions at a time.
-                if has_begun && let Some(slot) = self.free.pop_front() {
+                if has_begun
+                    && is_taken
+                    && let Some(slot) = self.free.pop_front()
+                {
                     feeding.open(slot, at_us, self.stage);
                 }
                 self.live.insert(session, feeding);
@@ -148,8 +154,22 @@ impl<'a> Feed<'a> {
                 }
             }
             Happening::Ended(ended) => {
-                if let Some(feeding) = self.live.get_mut(&session) {
-                    feeding.ended(at_us, ended, &mut self.numbers, self.stage);
+                let Some(feeding) = self.live.get_mut(&session) else {
+                    return;
+                };
+                match feeding.ended(at_us, ended, &mut self.numbers, self.stage) {
+                    Some(Move::Joins) if has_begun => {
+                        if let Some(slot) = self.free.pop_front() {
+                            feeding.open(slot, at_us, self.stage);
+                        }
+                    }
+                    Some(Move::Leaves) => {
+                        if let Some(slot) = feeding.leave() {
+                            self.stage.push(slot, Item::Close { at_us });
+                            self.free.push_back(slot);
+                        }
+                    }
+                    Some(Move::Joins) | None => {}
                 }
             }
         }

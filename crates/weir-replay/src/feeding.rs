@@ -3,12 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use weir_capture::{Command, Ended, Started, Template, TransactionStep};
+use weir_capture::{Command, Ended, Login, Started, Template, TransactionStep, Value};
 
+use crate::charsets::{Charsets, LoginCharset, sets_charset};
 use crate::executed::Reader;
 use crate::item::{Action, Ask, Item, Moment, Reason, Statement, judged};
 use crate::session_schema::SessionSchema;
-use crate::slot::Stage;
+use crate::slot::{CapturedOutcome, Stage};
 use crate::survey::schema_of_use;
 use crate::window::{Selection, Window};
 use crate::writers::{is_of_session, writes};
@@ -23,7 +24,13 @@ pub(crate) struct Feeding {
     session: u32,
     /// None before the replay's part of the capture.
     slot: Option<usize>,
+    /// What its account asks is sent.
+    is_taken: bool,
     schema: SessionSchema,
+    /// What its login's character set needs.
+    charset: LoginCharset,
+    /// The character set of now cannot be set on the replay's server.
+    is_elsewhere: bool,
     window: Window,
     /// Variables that it has set before that part.
     settings: Vec<Vec<u8>>,
@@ -38,14 +45,25 @@ pub(crate) struct Feeding {
 
 #[derive(Debug)]
 enum Open {
-    /// A statement of this number, and whether a writing transaction ends with it.
-    Statement(u64, bool),
+    /// A statement of this number, when it began, and whether a writing transaction ends with it.
+    Statement(u64, u64, bool),
     /// A preparation, which is sent when the capture's number of it is known.
     Prepare(Moment, Arc<Statement>),
     /// A move to another schema.
     Use,
+    /// A change of user, and whether it is within the replay's part.
+    Change(Moment, bool),
     /// Nothing that is sent.
     Nothing,
+}
+
+/// What a session that goes on with another account means for the replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// From now on, what it asks is sent.
+    Joins,
+    /// And not any more.
+    Leaves,
 }
 
 /// What all sessions share.
@@ -63,6 +81,9 @@ pub(crate) struct Numbers {
     pub(crate) reader: Option<Reader>,
     /// Writing transactions that have ended so far.
     pub(crate) commits: u64,
+    pub(crate) charsets: Charsets,
+    /// A session that is reset has the character set of its login again: not so on `MySQL`.
+    pub(crate) resets_to_login: bool,
 }
 
 impl Numbers {
@@ -78,11 +99,16 @@ impl Numbers {
 }
 
 impl Feeding {
-    pub(crate) fn new(session: u32, schema: String) -> Self {
+    /// `is_taken`: what its account asks is sent.
+    pub(crate) fn new(session: u32, login: Login, is_taken: bool, numbers: &Numbers) -> Self {
+        let charset = numbers.charsets.of_login(login.collation);
         Self {
             session,
             slot: None,
-            schema: SessionSchema::new(schema),
+            is_taken,
+            schema: SessionSchema::new(login.schema),
+            is_elsewhere: charset == LoginCharset::NotHere,
+            charset,
             window: Window::default(),
             settings: Vec::new(),
             prepared: HashMap::new(),
@@ -97,9 +123,19 @@ impl Feeding {
         self.slot
     }
 
+    /// Whether what its account asks is sent.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.is_taken
+    }
+
+    /// The slot that it leaves.
+    pub(crate) fn leave(&mut self) -> Option<usize> {
+        self.slot.take()
+    }
+
     /// Whether a transaction that is sent has not ended.
     pub(crate) fn is_open(&self) -> bool {
-        self.window.is_open()
+        self.is_taken && self.window.is_open()
     }
 
     /// The session connects, in this slot; what it has set before is set again.
@@ -110,9 +146,21 @@ impl Feeding {
             at_us,
             think_us: None,
         };
+        self.restore_charset(moment, stage);
         for text in std::mem::take(&mut self.settings) {
             let judged = String::from_utf8_lossy(&text).into_owned();
             self.push(Ask::new(moment, Action::Restore { text, judged }), stage);
+        }
+    }
+
+    /// The connection gets the character set of the captured login.
+    fn restore_charset(&self, moment: Moment, stage: &Stage) {
+        if let LoginCharset::Names(names) = &self.charset {
+            let action = Action::Restore {
+                text: names.clone().into_bytes(),
+                judged: names.clone(),
+            };
+            self.push(Ask::new(moment, action), stage);
         }
     }
 
@@ -151,6 +199,7 @@ impl Feeding {
                 self.open.push_back(Open::Use);
             }
             Command::Reset => self.reset(moment, numbers, stage),
+            Command::ChangeUser => self.start_change(moment, started.login, numbers),
             Command::Other => self.open.push_back(Open::Nothing),
         }
     }
@@ -170,9 +219,13 @@ impl Feeding {
             self.open.push_back(Open::Use);
             return;
         }
+        if template.is_some_and(|template| sets_charset(template.fingerprint())) {
+            let text = String::from_utf8_lossy(&started.text()).into_owned();
+            self.is_elsewhere = !numbers.charsets.admits(&text);
+        }
         let of = (self.session, template.is_some_and(is_of_session));
         let step = class.transaction;
-        if !self.window.take(moment.at_us, step, of, &numbers.selection) {
+        if !self.window.take(moment.at_us, step, of, &numbers.selection) || !self.is_taken {
             if self.slot.is_none() {
                 self.remember(started);
             }
@@ -180,7 +233,9 @@ impl Feeding {
             return;
         }
         let ends_writing = self.ends_writing(template.is_some_and(writes));
-        let action = query(started, self.is_other(numbers), numbers.reader);
+        let action = self
+            .skips(numbers, &started.text(), &[])
+            .unwrap_or_else(|| query(started, numbers.reader));
         let ask = Ask {
             fingerprint: numbers.fingerprint(started.template.as_ref()),
             transaction: step,
@@ -205,15 +260,18 @@ impl Feeding {
             .as_ref()
             .map_or(TransactionStep::None, |statement| statement.transaction);
         let of = (self.session, false);
-        if !self
+        let is_in = self
             .window
-            .take(moment.at_us, transaction, of, &numbers.selection)
-        {
+            .take(moment.at_us, transaction, of, &numbers.selection);
+        if !is_in || !self.is_taken {
             self.open.push_back(Open::Nothing);
             return;
         }
         let ends_writing = self.ends_writing(statement.as_ref().is_some_and(|found| found.writes));
-        let action = execution(started, statement.as_ref(), self.is_other(numbers));
+        let text = statement.as_ref().map_or(&[][..], |found| &found.text);
+        let action = self
+            .skips(numbers, text, &started.values)
+            .unwrap_or_else(|| execution(started, statement.as_ref()));
         let ask = Ask {
             fingerprint,
             transaction,
@@ -255,53 +313,124 @@ impl Feeding {
 
     /// The session is to be as it was at its login.
     fn reset(&mut self, moment: Moment, numbers: &Numbers, stage: &Stage) {
-        self.prepared.clear();
-        let step = TransactionStep::AutocommitOn;
-        let of = (self.session, true);
-        if self.window.take(moment.at_us, step, of, &numbers.selection) {
-            let ask = Ask {
-                transaction: step,
-                ..Ask::new(moment, Action::Reset)
-            };
-            self.push(ask, stage);
+        if self.forget_all(moment, numbers) {
+            self.push_reset(moment, stage);
+            if numbers.resets_to_login {
+                self.restore_charset(moment, stage);
+            }
         }
+        self.is_elsewhere = numbers.resets_to_login && self.charset == LoginCharset::NotHere;
         self.open.push_back(Open::Nothing);
     }
 
+    /// What the session has prepared and set is gone; whether the replay's session is to be reset, too.
+    fn forget_all(&mut self, moment: Moment, numbers: &Numbers) -> bool {
+        self.prepared.clear();
+        self.settings.clear();
+        let step = TransactionStep::AutocommitOn;
+        let of = (self.session, true);
+        self.window.take(moment.at_us, step, of, &numbers.selection) && self.is_taken
+    }
+
+    fn push_reset(&self, moment: Moment, stage: &Stage) {
+        let ask = Ask {
+            transaction: TransactionStep::AutocommitOn,
+            ..Ask::new(moment, Action::Reset)
+        };
+        self.push(ask, stage);
+    }
+
+    /// The session asks to go on with another login; the replay follows when the server has let it.
+    fn start_change(&mut self, moment: Moment, login: Option<Login>, numbers: &Numbers) {
+        self.schema.ask_login(login.unwrap_or_default());
+        let is_in = self.forget_all(moment, numbers);
+        self.open.push_back(Open::Change(moment, is_in));
+    }
+
+    /// The session has asked to go on with another login, and has become `login` if the server let it.
+    fn end_change(
+        &mut self,
+        (moment, is_in): (Moment, bool),
+        login: Option<&Login>,
+        numbers: &Numbers,
+        stage: &Stage,
+    ) -> Option<Move> {
+        let was_taken = self.is_taken;
+        if let Some(login) = login {
+            self.charset = numbers.charsets.of_login(login.collation);
+            self.is_taken = stage.options.takes_user(&login.user);
+        }
+        self.is_elsewhere = self.charset == LoginCharset::NotHere;
+        match (was_taken, self.is_taken) {
+            (true, true) if is_in => {
+                self.push_reset(moment, stage);
+                self.restore_charset(moment, stage);
+                None
+            }
+            (true, false) => Some(Move::Leaves),
+            (false, true) => Some(Move::Joins),
+            _ => None,
+        }
+    }
+
     /// The oldest command ended.
-    pub(crate) fn ended(&mut self, at_us: u64, ended: Ended, numbers: &mut Numbers, stage: &Stage) {
+    pub(crate) fn ended(
+        &mut self,
+        at_us: u64,
+        ended: Ended,
+        numbers: &mut Numbers,
+        stage: &Stage,
+    ) -> Option<Move> {
         self.ended_us = Some(at_us);
         match self.open.pop_front() {
-            Some(Open::Statement(number, ends)) => {
+            Some(Open::Statement(number, began_us, ends)) => {
                 if let Some(slot) = self.slot {
                     numbers.commits += u64::from(ends);
-                    let commit = ends.then_some(numbers.commits);
-                    stage.captured(slot, number, ended, commit);
+                    let captured = CapturedOutcome {
+                        ended,
+                        took_us: at_us.saturating_sub(began_us),
+                        commit: ends.then_some(numbers.commits),
+                    };
+                    stage.captured(slot, number, captured);
                 }
             }
             Some(Open::Prepare(moment, statement)) => {
-                let handle = ended.handle.unwrap_or(0);
-                if handle != 0 {
-                    self.prepared.insert(handle, Arc::clone(&statement));
-                }
-                // Others are prepared when they are first executed.
-                let is_sent = self.is_open() || stage.options.contains(moment.at_us);
-                if !is_sent
-                    || self.is_other(numbers)
-                    || statement.is_unusable
-                    || statement.asks_for_file
-                {
-                    return;
-                }
-                let ask = Ask {
-                    fingerprint: statement.fingerprint,
-                    ..Ask::new(moment, Action::Prepare { handle, statement })
-                };
-                self.push(ask, stage);
+                self.end_preparation(moment, statement, &ended, numbers, stage);
             }
-            Some(Open::Use) => self.schema.ended(&ended),
+            Some(Open::Use) => drop(self.schema.ended(&ended)),
+            Some(Open::Change(moment, is_in)) => {
+                let login = self.schema.ended(&ended);
+                return self.end_change((moment, is_in), login.as_ref(), numbers, stage);
+            }
             Some(Open::Nothing) | None => {}
         }
+        None
+    }
+
+    /// A statement is prepared: the capture's number of it is known.
+    fn end_preparation(
+        &mut self,
+        moment: Moment,
+        statement: Arc<Statement>,
+        ended: &Ended,
+        numbers: &Numbers,
+        stage: &Stage,
+    ) {
+        let handle = ended.handle.unwrap_or(0);
+        if handle != 0 {
+            self.prepared.insert(handle, Arc::clone(&statement));
+        }
+        // Others are prepared when they are first executed.
+        let is_sent = self.is_open() || stage.options.contains(moment.at_us);
+        let is_skipped = self.skips(numbers, &statement.text, &[]).is_some();
+        if !is_sent || is_skipped || statement.is_unusable || statement.asks_for_file {
+            return;
+        }
+        let ask = Ask {
+            fingerprint: statement.fingerprint,
+            ..Ask::new(moment, Action::Prepare { handle, statement })
+        };
+        self.push(ask, stage);
     }
 
     /// Follows a statement that the window has taken: whether a writing transaction ends with it.
@@ -311,14 +440,25 @@ impl Feeding {
         has_written && !self.window.is_in()
     }
 
-    fn is_other(&self, numbers: &Numbers) -> bool {
-        self.schema.name() != numbers.schema
+    /// Why a statement is not sent, by where its session is.
+    fn skips(&self, numbers: &Numbers, text: &[u8], values: &[Value]) -> Option<Action> {
+        if self.schema.name() != numbers.schema {
+            return Some(Action::Skip(Reason::OtherSchema));
+        }
+        let is_plain = |value: &Value| match value {
+            Value::Bytes(bytes) => bytes.is_ascii(),
+            _ => true,
+        };
+        let is_elsewhere = self.is_elsewhere && !(text.is_ascii() && values.iter().all(is_plain));
+        is_elsewhere.then_some(Action::Skip(Reason::CharacterSet))
     }
 
     /// Sends a statement, which gets its number and waits for the transactions that have ended so far.
     fn ask(&mut self, ask: Ask, ends_writing: bool, numbers: &mut Numbers, stage: &Stage) {
         let number = numbers.next();
-        self.open.push_back(Open::Statement(number, ends_writing));
+        let began_us = ask.moment.at_us;
+        self.open
+            .push_back(Open::Statement(number, began_us, ends_writing));
         let ask = Ask {
             number,
             after: numbers.commits,
@@ -339,15 +479,12 @@ fn read_by(reader: Option<Reader>, text: Vec<u8>) -> Vec<u8> {
     reader.and_then(|reader| reader.read(&text)).unwrap_or(text)
 }
 
-fn query(started: &Started, is_other: bool, reader: Option<Reader>) -> Action {
+fn query(started: &Started, reader: Option<Reader>) -> Action {
     let class = started
         .template
         .as_ref()
         .map(|template| template.class())
         .unwrap_or_default();
-    if is_other {
-        return Action::Skip(Reason::OtherSchema);
-    }
     if started.is_unusable {
         return Action::Skip(Reason::Unusable);
     }
@@ -366,9 +503,8 @@ fn query(started: &Started, is_other: bool, reader: Option<Reader>) -> Action {
     Action::Query { text, judged }
 }
 
-fn execution(started: Started, statement: Option<&Arc<Statement>>, is_other: bool) -> Action {
+fn execution(started: Started, statement: Option<&Arc<Statement>>) -> Action {
     let reason = match statement {
-        _ if is_other => Reason::OtherSchema,
         None => Reason::NotPrepared,
         Some(statement) if statement.is_unusable || started.is_unusable => Reason::Unusable,
         Some(statement) if statement.asks_for_file => Reason::AsksForFile,

@@ -110,6 +110,8 @@ pub(crate) enum Reason {
     NotAllowed,
     /// Its session was not let in, or has lost its connection.
     NoConnection,
+    /// Its session has a character set in which it cannot be sent.
+    CharacterSet,
 }
 
 /// What the gate judges of a statement: values that hide nothing are left out, so that all statements of a kind are

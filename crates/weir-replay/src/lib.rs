@@ -6,6 +6,7 @@
 //! and one thread reads the file ahead of them. What came of each is compared with what came of it before.
 
 mod absence;
+mod charsets;
 mod commits;
 mod error;
 mod example;

@@ -66,14 +66,17 @@ impl ReplayOptions {
         }
     }
 
-    /// Whether a session is sent: its account is the right one, and it is among the share. The same sessions are in
-    /// each replay of a capture.
-    pub(crate) fn takes(&self, session: u32, user: &str) -> bool {
-        let is_users = self.user.as_ref().is_none_or(|wanted| wanted == user);
+    /// Whether what an account asks is sent.
+    pub(crate) fn takes_user(&self, user: &str) -> bool {
+        self.user.as_ref().is_none_or(|wanted| wanted == user)
+    }
+
+    /// Whether a session is among the share. The same sessions are in each replay of a capture.
+    pub(crate) fn takes(&self, session: u32) -> bool {
         // Weyl's sequence: any number of sessions in turn is spread evenly (Knuth, "The Art of Computer Programming",
         // volume 2, 3.5, exercise 3).
         let place = f64::from(session.wrapping_mul(0x9E37_79B9)) / 2_f64.powi(32);
-        is_users && (self.sessions >= 1.0 || place < self.sessions)
+        self.sessions >= 1.0 || place < self.sessions
     }
 
     /// Whether a transaction that begins then is sent.
@@ -109,14 +112,14 @@ mod tests {
             ..ReplayOptions::default()
         };
         let taken = (1..=4_000)
-            .filter(|session| options.takes(*session, "x"))
+            .filter(|session| options.takes(*session))
             .count();
         assert!((990..=1_010).contains(&taken), "{taken}");
         let of_user = ReplayOptions {
             user: Some("app".to_owned()),
             ..ReplayOptions::default()
         };
-        assert!(of_user.takes(1, "app") && !of_user.takes(1, "root"));
+        assert!(of_user.takes_user("app") && !of_user.takes_user("root"));
         let twice = ReplayOptions {
             speed: 2.0,
             ..ReplayOptions::default()

@@ -10,6 +10,7 @@ use weir_model::{Duration, FingerprintRecord, Flavor, ReplayRecord, ServerVersio
 use weir_mysql::{Connection, Gate};
 
 use crate::absence::watch;
+use crate::charsets::Charsets;
 use crate::executed::Reader;
 use crate::feed::Feed;
 use crate::feeding::Numbers;
@@ -24,8 +25,8 @@ use crate::{ReplayError, ReplayOptions, ReplayOutcome};
 const TIMED_MAX: usize = 50;
 /// What others are called together.
 const NOT_TIMED: &str = "(all others)";
-/// How long a server may take to say its version.
-const VERSION_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+/// How long a server may take to say its version and its character sets.
+const SERVER_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 /// Longest name of a kind of statement.
 const NAME_MAX: usize = 160;
 
@@ -126,6 +127,7 @@ fn numbers(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Number
     let fingerprints = &survey.fingerprints;
     let others = fingerprints.iter().position(|found| found.text == OTHERS);
     let names = fingerprints.iter().map(|found| found.text.clone());
+    let (reader, charsets) = ask_server(plan, survey, gate)?;
     Ok(Numbers {
         fingerprints: names.zip(0..).collect::<HashMap<_, _>>(),
         others: others.unwrap_or(fingerprints.len()),
@@ -135,8 +137,10 @@ fn numbers(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Number
             options: options.clone(),
             writers: Writers::read(path, options)?,
         },
-        reader: reader(plan, survey, gate)?,
+        reader,
         commits: 0,
+        charsets,
+        resets_to_login: survey.head.flavor != Some(Flavor::Mysql),
     })
 }
 
@@ -156,13 +160,28 @@ fn plan_of(plan: &LoadPlan, survey: &Survey) -> LoadPlan {
     plan
 }
 
-/// Who reads comments that a server executes, where a statement has one.
-fn reader(plan: &LoadPlan, survey: &Survey, gate: &Gate) -> Result<Option<Reader>, ReplayError> {
-    if !survey.has_executed_comments {
-        return Ok(None);
+/// Who reads comments that a server executes, where a statement has one, and the character sets of logins, where the
+/// capture knows them.
+fn ask_server(
+    plan: &LoadPlan,
+    survey: &Survey,
+    gate: &Gate,
+) -> Result<(Option<Reader>, Charsets), ReplayError> {
+    let mut charsets = Charsets::new(gate, &plan.endpoint.address);
+    if !survey.has_executed_comments && !survey.has_collations {
+        return Ok((None, charsets));
     }
-    let connection = Connection::open(&plan.endpoint, gate, VERSION_PATIENCE)?;
-    let said = connection.version();
+    let mut connection = Connection::open(&plan.endpoint, gate, SERVER_PATIENCE)?;
+    if survey.has_collations {
+        charsets.read(&mut connection)?;
+    }
+    let reader = survey
+        .has_executed_comments
+        .then(|| reader(connection.version()));
+    Ok((reader.flatten(), charsets))
+}
+
+fn reader(said: &str) -> Option<Reader> {
     let flavor = if said.to_ascii_lowercase().contains("mariadb") {
         Flavor::Mariadb
     } else {
@@ -171,7 +190,7 @@ fn reader(plan: &LoadPlan, survey: &Survey, gate: &Gate) -> Result<Option<Reader
     // Older clients of MariaDB are told a version of MySQL first.
     let said = said.strip_prefix("5.5.5-").unwrap_or(said);
     let version = said.parse::<ServerVersion>().ok();
-    Ok(version.map(|version| Reader::new(flavor, version)))
+    version.map(|version| Reader::new(flavor, version))
 }
 
 /// The names of kinds: those of fingerprints, cut to a length, and one for all that are not timed.
@@ -196,7 +215,9 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
     let mut fidelity = tally.fidelity.clone();
     fidelity.sessions = survey.sessions;
     fidelity.sessions_missing = survey.sessions_missing();
-    fidelity.is_cut = survey.tail.is_none();
+    let tail = survey.tail.as_ref();
+    fidelity.statements_missing = tail.map_or(0, |tail| tail.losses.statements);
+    fidelity.is_cut = tail.is_none_or(|tail| tail.failure.is_some());
     fidelity.captured = survey.statements;
     fidelity.late_us = tally.lateness();
     let names = kind_names(survey);

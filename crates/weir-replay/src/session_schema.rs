@@ -2,14 +2,29 @@
 
 use std::collections::VecDeque;
 
-use weir_capture::Ended;
+use weir_capture::{Ended, Login};
 
-/// Moves when the server lets the session into another schema, and not when it refuses.
+/// Moves when the server lets the session into another schema or account, and not when it refuses.
 #[derive(Debug, Default)]
 pub(crate) struct SessionSchema {
     name: String,
-    /// Of `USE` commands that have not ended.
-    asked: VecDeque<String>,
+    /// Moves that have not ended.
+    asked: VecDeque<Move>,
+}
+
+#[derive(Debug)]
+enum Move {
+    Schema(String),
+    Login(Login),
+}
+
+impl Move {
+    fn schema(&self) -> &str {
+        match self {
+            Self::Schema(schema) => schema,
+            Self::Login(login) => &login.schema,
+        }
+    }
 }
 
 impl SessionSchema {
@@ -21,23 +36,33 @@ impl SessionSchema {
         }
     }
 
-    /// The schema of a command that begins now. One that follows a `USE` before its end was sent by a client that counts on
+    /// The schema of a command that begins now. One that follows a move before its end was sent by a client that counts on
     /// it.
     pub(crate) fn name(&self) -> &str {
-        self.asked.back().unwrap_or(&self.name)
+        self.asked.back().map_or(&*self.name, Move::schema)
     }
 
     /// The session asks for a schema.
     pub(crate) fn ask(&mut self, schema: String) {
-        self.asked.push_back(schema);
+        self.asked.push_back(Move::Schema(schema));
     }
 
-    /// The oldest of these commands has ended; where it is not known how, it is taken for a good end.
-    pub(crate) fn ended(&mut self, ended: &Ended) {
-        if let Some(schema) = self.asked.pop_front()
-            && ended.error.unwrap_or(0) == 0
-        {
-            self.name = schema;
+    /// The session asks to go on with another login.
+    pub(crate) fn ask_login(&mut self, login: Login) {
+        self.asked.push_back(Move::Login(login));
+    }
+
+    /// The oldest of these commands has ended; where it is not known how, it is taken for a good end. The login that the
+    /// session has then, if it is another one.
+    pub(crate) fn ended(&mut self, ended: &Ended) -> Option<Login> {
+        let moved = self.asked.pop_front()?;
+        if ended.error.unwrap_or(0) != 0 {
+            return None;
+        }
+        moved.schema().clone_into(&mut self.name);
+        match moved {
+            Move::Login(login) => Some(login),
+            Move::Schema(_) => None,
         }
     }
 }

@@ -46,10 +46,18 @@ struct State {
     halves: HashMap<u64, Half>,
 }
 
+/// What came of a statement in the capture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CapturedOutcome {
+    pub(crate) ended: Ended,
+    pub(crate) took_us: u64,
+    /// The number of the writing transaction that it ended.
+    pub(crate) commit: Option<u64>,
+}
+
 #[derive(Debug)]
 enum Half {
-    /// With the number of the writing transaction that it ended.
-    Captured(Ended, Option<u64>),
+    Captured(CapturedOutcome),
     Replayed(Came),
     NotSent,
 }
@@ -134,21 +142,20 @@ impl Stage {
     }
 
     /// What came of a statement in the capture.
-    pub(crate) fn captured(&self, slot: usize, number: u64, ended: Ended, commit: Option<u64>) {
+    pub(crate) fn captured(&self, slot: usize, number: u64, captured: CapturedOutcome) {
         let other = {
             let mut state = self.slots[slot].state();
             let other = state.halves.remove(&number);
             if other.is_none() {
-                let half = Half::Captured(ended, commit);
+                let half = Half::Captured(captured);
                 state.halves.insert(number, half);
             }
             other
         };
-        if let (true, Some(commit)) = (other.is_some(), commit) {
-            self.commits.ended(commit);
-        }
-        if let Some(Half::Replayed(came)) = other {
-            self.tally().compare(ended, came);
+        match other {
+            Some(Half::Replayed(came)) => self.met(captured, Some(came)),
+            Some(Half::NotSent) => self.met(captured, None),
+            Some(Half::Captured(_)) | None => {}
         }
     }
 
@@ -157,7 +164,7 @@ impl Stage {
     pub(crate) fn had_error(&self, slot: usize, number: u64, code: u16) -> bool {
         let state = self.slots[slot].state();
         let half = state.halves.get(&number);
-        matches!(half, Some(Half::Captured(ended, _)) if ended.error == Some(code))
+        matches!(half, Some(Half::Captured(captured)) if captured.ended.error == Some(code))
     }
 
     /// Whether a statement waits for transactions that ended before it in the capture.
@@ -185,14 +192,20 @@ impl Stage {
             }
             other
         };
-        let Some(Half::Captured(ended, commit)) = other else {
-            return;
-        };
-        if let Some(commit) = commit {
+        if let Some(Half::Captured(captured)) = other {
+            self.met(captured, came);
+        }
+    }
+
+    /// Both halves of a statement are known; `None`: it was not sent.
+    fn met(&self, captured: CapturedOutcome, came: Option<Came>) {
+        if let Some(commit) = captured.commit {
             self.commits.ended(commit);
         }
+        let mut tally = self.tally();
+        tally.took(captured.took_us, came.is_some());
         if let Some(came) = came {
-            self.tally().compare(ended, came);
+            tally.compare(captured.ended, came);
         }
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_capture::{
-    CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Record, Started, Template,
-    TransactionStep,
+    CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Login, Record, Started,
+    Template, TransactionStep,
 };
 
 use crate::example::{Example, Examples};
@@ -49,6 +49,8 @@ pub struct Survey {
     pub examples: Vec<Example>,
     /// Whether a statement has a comment that the server executes.
     pub has_executed_comments: bool,
+    /// Whether it knows the collations of logins.
+    pub has_collations: bool,
 }
 
 /// A fingerprint in a capture.
@@ -67,6 +69,8 @@ pub struct SurveyedFingerprint {
 #[derive(Default)]
 struct Live {
     session: u32,
+    /// Statements of its account are counted.
+    is_taken: bool,
     schema: SessionSchema,
     window: Window,
     prepared: HashMap<u32, (usize, TransactionStep)>,
@@ -79,8 +83,8 @@ enum Open {
     /// A statement that is counted: when it began, and its fingerprint.
     Statement(u64, usize),
     Prepare(usize, TransactionStep),
-    /// A move to another schema.
-    Use,
+    /// A move to another schema or account.
+    Move,
     Nothing,
 }
 
@@ -116,8 +120,9 @@ struct Surveyor {
     survey: Survey,
     selection: Selection,
     examples: Examples,
-    /// Sessions that are there.
+    /// Sessions that are there, and how many of them are taken.
     live: HashMap<u32, Live>,
+    taken: u32,
     fingerprints: Fingerprints,
     /// The replay's part of the capture has begun.
     has_begun: bool,
@@ -134,9 +139,10 @@ impl Surveyor {
         self.survey.length_us = self.survey.length_us.max(at_us);
         self.begin(at_us);
         match happening {
-            Happening::Opened { user, schema } => self.opened(at_us, session, &user, schema),
+            Happening::Opened(login) => self.opened(at_us, session, login),
             Happening::Closed => {
-                self.live.remove(&session);
+                let live = self.live.remove(&session);
+                self.taken -= u32::from(live.is_some_and(|live| live.is_taken));
                 self.examples.closed(session);
             }
             Happening::Started(started) => {
@@ -155,7 +161,9 @@ impl Surveyor {
             Happening::Ended(ended) => {
                 if let Some(live) = self.live.get_mut(&session) {
                     self.examples.ended(session, &ended);
-                    live.ended(at_us, &ended, &mut self.fingerprints);
+                    if let Some(login) = live.ended(at_us, &ended, &mut self.fingerprints) {
+                        self.changed(session, &login);
+                    }
                 }
             }
         }
@@ -165,26 +173,51 @@ impl Surveyor {
     fn begin(&mut self, at_us: u64) {
         let begins = at_us >= self.selection.options.from_us;
         if begins && !std::mem::replace(&mut self.has_begun, true) {
-            self.survey.sessions = self.live.len() as u64;
-            self.survey.sessions_at_a_time = self.live.len() as u32;
+            self.survey.sessions = u64::from(self.taken);
+            self.survey.sessions_at_a_time = self.taken;
         }
     }
 
-    fn opened(&mut self, at_us: u64, session: u32, user: &str, schema: String) {
+    fn opened(&mut self, at_us: u64, session: u32, login: Login) {
         let options = &self.selection.options;
-        if options.is_past(at_us) || !options.takes(session, user) {
+        if options.is_past(at_us) || !options.takes(session) {
             return;
         }
+        self.survey.has_collations |= login.collation.is_some();
+        let is_taken = options.takes_user(&login.user);
         let opened = Live {
             session,
-            schema: SessionSchema::new(schema),
+            is_taken,
+            schema: SessionSchema::new(login.schema),
             ..Live::default()
         };
         self.live.insert(session, opened);
+        if is_taken {
+            self.joined();
+        }
+    }
+
+    /// A session's statements are taken from now on.
+    fn joined(&mut self) {
+        self.taken += 1;
         if self.has_begun {
             let survey = &mut self.survey;
             survey.sessions += 1;
-            survey.sessions_at_a_time = survey.sessions_at_a_time.max(self.live.len() as u32);
+            survey.sessions_at_a_time = survey.sessions_at_a_time.max(self.taken);
+        }
+    }
+
+    /// A session goes on with another login.
+    fn changed(&mut self, session: u32, login: &Login) {
+        self.survey.has_collations |= login.collation.is_some();
+        let is_taken = self.selection.options.takes_user(&login.user);
+        let Some(live) = self.live.get_mut(&session) else {
+            return;
+        };
+        match (std::mem::replace(&mut live.is_taken, is_taken), is_taken) {
+            (false, true) => self.joined(),
+            (true, false) => self.taken -= 1,
+            _ => {}
         }
     }
 
@@ -206,8 +239,13 @@ impl Surveyor {
 }
 
 impl Live {
-    /// The oldest command ended.
-    fn ended(&mut self, at_us: u64, ended: &Ended, fingerprints: &mut Fingerprints) {
+    /// The oldest command ended; the login that the session has become, if it is another one.
+    fn ended(
+        &mut self,
+        at_us: u64,
+        ended: &Ended,
+        fingerprints: &mut Fingerprints,
+    ) -> Option<Login> {
         match self.open.pop_front() {
             Some(Open::Prepare(number, step)) => {
                 if let Some(handle) = ended.handle {
@@ -219,9 +257,10 @@ impl Live {
                 fingerprints.all[number].timed += 1;
                 fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
             }
-            Some(Open::Use) => self.schema.ended(ended),
+            Some(Open::Move) => return self.schema.ended(ended),
             _ => {}
         }
+        None
     }
 }
 
@@ -241,6 +280,7 @@ impl Survey {
             },
             examples: Examples::default(),
             live: HashMap::new(),
+            taken: 0,
             fingerprints: Fingerprints::default(),
             has_begun: false,
         };
@@ -269,6 +309,7 @@ impl Survey {
             fingerprints: Vec::new(),
             examples: Vec::new(),
             has_executed_comments: false,
+            has_collations: false,
         }
     }
 
@@ -301,30 +342,37 @@ impl Survey {
             Command::UseSchema => {
                 let schema = String::from_utf8_lossy(&started.text()).into_owned();
                 session.schema.ask(schema);
-                return Open::Use;
+                return Open::Move;
             }
             Command::Query if class.uses_schema => {
                 session.schema.ask(schema_of_use(&started.text()));
-                return Open::Use;
+                return Open::Move;
             }
             Command::Query => (None, class.transaction),
             Command::Execute => match session.prepared.get(&started.handle) {
                 Some((number, step)) => (Some(*number), *step),
                 None => (Some(fingerprints.number(None)), TransactionStep::None),
             },
-            Command::Reset => {
+            Command::Reset | Command::ChangeUser => {
                 let step = TransactionStep::AutocommitOn;
                 session
                     .window
                     .take(at_us, step, (session.session, true), selection);
-                return Open::Nothing;
+                session.prepared.clear();
+                if started.command == Command::Reset {
+                    return Open::Nothing;
+                }
+                session
+                    .schema
+                    .ask_login(started.login.clone().unwrap_or_default());
+                return Open::Move;
             }
             Command::Close | Command::Other => return Open::Nothing,
         };
         let is_query = started.command == Command::Query;
         let of_session = is_query && started.template.as_deref().is_some_and(is_of_session);
         let of = (session.session, of_session);
-        if !session.window.take(at_us, step, of, selection) {
+        if !session.window.take(at_us, step, of, selection) || !session.is_taken {
             return Open::Nothing;
         }
         let number = number.unwrap_or_else(|| fingerprints.number(template));

@@ -83,6 +83,7 @@ impl Tally {
             not_prepared,
             not_allowed,
             no_connection,
+            character_set,
         } = &mut self.fidelity.not_sent;
         *match reason {
             Reason::Unusable => unusable,
@@ -91,6 +92,7 @@ impl Tally {
             Reason::NotPrepared => not_prepared,
             Reason::NotAllowed => not_allowed,
             Reason::NoConnection => no_connection,
+            Reason::CharacterSet => character_set,
         } += 1;
     }
 
@@ -104,6 +106,12 @@ impl Tally {
         of_fingerprint.rows += came.rows.unwrap_or(0);
         of_fingerprint.affected += came.affected.unwrap_or(0);
         of_fingerprint.digest = of_fingerprint.digest.wrapping_add(came.digest);
+    }
+
+    /// How long a statement took in the capture, and whether it was sent.
+    pub(crate) fn took(&mut self, captured_us: u64, is_sent: bool) {
+        self.fidelity.captured_us += captured_us;
+        self.fidelity.captured_us_sent += if is_sent { captured_us } else { 0 };
     }
 
     pub(crate) fn compare(&mut self, ended: Ended, came: Came) {

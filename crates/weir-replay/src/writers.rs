@@ -42,7 +42,7 @@ impl Writers {
         while let Some(record) = reader.next_record()? {
             let session = record.session;
             match record.happening {
-                Happening::Opened { .. } => drop(live.insert(session, Transactions::default())),
+                Happening::Opened(_) => drop(live.insert(session, Transactions::default())),
                 Happening::Closed => drop(live.remove(&session)),
                 Happening::Started(started) => {
                     let Some(transactions) = live.get_mut(&session) else {
@@ -66,7 +66,9 @@ impl Writers {
                             let prepared = transactions.prepared.get(&started.handle);
                             Some(prepared.copied().unwrap_or_default())
                         }
-                        Command::Reset => Some((TransactionStep::AutocommitOn, false)),
+                        Command::Reset | Command::ChangeUser => {
+                            Some((TransactionStep::AutocommitOn, false))
+                        }
                         _ => None,
                     };
                     if started.command != Command::Close {

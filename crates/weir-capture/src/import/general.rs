@@ -1,15 +1,16 @@
 //! The general query log's file, as both servers write it: a statement when it begins, and no more.
 
 use super::account::login;
-use super::lines::{Lines, is_of_start};
+use super::lines::{Lines, StartLines};
 use super::sessions::{Entry, Sessions};
 use super::times::{iso_us, short_us};
 use crate::CaptureError;
+use crate::sql::{has_marks, is_by_sql};
 
 /// Lines that are looked at for the first entry.
 const LINES_LOOKED_AT: usize = 10_000;
 /// What an entry may be.
-const COMMANDS: [&str; 25] = [
+pub(super) const COMMANDS: [&str; 40] = [
     "Sleep",
     "Quit",
     "Init DB",
@@ -35,6 +36,21 @@ const COMMANDS: [&str; 25] = [
     "Set option",
     "Fetch",
     "Reset Connection",
+    "Reset connection",
+    "Time",
+    "Binlog Dump",
+    "Binlog Dump GTID",
+    "Table Dump",
+    "Connect Out",
+    "Register Slave",
+    "Register Replica",
+    "Daemon",
+    "Error",
+    "Clone",
+    "Bulk_execute",
+    "Slave_IO",
+    "Slave_SQL",
+    "Slave_worker",
 ];
 
 /// The beginning of an entry.
@@ -63,6 +79,7 @@ pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
 pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), CaptureError> {
     let mut at_us = None;
     let mut open: Option<Open> = None;
+    let mut start = StartLines::default();
     while let Some(line) = lines.next()? {
         if let Some(next) = begun(line) {
             complete(open.take(), at_us, sessions)?;
@@ -72,7 +89,7 @@ pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), Cap
                 begun: next,
                 is_cut: false,
             });
-        } else if is_of_start(line) {
+        } else if start.takes(line) {
             complete(open.take(), at_us, sessions)?;
             sessions.close_all()?;
         } else if let Some(open) = &mut open {
@@ -124,12 +141,23 @@ pub(super) fn command(
     let text = || String::from_utf8_lossy(&entry.text).into_owned();
     match name {
         "Connect" => match login(&text()) {
-            Some((user, schema)) => sessions.open(connection, at_us, &user, &schema),
-            None => Ok(()),
+            Some(login) => sessions.open(connection, at_us, login),
+            None => sessions.refuse(connection),
         },
+        "Change user" => match login(&text()) {
+            Some(login) => sessions.change(connection, at_us, login),
+            None => sessions.refuse(connection),
+        },
+        "Reset Connection" | "Reset connection" => sessions.reset(connection, at_us),
         "Quit" => sessions.close(connection, at_us),
         "Init DB" => sessions.use_schema(connection, &text(), 0),
+        // What SQL prepares and executes is logged by itself, with its parameters.
+        "Query" if is_by_sql(&entry.text) => Ok(()),
         // Parameters stand in the text of an execution.
+        "Execute" if has_marks(&entry.text) => sessions.statement(Entry {
+            is_bulk: true,
+            ..entry
+        }),
         "Query" | "Execute" => sessions.statement(entry),
         _ => Ok(()),
     }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::head::{CaptureHead, CaptureSource, CaptureTail};
-use crate::proxy::{Seen, as_asked};
+use crate::proxy::{Seen, write_seen};
 use crate::{CaptureError, CaptureWriter, Literals};
 use connection::{Connection, Outcome};
 use frame::Segment;
@@ -161,12 +161,6 @@ fn tell(
     session: u32,
     seen: Vec<Seen>,
 ) -> Result<(), CaptureError> {
-    for seen in seen {
-        match seen {
-            Seen::Opened { user, schema } => writer.opened(at_us, session, &user, &schema)?,
-            Seen::Asked(asked) => writer.started(at_us, session, as_asked(&asked))?,
-            Seen::Ended(ended) => writer.ended(at_us, session, ended)?,
-        }
-    }
-    Ok(())
+    seen.into_iter()
+        .try_for_each(|seen| write_seen(writer, at_us, session, seen))
 }

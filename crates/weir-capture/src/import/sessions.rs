@@ -1,18 +1,20 @@
 //! Entries of a log as records: sessions by the server's connection ids, and the order of time.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::Path;
 
 use crate::head::{CaptureHead, CaptureTail};
 use crate::sql::is_cut;
 use crate::writer::Asked;
-use crate::{CaptureError, CaptureWriter, Command, Ended};
+use crate::{CaptureError, CaptureWriter, Command, Ended, Login};
 
 /// Entries that wait for others that began before them.
 const WINDOW: usize = 200_000;
 /// Bytes of their texts.
 const WINDOW_BYTES: usize = 128 << 20;
+/// The error of a login that is refused (`ER_ACCESS_DENIED_ERROR`).
+const ACCESS_DENIED: u16 = 1045;
 
 /// What one statement's entry says.
 #[derive(Debug, Clone, Default)]
@@ -28,22 +30,38 @@ pub(super) struct Entry {
     pub(super) text: Vec<u8>,
     /// The log lacks its end.
     pub(super) is_cut: bool,
+    /// It is a bulk execution, whose parameters the log lacks.
+    pub(super) is_bulk: bool,
     pub(super) rows: Option<u64>,
     pub(super) affected: Option<u64>,
     pub(super) error: Option<u16>,
 }
 
+impl Entry {
+    /// When it ended, microseconds since 1970.
+    pub(super) fn ended_us(&self) -> i64 {
+        self.began_us
+            .saturating_add_unsigned(self.took_us.unwrap_or(0))
+    }
+
+    /// Moves it to another end.
+    pub(super) fn end_at(&mut self, ended_us: i64) {
+        self.began_us = ended_us.saturating_sub_unsigned(self.took_us.unwrap_or(0));
+    }
+}
+
 #[derive(Debug)]
 enum What {
-    Opened {
-        user: String,
-        schema: String,
-    },
+    Opened(Login),
     Asked {
         command: Command,
         text: Vec<u8>,
         is_truncated: bool,
+        is_bulk: bool,
     },
+    /// The session goes on as another login.
+    Changed(Login),
+    Reset,
     Ended(Ended),
     Closed,
 }
@@ -80,9 +98,14 @@ impl Ord for Waiting {
 #[derive(Debug)]
 struct Live {
     session: u32,
+    user: String,
     schema: String,
     /// Its last record.
     last_us: u64,
+    /// It has asked nothing since its login.
+    is_new: bool,
+    /// A change of user whose end is not known, and the account and the schema before it.
+    changing: Option<(String, String)>,
 }
 
 /// Writes entries as a capture.
@@ -91,6 +114,8 @@ pub(super) struct Sessions {
     writer: CaptureWriter,
     began_unix_us: i64,
     live: HashMap<u64, Live>,
+    /// Sessions whose login was refused, which the log says after it.
+    refused: HashSet<u32>,
     next_session: u32,
     next_number: u64,
     waiting: BinaryHeap<Reverse<Waiting>>,
@@ -104,6 +129,7 @@ impl Sessions {
             writer: CaptureWriter::create(path, head)?,
             began_unix_us: head.began_unix_us,
             live: HashMap::new(),
+            refused: HashSet::new(),
             next_session: 1,
             next_number: 0,
             waiting: BinaryHeap::new(),
@@ -117,13 +143,17 @@ impl Sessions {
         self.writer.losses.unread_lines += 1;
     }
 
+    /// An entry whose time did not fit its neighbours.
+    pub(super) fn out_of_place(&mut self) {
+        self.writer.losses.out_of_place += 1;
+    }
+
     /// A session is there.
     pub(super) fn open(
         &mut self,
         connection: u64,
         at_unix_us: i64,
-        user: &str,
-        schema: &str,
+        login: Login,
     ) -> Result<(), CaptureError> {
         self.close(connection, at_unix_us)?;
         let at_us = self.since_began(at_unix_us);
@@ -131,19 +161,89 @@ impl Sessions {
         self.next_session += 1;
         let live = Live {
             session,
-            schema: schema.to_owned(),
+            user: login.user.clone(),
+            schema: login.schema.clone(),
             last_us: at_us,
+            is_new: true,
+            changing: None,
         };
         self.live.insert(connection, live);
-        let opened = What::Opened {
-            user: user.to_owned(),
-            schema: schema.to_owned(),
+        self.put(at_us, session, What::Opened(login))
+    }
+
+    /// A session goes on as another login.
+    pub(super) fn change(
+        &mut self,
+        connection: u64,
+        at_unix_us: i64,
+        login: Login,
+    ) -> Result<(), CaptureError> {
+        let at_us = self.since_began(at_unix_us);
+        self.settle(connection)?;
+        let Some(live) = self.live.get_mut(&connection) else {
+            return self.open(connection, at_unix_us, login);
         };
-        self.put(at_us, session, opened)
+        live.last_us = at_us.max(live.last_us);
+        let before = (
+            std::mem::replace(&mut live.user, login.user.clone()),
+            std::mem::replace(&mut live.schema, login.schema.clone()),
+        );
+        live.changing = Some(before);
+        let (at_us, session) = (live.last_us, live.session);
+        self.put(at_us, session, What::Changed(login))
+    }
+
+    /// The server refused the last login: a session that has just begun never was one, and a change of user has changed
+    /// nothing.
+    pub(super) fn refuse(&mut self, connection: u64) -> Result<(), CaptureError> {
+        let Some(live) = self.live.get_mut(&connection) else {
+            return Ok(());
+        };
+        if let Some((user, schema)) = live.changing.take() {
+            (live.user, live.schema) = (user, schema);
+            let (at_us, session) = (live.last_us, live.session);
+            let ended = Ended {
+                error: Some(ACCESS_DENIED),
+                ..Ended::default()
+            };
+            return self.put(at_us, session, What::Ended(ended));
+        }
+        if live.is_new {
+            self.refused.insert(live.session);
+            self.live.remove(&connection);
+        }
+        Ok(())
+    }
+
+    /// The session says something else: its change of user was not refused.
+    fn settle(&mut self, connection: u64) -> Result<(), CaptureError> {
+        let Some(live) = self.live.get_mut(&connection) else {
+            return Ok(());
+        };
+        live.is_new = false;
+        if live.changing.take().is_none() {
+            return Ok(());
+        }
+        let (at_us, session) = (live.last_us, live.session);
+        self.put(at_us, session, What::Ended(Ended::default()))
+    }
+
+    /// A session is as it was at its login.
+    pub(super) fn reset(&mut self, connection: u64, at_unix_us: i64) -> Result<(), CaptureError> {
+        let at_us = self.since_began(at_unix_us);
+        self.settle(connection)?;
+        let Some(live) = self.live.get_mut(&connection) else {
+            return Ok(());
+        };
+        live.last_us = at_us.max(live.last_us);
+        let (at_us, session) = (live.last_us, live.session);
+        self.put(at_us, session, What::Reset)?;
+        self.put(at_us, session, What::Ended(Ended::default()))
     }
 
     /// A session has gone.
     pub(super) fn close(&mut self, connection: u64, at_unix_us: i64) -> Result<(), CaptureError> {
+        self.settle(connection)?;
         let Some(live) = self.live.remove(&connection) else {
             return Ok(());
         };
@@ -169,6 +269,7 @@ impl Sessions {
         schema: &str,
         at_us: u64,
     ) -> Result<(), CaptureError> {
+        self.settle(connection)?;
         let Some(live) = self
             .live
             .get_mut(&connection)
@@ -187,6 +288,7 @@ impl Sessions {
                 command: Command::UseSchema,
                 text: schema.as_bytes().to_vec(),
                 is_truncated: false,
+                is_bulk: false,
             },
         )?;
         self.put(at_us, session, What::Ended(Ended::default()))
@@ -195,15 +297,20 @@ impl Sessions {
     /// A statement; its session is opened with it, if it was not there before.
     pub(super) fn statement(&mut self, entry: Entry) -> Result<(), CaptureError> {
         let schema = entry.schema.as_deref();
-        if !self.live.contains_key(&entry.connection) {
-            self.open(
-                entry.connection,
-                entry.began_us,
-                &entry.user,
-                schema.unwrap_or_default(),
-            )?;
+        self.settle(entry.connection)?;
+        let login = Login::new(&entry.user, schema.unwrap_or_default());
+        match self.live.get(&entry.connection) {
+            None => self.open(entry.connection, entry.began_us, login)?,
+            // A slow log need not say how it became another one.
+            Some(live) if entry.took_us.is_some() && live.user != entry.user => {
+                let schema = schema.unwrap_or(&live.schema).to_owned();
+                self.change(entry.connection, entry.began_us, Login { schema, ..login })?;
+            }
+            Some(_) => {}
         }
+        self.settle(entry.connection)?;
         let began_us = self.since_began(entry.began_us);
+        let ended_us = self.since_began(entry.ended_us());
         if let Some(schema) = schema {
             self.use_schema(entry.connection, schema, began_us)?;
         }
@@ -211,8 +318,13 @@ impl Sessions {
             return Ok(());
         };
         // A session does one after the other, whatever the log's clock says.
+        let is_older = entry.began_us < self.began_unix_us;
         let began_us = began_us.max(live.last_us);
-        let ended_us = began_us + entry.took_us.unwrap_or(0);
+        let ended_us = if is_older {
+            began_us.max(ended_us)
+        } else {
+            began_us + entry.took_us.unwrap_or(0)
+        };
         live.last_us = ended_us;
         let session = live.session;
         let ended = Ended {
@@ -223,7 +335,8 @@ impl Sessions {
         };
         let asked = What::Asked {
             command: Command::Query,
-            is_truncated: entry.is_cut || is_cut(&entry.text),
+            is_truncated: entry.is_cut || entry.is_bulk || is_cut(&entry.text),
+            is_bulk: entry.is_bulk,
             text: entry.text,
         };
         self.put(began_us, session, asked)?;
@@ -264,22 +377,35 @@ impl Sessions {
         } = first;
         self.writer.losses.out_of_order += u64::from(at_us < self.written_us);
         self.written_us = self.written_us.max(at_us);
+        if self.refused.contains(&session) {
+            return Ok(());
+        }
         match what {
-            What::Opened { user, schema } => self.writer.opened(at_us, session, &user, &schema),
+            What::Opened(login) => self.writer.opened(at_us, session, login),
+            What::Changed(login) => {
+                let asked = Asked {
+                    login: Some(login),
+                    ..Asked::new(Command::ChangeUser)
+                };
+                self.writer.started(at_us, session, asked)
+            }
+            What::Reset => self
+                .writer
+                .started(at_us, session, Asked::new(Command::Reset)),
             What::Ended(ended) => self.writer.ended(at_us, session, ended),
             What::Closed => self.writer.closed(at_us, session),
             What::Asked {
                 command,
                 text,
                 is_truncated,
+                is_bulk,
             } => {
                 self.waiting_bytes -= text.len();
                 let asked = Asked {
-                    command,
                     text: Some(&text),
-                    handle: 0,
-                    values: Vec::new(),
                     is_truncated,
+                    is_unread_bulk: is_bulk,
+                    ..Asked::new(command)
                 };
                 self.writer.started(at_us, session, asked)
             }

@@ -1,12 +1,15 @@
 //! The tables `mysql.slow_log` and `mysql.general_log`, as the files of their engine: `slow_log.CSV`, `general_log.CSV`.
 //!
 //! Each row is a line; texts stand in double quotes, with backslashes before quotes, backslashes and line ends. Times are
-//! in the server's time zone. `start_time` of a slow log is when the statement ended, on both servers (a test says so).
+//! in the server's time zone. `start_time` of a slow log is when the statement ended on `MySQL`, and when it began on
+//! `MariaDB` (a test says so).
 
 use super::account::user_name;
-use super::general::command;
+use super::general::{COMMANDS, command};
 use super::lines::Lines;
+use super::placing::Placer;
 use super::sessions::{Entry, Sessions};
+use super::slow::{Step, put};
 use super::times::table_us;
 use crate::CaptureError;
 
@@ -43,15 +46,28 @@ pub(super) fn is_slow(lines: &mut Lines) -> Result<bool, CaptureError> {
 
 /// Reads the rows.
 pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), CaptureError> {
+    let mut placer = Placer::default();
     while let Some(line) = lines.next()? {
         match row(line) {
             None if line.is_empty() => {}
             None => sessions.unread(),
-            Some(Row::Slow(entry)) => sessions.statement(*entry)?,
+            Some(Row::Slow(entry)) => {
+                let step = match administration(&entry.text) {
+                    Some(name) => Step::Administration(name, entry),
+                    None => Step::Statement(entry),
+                };
+                placer.push(step, &mut |placed| put(placed, sessions))?;
+            }
             Some(Row::General(name, entry)) => command(&name, *entry, sessions)?,
         }
     }
-    Ok(())
+    placer.finish(&mut |placed| put(placed, sessions))
+}
+
+/// The name of a command that is no statement, which stands in place of its text.
+fn administration(text: &[u8]) -> Option<String> {
+    let is_it = |name: &&&str| name.as_bytes() == text;
+    COMMANDS.iter().find(is_it).map(|name| (*name).to_owned())
 }
 
 fn row(line: &[u8]) -> Option<Row> {
@@ -66,16 +82,22 @@ fn row(line: &[u8]) -> Option<Row> {
     let user = user_name(&text(1)?);
     if fields.len() >= SLOW_COLUMNS {
         let took_us = duration_us(&text(2)?)?;
+        let affected = number(AFFECTED);
+        let began_us = match affected {
+            Some(_) => at_us,
+            None => at_us.checked_sub_unsigned(took_us)?,
+        };
         return Some(Row::Slow(Box::new(Entry {
             connection: number(11)?,
             user,
             schema: text(6).filter(|schema| !schema.is_empty()),
-            began_us: at_us.checked_sub_unsigned(took_us)?,
+            began_us,
             took_us: Some(took_us),
             text: fields[10].clone(),
             is_cut: false,
+            is_bulk: false,
             rows: number(4),
-            affected: number(AFFECTED),
+            affected,
             error: None,
         })));
     }
@@ -165,7 +187,17 @@ mod tests {
         );
         assert_eq!(entry.text, b"SELECT \"a\nb\", 'x\\y'");
         assert_eq!(entry.took_us, Some(1_500_000));
+        assert_eq!(entry.began_us % 60_000_000, 2_500_000);
+        let of_mysql = slow.strip_suffix(b",3").unwrap();
+        let Some(Row::Slow(entry)) = row(of_mysql) else {
+            panic!("a slow row");
+        };
         assert_eq!(entry.began_us % 60_000_000, 1_000_000);
+        assert_eq!(
+            administration(b"Reset Connection").as_deref(),
+            Some("Reset Connection")
+        );
+        assert_eq!(administration(b"SELECT 1"), None);
         let general =
             br#""2026-11-25 10:00:02.500000","app[app] @ localhost []",8,1,"Query","SELECT 1""#;
         let Some(Row::General(command, entry)) = row(general) else {

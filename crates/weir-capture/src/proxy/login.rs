@@ -3,6 +3,7 @@
 use mysql_common::constants::CapabilityFlags;
 
 use super::packets::Fields;
+use crate::Login;
 
 /// What a greeting loses: bytes that would pass packed, and results without their columns.
 const HIDDEN: [CapabilityFlags; 3] = [
@@ -15,6 +16,8 @@ const HIDDEN: [CapabilityFlags; 3] = [
 const HIDDEN_OF_MARIADB: u32 = 1 | 1 << 4;
 /// Bytes of a login before the account's name.
 const FIXED_BYTES: usize = 32;
+/// The collation stands there, behind the capabilities and the longest packet.
+const COLLATION_AT: usize = 8;
 
 /// Who logs in, and what both sides then know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,6 +25,7 @@ pub(crate) struct LoginSeen {
     pub(crate) user: String,
     pub(crate) schema: String,
     pub(crate) capabilities: u32,
+    pub(crate) collation: u16,
 }
 
 impl LoginSeen {
@@ -46,7 +50,8 @@ impl LoginSeen {
         if !seen.has(CapabilityFlags::CLIENT_PROTOCOL_41) {
             return None;
         }
-        fields.take(FIXED_BYTES)?;
+        let fixed = fields.take(FIXED_BYTES)?;
+        seen.collation = u16::from(fixed[COLLATION_AT]);
         let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         seen.user = words(fields.until_nul()?);
         if seen.has(CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA) {
@@ -64,6 +69,32 @@ impl LoginSeen {
     }
 }
 
+impl From<&LoginSeen> for Login {
+    fn from(seen: &LoginSeen) -> Self {
+        Self {
+            user: seen.user.clone(),
+            schema: seen.schema.clone(),
+            collation: Some(seen.collation),
+        }
+    }
+}
+
+/// Login that a `COM_CHANGE_USER` asks for, of its payload without the first byte.
+pub(super) fn changed_login(body: &[u8]) -> Option<Login> {
+    let mut fields = Fields(body);
+    let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let user = words(fields.until_nul()?);
+    let secret_bytes = fields.number(1)?;
+    fields.take(usize::try_from(secret_bytes).ok()?)?;
+    let schema = words(fields.until_nul().unwrap_or(fields.0));
+    let collation = fields.number(2).map(|number| number as u16);
+    Some(Login {
+        user,
+        schema,
+        collation,
+    })
+}
+
 /// Whether a client's first payload asks for encryption, and says no more.
 pub(crate) fn asks_for_tls(payload: &[u8]) -> bool {
     let flags = Fields(payload).number(4).unwrap_or(0) as u32;
@@ -71,13 +102,13 @@ pub(crate) fn asks_for_tls(payload: &[u8]) -> bool {
 }
 
 /// Takes from a greeting's payload what could not be read on the way, and with `hides_tls` also the offer to encrypt;
-/// the server's version.
-pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<String> {
+/// the capabilities that are left.
+pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<u32> {
     let mut fields = Fields(greeting);
     if fields.number(1)? != 10 {
         return None;
     }
-    let version = String::from_utf8_lossy(fields.until_nul()?).into_owned();
+    fields.until_nul()?;
     // Connection id 4, nonce 8, filler 1; then capabilities 2, collation 1, status 2, capabilities 2, length 1,
     // and ten bytes, of which the last four are MariaDB's own capabilities.
     let start = greeting.len() - fields.0.len() + 13;
@@ -93,7 +124,7 @@ pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<String> {
     if is_mariadb {
         fixed[14] &= !HIDDEN_OF_MARIADB as u8;
     }
-    Some(version)
+    Some(u32::from_le_bytes([fixed[0], fixed[1], fixed[5], fixed[6]]))
 }
 
 #[cfg(test)]
@@ -107,7 +138,8 @@ mod tests {
         greeting.extend([0xFF; 18]);
         greeting.extend(b"rest of the nonce\0plugin\0");
         let mut hidden = greeting.clone();
-        assert_eq!(hide(&mut hidden, true).as_deref(), Some("8.4.0"));
+        let left = hide(&mut hidden, true).unwrap();
+        assert_eq!(left, !(1 << 5 | 1 << 11 | 1 << 25 | 1 << 26));
         let changed = greeting.iter().zip(&hidden).filter(|(a, b)| a != b).count();
         assert_eq!(changed, 3);
         assert_eq!(hidden[7 + 13] & 0x20, 0);

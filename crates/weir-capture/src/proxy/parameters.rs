@@ -18,6 +18,13 @@ const LONG_BYTES_MAX: usize = 16 << 20;
 /// `PARAMETER_COUNT_AVAILABLE` among the flags of an execution.
 const HAS_COUNT: u64 = 8;
 const UNSIGNED: u8 = 0x80;
+/// `STMT_BULK_FLAG_CLIENT_SEND_TYPES` among the flags of a bulk execution.
+const BULK_HAS_TYPES: u64 = 128;
+/// What stands before each parameter of a bulk execution: a value follows, or what takes its place.
+const BULK_VALUE: u64 = 0;
+const BULK_NULL: u64 = 1;
+const BULK_DEFAULT: u64 = 2;
+const BULK_IGNORE: u64 = 3;
 
 /// Statements that a session has prepared.
 #[derive(Debug, Default)]
@@ -95,12 +102,56 @@ impl Prepared {
     }
 }
 
+impl Prepared {
+    /// The statement's number and the values of each execution of a bulk execution (`COM_STMT_BULK_EXECUTE`), of its payload
+    /// without the first byte; none if they cannot be read. A set of values is missing where a parameter is left to its
+    /// column's default, which no single execution can say.
+    pub(super) fn bulk(&mut self, body: &[u8]) -> (u32, Option<Vec<Option<Vec<Value>>>>) {
+        let mut fields = Fields(body);
+        let handle = fields.number(4).unwrap_or(0) as u32;
+        let statement = self.0.get_mut(&handle);
+        (
+            handle,
+            statement.and_then(|statement| statement.sets(fields)),
+        )
+    }
+}
+
 impl Statement {
+    /// The values of each execution of a bulk execution.
+    fn sets(&mut self, mut fields: Fields<'_>) -> Option<Vec<Option<Vec<Value>>>> {
+        if fields.number(2)? & BULK_HAS_TYPES != 0 {
+            self.types = types(&mut fields, self.parameters, false)?;
+        }
+        if self.parameters == 0 || self.types.len() < self.parameters {
+            return None;
+        }
+        let mut sets = Vec::new();
+        while !fields.0.is_empty() {
+            let mut values = Some(Vec::with_capacity(self.parameters));
+            for kind in &self.types[..self.parameters] {
+                let value = match fields.number(1)? {
+                    BULK_VALUE => Some(value(&mut fields, *kind)?),
+                    BULK_NULL => Some(Value::NULL),
+                    BULK_DEFAULT | BULK_IGNORE => None,
+                    _ => return None,
+                };
+                values = values.zip(value).map(|(mut values, value)| {
+                    values.push(value);
+                    values
+                });
+            }
+            sets.push(values);
+        }
+        Some(sets)
+    }
+
     fn values(&mut self, mut fields: Fields<'_>, has_attributes: bool) -> Option<Vec<Value>> {
         let flags = fields.number(1)?;
         fields.take(4)?;
         let mut count = self.parameters;
-        if has_attributes && flags & HAS_COUNT != 0 {
+        // Clients with attributes tell the number, with or without the flag, where there are parameters.
+        if has_attributes && (count > 0 || flags & HAS_COUNT != 0) {
             count = usize::try_from(fields.encoded()?).ok()?;
         }
         if count == 0 {
@@ -244,6 +295,16 @@ mod tests {
             prepared.add(7, 4);
             assert_eq!(prepared.execution(&body[..end], &login(false)).1, None);
         }
+    }
+
+    /// As mysql-connector-python writes them: the number of parameters without its flag.
+    #[test]
+    fn the_number_of_parameters_may_stand_without_its_flag() {
+        let mut prepared = Prepared::default();
+        prepared.add(7, 1);
+        let body = [7, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 5];
+        let read = prepared.execution(&body, &login(true));
+        assert_eq!(read, (7, Some(vec![Value::Int(5)])));
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use mysql_common::Value;
 use mysql_common::constants::CapabilityFlags;
 
-use super::login::{LoginSeen, hide};
+use super::login::{LoginSeen, changed_login, hide};
 use super::packets::{Cutter, Packet};
 use super::parameters::{Prepared, query_text};
 use super::replies::{Form, NotUnderstood, ReplyWatch};
-use crate::{Command, Ended};
+use crate::{Command, Ended, Login};
 
 /// How much of a client's packet is kept: the longest statement that a capture keeps, and its first byte.
 const CLIENT_BYTES: usize = (16 << 20) + 16;
@@ -19,6 +19,8 @@ const SERVER_BYTES: usize = 64;
 const GREETING_BYTES_MAX: usize = 4 << 10;
 /// Commands that a client may have sent without waiting.
 const OUTSTANDING_MAX: usize = 100_000;
+/// Bytes of commands that wait for the number of a statement.
+const HELD_BYTES_MAX: usize = 64 << 20;
 /// `MariaDB`'s number of the statement that was prepared last.
 const LAST_PREPARED: u32 = u32::MAX;
 
@@ -26,7 +28,7 @@ const LAST_PREPARED: u32 = u32::MAX;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Seen {
     /// The login was let in.
-    Opened { user: String, schema: String },
+    Opened(Login),
     /// A command began.
     Asked(OwnedAsked),
     /// The oldest command ended.
@@ -42,6 +44,24 @@ pub(crate) struct OwnedAsked {
     pub(crate) values: Vec<Value>,
     /// Parts of it could not be read.
     pub(crate) is_incomplete: bool,
+    /// It is a bulk execution, whole, since its parameters could not be read.
+    pub(crate) is_unread_bulk: bool,
+    /// Of a change of user.
+    pub(crate) login: Option<Login>,
+}
+
+impl OwnedAsked {
+    pub(super) fn new(command: Command) -> Self {
+        Self {
+            command,
+            text: None,
+            handle: 0,
+            values: Vec::new(),
+            is_incomplete: false,
+            is_unread_bulk: false,
+            login: None,
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -58,6 +78,25 @@ enum Stage {
 struct Outstanding {
     form: Form,
     is_prepare: bool,
+    /// Executions that the one reply is for: several of a bulk execution.
+    executions: usize,
+}
+
+impl Outstanding {
+    fn new(form: Form) -> Self {
+        Self {
+            form,
+            is_prepare: false,
+            executions: 1,
+        }
+    }
+}
+
+/// A command that waits until the number of the statement before it is known, and those behind it.
+#[derive(Debug)]
+struct HeldCommand {
+    payload: Vec<u8>,
+    is_whole: bool,
 }
 
 /// Watches one connection.
@@ -73,11 +112,15 @@ pub(crate) struct Watch {
 
 #[derive(Debug, Default)]
 struct Talk {
+    /// Capabilities of the server.
+    offered: u32,
     login: LoginSeen,
     is_in: bool,
     prepared: Prepared,
     last_prepared: Option<u32>,
     outstanding: VecDeque<Outstanding>,
+    held: VecDeque<HeldCommand>,
+    held_bytes: usize,
     reply: Option<ReplyWatch>,
     seen: Vec<Seen>,
 }
@@ -119,12 +162,14 @@ impl Watch {
         let mut greeting = std::mem::take(held);
         let hides_tls = self.hides_tls;
         let payload = greeting.get_mut(4..4 + length);
-        let version = payload.and_then(|payload| hide(payload, hides_tls));
+        let offered = payload.and_then(|payload| hide(payload, hides_tls));
         // An error in place of a greeting is passed on, too.
-        self.stage = if version.is_some() {
-            Stage::Login
-        } else {
-            Stage::Blind
+        self.stage = match offered {
+            Some(offered) => {
+                self.talk.offered = offered;
+                Stage::Login
+            }
+            None => Stage::Blind,
         };
         Some(greeting)
     }
@@ -165,6 +210,8 @@ impl Talk {
     fn login_packet(&mut self, packet: Packet<'_>) -> Result<(), NotUnderstood> {
         if self.login == LoginSeen::default() {
             self.login = LoginSeen::read(packet.payload).ok_or(NotUnderstood)?;
+            // A client may name what it can do although the server cannot: neither does it then.
+            self.login.capabilities &= self.offered;
         }
         // What follows are the account's secrets; nothing of it is looked at.
         Ok(())
@@ -174,10 +221,7 @@ impl Talk {
         match packet.payload.first() {
             Some(0x00) if !self.is_in => {
                 self.is_in = true;
-                self.seen.push(Seen::Opened {
-                    user: self.login.user.clone(),
-                    schema: self.login.schema.clone(),
-                });
+                self.seen.push(Seen::Opened(Login::from(&self.login)));
                 Ok(())
             }
             // It was refused, and the server closes.
@@ -191,10 +235,13 @@ impl Talk {
             // A file that the server wants, or a dialogue.
             return Ok(());
         }
-        let (&code, body) = packet.payload.split_first().ok_or(NotUnderstood)?;
         if self.outstanding.len() >= OUTSTANDING_MAX {
             return Err(NotUnderstood);
         }
+        if self.has_to_wait(packet.payload) {
+            return self.hold(packet);
+        }
+        let (&code, body) = packet.payload.split_first().ok_or(NotUnderstood)?;
         match code {
             // COM_QUIT has no reply; the connection closes.
             0x01 => {}
@@ -217,14 +264,13 @@ impl Talk {
                 self.prepared.forget_all();
                 self.ask(Command::Reset, Form::One);
             }
-            0x11 => {
-                self.prepared.forget_all();
-                self.ask(Command::Reset, Form::Dialogue);
-            }
+            0x11 => self.change_user(body)?,
             // COM_FIELD_LIST, COM_STMT_FETCH
             0x04 | 0x1C => self.ask(Command::Other, Form::Rows),
-            // COM_PROCESS_INFO, MariaDB's bulk execution
-            0x0A | 0xFA => self.ask(Command::Other, Form::Results),
+            // COM_PROCESS_INFO
+            0x0A => self.ask(Command::Other, Form::Results),
+            // COM_STMT_BULK_EXECUTE
+            0xFA => self.execute_bulk(body, packet),
             // COM_REFRESH, COM_SHUTDOWN, COM_STATISTICS, COM_PROCESS_KILL, COM_DEBUG, COM_PING, COM_SET_OPTION
             0x07..=0x09 | 0x0C..=0x0E | 0x1B => self.ask(Command::Other, Form::One),
             // A replica, or what is not known here.
@@ -233,52 +279,126 @@ impl Talk {
         Ok(())
     }
 
+    /// Whether a command is held back: it names the statement that was prepared last, whose number is not known yet, or
+    /// follows one that does.
+    fn has_to_wait(&self, payload: &[u8]) -> bool {
+        let is_execution = matches!(payload.first(), Some(0x17 | 0xFA));
+        let names_last = is_execution && handle(&payload[1..]) == LAST_PREPARED;
+        let is_preparing = || self.outstanding.iter().any(|open| open.is_prepare);
+        !self.held.is_empty() || names_last && is_preparing()
+    }
+
+    fn hold(&mut self, packet: Packet<'_>) -> Result<(), NotUnderstood> {
+        self.held_bytes += packet.payload.len();
+        if self.held_bytes > HELD_BYTES_MAX {
+            return Err(NotUnderstood);
+        }
+        self.held.push_back(HeldCommand {
+            payload: packet.payload.to_vec(),
+            is_whole: packet.is_whole(),
+        });
+        Ok(())
+    }
+
+    /// Takes the commands that waited for the statement that has just been prepared.
+    fn let_go(&mut self) -> Result<(), NotUnderstood> {
+        let mut held = std::mem::take(&mut self.held);
+        self.held_bytes = 0;
+        while let Some(command) = held.pop_front() {
+            let length = command.payload.len() + usize::from(!command.is_whole);
+            self.command(Packet {
+                sequence: 0,
+                payload: &command.payload,
+                length,
+            })?;
+            if !self.held.is_empty() {
+                // It waits for another preparation, and so do those behind it.
+                self.held_bytes += held.iter().map(|other| other.payload.len()).sum::<usize>();
+                self.held.extend(held);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     fn ask_text(&mut self, command: Command, text: &[u8], form: Form, packet: Packet<'_>) {
         self.outstanding.push_back(Outstanding {
-            form,
             is_prepare: command == Command::Prepare,
+            ..Outstanding::new(form)
         });
         self.seen.push(Seen::Asked(OwnedAsked {
-            command,
             text: Some(text.to_vec()),
-            handle: 0,
-            values: Vec::new(),
             is_incomplete: !packet.is_whole(),
+            ..OwnedAsked::new(command)
         }));
     }
 
     fn ask(&mut self, command: Command, form: Form) {
-        self.outstanding.push_back(Outstanding {
-            form,
-            is_prepare: false,
-        });
-        self.seen.push(Seen::Asked(OwnedAsked {
-            command,
-            text: None,
-            handle: 0,
-            values: Vec::new(),
-            is_incomplete: false,
-        }));
+        self.outstanding.push_back(Outstanding::new(form));
+        self.seen.push(Seen::Asked(OwnedAsked::new(command)));
     }
 
-    fn execute(&mut self, body: &[u8], packet: Packet<'_>) {
+    fn change_user(&mut self, body: &[u8]) -> Result<(), NotUnderstood> {
+        let mut login = changed_login(body).ok_or(NotUnderstood)?;
+        // Clients of old leave the character set as it was.
+        login.collation = login.collation.or(Some(self.login.collation));
+        self.prepared.forget_all();
+        self.outstanding.push_back(Outstanding::new(Form::Dialogue));
+        self.seen.push(Seen::Asked(OwnedAsked {
+            login: Some(login),
+            ..OwnedAsked::new(Command::ChangeUser)
+        }));
+        Ok(())
+    }
+
+    /// The body of an execution with the number of its statement, where it names the last one.
+    fn named(&self, body: &[u8]) -> Vec<u8> {
         let mut named = body.to_vec();
         if handle(body) == LAST_PREPARED
             && let Some(last) = self.last_prepared
         {
             named[..4].copy_from_slice(&last.to_le_bytes());
         }
-        let (handle, values) = self.prepared.execution(&named, &self.login);
-        self.outstanding.push_back(Outstanding {
-            form: Form::Results,
-            is_prepare: false,
-        });
+        named
+    }
+
+    fn execute(&mut self, body: &[u8], packet: Packet<'_>) {
+        let (handle, values) = self.prepared.execution(&self.named(body), &self.login);
+        self.outstanding.push_back(Outstanding::new(Form::Results));
         self.seen.push(Seen::Asked(OwnedAsked {
-            command: Command::Execute,
-            text: None,
             handle,
             is_incomplete: values.is_none() || !packet.is_whole(),
             values: values.unwrap_or_default(),
+            ..OwnedAsked::new(Command::Execute)
+        }));
+    }
+
+    /// Each set of parameters is an execution. The one reply is for all of them.
+    fn execute_bulk(&mut self, body: &[u8], packet: Packet<'_>) {
+        let (handle, sets) = self.prepared.bulk(&self.named(body));
+        let sets = sets.filter(|sets| packet.is_whole() && !sets.is_empty());
+        let executions = sets.as_ref().map_or(1, Vec::len);
+        self.outstanding.push_back(Outstanding {
+            executions,
+            ..Outstanding::new(Form::Results)
+        });
+        let Some(sets) = sets else {
+            self.seen.push(Seen::Asked(OwnedAsked {
+                handle,
+                is_incomplete: true,
+                is_unread_bulk: true,
+                ..OwnedAsked::new(Command::Execute)
+            }));
+            return;
+        };
+        self.seen.extend(sets.into_iter().map(|values| {
+            Seen::Asked(OwnedAsked {
+                handle,
+                is_incomplete: values.is_none(),
+                is_unread_bulk: values.is_none(),
+                values: values.unwrap_or_default(),
+                ..OwnedAsked::new(Command::Execute)
+            })
         }));
     }
 
@@ -286,11 +406,8 @@ impl Talk {
         let handle = handle(body);
         self.prepared.forget(handle);
         self.seen.push(Seen::Asked(OwnedAsked {
-            command: Command::Close,
-            text: None,
             handle,
-            values: Vec::new(),
-            is_incomplete: false,
+            ..OwnedAsked::new(Command::Close)
         }));
     }
 
@@ -311,16 +428,32 @@ impl Talk {
         let Some(ended) = reply.packet(packet)? else {
             return Ok(());
         };
-        if front.is_prepare
-            && let Some(handle) = ended.handle
-        {
-            self.prepared.add(handle, reply.parameters);
-            self.last_prepared = Some(handle);
+        let (is_prepare, executions) = (front.is_prepare, front.executions);
+        if is_prepare {
+            if let Some(handle) = ended.handle {
+                self.prepared.add(handle, reply.parameters);
+            }
+            self.last_prepared = ended.handle;
         }
         self.outstanding.pop_front();
         self.reply = None;
-        self.seen.push(Seen::Ended(ended));
-        Ok(())
+        if executions == 1 {
+            self.seen.push(Seen::Ended(ended));
+        } else {
+            let ended = Seen::Ended(ended_of_many(ended));
+            self.seen.extend(std::iter::repeat_n(ended, executions));
+        }
+        if is_prepare { self.let_go() } else { Ok(()) }
+    }
+}
+
+/// How each of several executions ended that have one reply: what it counts is of all of them together. An error is that
+/// of the whole.
+fn ended_of_many(ended: Ended) -> Ended {
+    Ended {
+        error: ended.error,
+        in_transaction: ended.in_transaction,
+        ..Ended::default()
     }
 }
 
@@ -418,6 +551,158 @@ mod tests {
         for size in 1..40 {
             assert_eq!(dialogue(size), whole, "{size}");
         }
+    }
+
+    /// A connection that is logged in.
+    fn logged_in() -> Watch {
+        let mut watch = Watch::new(true);
+        watch.greeting(&greeting());
+        watch.client_sent(&login());
+        watch.server_sent(&packet(2, OK));
+        watch.take();
+        watch
+    }
+
+    const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+    const REFUSED: &[u8] = b"\xff\x15\x04#28000no";
+    /// Statement 7 with one parameter.
+    const PREPARED: &[u8] = &[0, 7, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+
+    fn asked(seen: &[Seen]) -> Vec<&OwnedAsked> {
+        let asked = seen.iter().filter_map(|seen| match seen {
+            Seen::Asked(asked) => Some(asked),
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    /// `MySQL`'s client library names attributes of queries to a server that has none, and sends none.
+    #[test]
+    fn a_client_does_what_the_server_can() {
+        let mut watch = Watch::new(true);
+        let mut greeting = greeting();
+        // The upper byte of the capabilities, which has attributes and the ends of lists.
+        let at = 4 + 7 + 13 + 6;
+        greeting[at] = 0x01;
+        assert!(watch.greeting(&greeting).is_some());
+        let flags = CapabilityFlags::CLIENT_PROTOCOL_41
+            | CapabilityFlags::CLIENT_DEPRECATE_EOF
+            | CapabilityFlags::CLIENT_QUERY_ATTRIBUTES;
+        let mut payload = flags.bits().to_le_bytes().to_vec();
+        payload.resize(32, 0);
+        payload.extend(b"app\0\0");
+        watch.client_sent(&packet(1, &payload));
+        watch.server_sent(&packet(2, OK));
+        watch.take();
+        watch.client_sent(&packet(0, b"\x03SELECT 1"));
+        watch.server_sent(&packet(1, OK));
+        let seen = watch.take();
+        assert_eq!(asked(&seen)[0].text.as_deref(), Some(&b"SELECT 1"[..]));
+    }
+
+    #[test]
+    fn a_change_of_user_tells_account_schema_and_collation() {
+        let body = b"\x11web\0\x03xyzcrm\0\x1c\0caching_sha2_password\0";
+        for (answer, error) in [(OK, 0), (REFUSED, 1045)] {
+            let mut watch = logged_in();
+            watch.client_sent(&packet(0, body));
+            // Another way to log in is asked for, and answered.
+            watch.server_sent(&packet(1, b"\xfecaching_sha2_password\0nonce\0"));
+            watch.client_sent(&packet(2, b"\x11scrambled"));
+            watch.server_sent(&packet(3, answer));
+            let seen = watch.take();
+            let expected = Login {
+                collation: Some(28),
+                ..Login::new("web", "crm")
+            };
+            assert_eq!(asked(&seen)[0].login, Some(expected));
+            let ended = matches!(&seen[1], Seen::Ended(ended) if ended.error == Some(error));
+            assert!(ended && seen.len() == 2, "{seen:?}");
+            assert!(!watch.is_blind());
+        }
+    }
+
+    #[test]
+    fn each_set_of_parameters_of_a_bulk_execution_is_an_execution() {
+        let mut watch = logged_in();
+        watch.client_sent(&packet(0, b"\x16INSERT INTO t VALUES (?)"));
+        watch.server_sent(&[packet(1, PREPARED), packet(2, b"\x03def")].concat());
+        watch.take();
+        // A number, NULL, another number.
+        let bulk = b"\xfa\x07\0\0\0\x80\0\x03\0\0\x05\0\0\0\x01\0\x06\0\0\0";
+        watch.client_sent(&packet(0, bulk));
+        watch.server_sent(&packet(1, &[0, 3, 9, 2, 0, 0, 0]));
+        let seen = watch.take();
+        let values: Vec<_> = asked(&seen)
+            .into_iter()
+            .map(|asked| asked.values.clone())
+            .collect();
+        assert_eq!(
+            values,
+            [vec![Value::Int(5)], vec![Value::NULL], vec![Value::Int(6)]]
+        );
+        let ended = seen.iter().filter(
+            |seen| matches!(seen, Seen::Ended(ended) if ended.error == Some(0) && ended.affected.is_none()),
+        );
+        assert_eq!(ended.count(), 3, "{seen:?}");
+        // One that leaves a value to its column, and one that cannot be read.
+        for body in [&b"\xfa\x07\0\0\0\0\0\x02"[..], b"\xfa\x07\0\0\0\0\0\x09"] {
+            watch.client_sent(&packet(0, body));
+            watch.server_sent(&packet(1, OK));
+            let seen = watch.take();
+            let asked = asked(&seen);
+            assert!(asked[0].is_unread_bulk && asked.len() == 1, "{seen:?}");
+            assert_eq!(seen.len(), 2);
+        }
+        assert!(!watch.is_blind());
+    }
+
+    /// Of several statements that are prepared and executed without a wait, each execution is of its own.
+    #[test]
+    fn an_execution_of_the_statement_before_it_waits_for_its_number() {
+        let last = |value: u8| {
+            let body = [
+                &b"\x17\xff\xff\xff\xff\0\x01\0\0\0\0\x01\x01\0"[..],
+                &[value],
+            ];
+            packet(0, &body.concat())
+        };
+        let mut watch = logged_in();
+        let sent = [
+            packet(0, b"\x16SELECT ?"),
+            last(5),
+            packet(0, b"\x16SELECT 1 + ?"),
+            last(6),
+            packet(0, b"\x03SELECT 2"),
+        ];
+        watch.client_sent(&sent.concat());
+        let eight = [0, 8, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+        let answers = [
+            packet(1, PREPARED),
+            packet(2, b"\x03def"),
+            packet(1, OK),
+            packet(1, &eight),
+            packet(2, b"\x03def"),
+            packet(1, OK),
+            packet(1, REFUSED),
+        ];
+        watch.server_sent(&answers.concat());
+        let seen = watch.take();
+        let commands: Vec<_> = asked(&seen)
+            .into_iter()
+            .map(|asked| (asked.command, asked.handle, asked.values.clone()))
+            .collect();
+        assert_eq!(
+            commands,
+            [
+                (Command::Prepare, 0, vec![]),
+                (Command::Execute, 7, vec![Value::Int(5)]),
+                (Command::Prepare, 0, vec![]),
+                (Command::Execute, 8, vec![Value::Int(6)]),
+                (Command::Query, 0, vec![]),
+            ]
+        );
+        assert_eq!(seen.len(), 10, "{seen:?}");
     }
 
     proptest! {

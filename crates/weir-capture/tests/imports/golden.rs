@@ -55,7 +55,7 @@ fn listing(path: &Path) -> String {
     while let Some(record) = reader.next_record().unwrap() {
         let _ = write!(text, "{:>9} {} ", record.at_us, record.session);
         let _ = match record.happening {
-            Happening::Opened { user, schema } => writeln!(text, "opened {user} {schema}"),
+            Happening::Opened(login) => writeln!(text, "opened {} {}", login.user, login.schema),
             Happening::Closed => writeln!(text, "closed"),
             Happening::Started(started) => {
                 let what = if started.command == Command::UseSchema {

@@ -205,7 +205,7 @@ fn a_general_log_becomes_a_capture(flavor: Flavor) {
         database: schema,
         ..
     } = bench.server.endpoint();
-    let is_it = |happening: &Happening| matches!(happening, Happening::Opened { user, schema: opened } if *user == account && *opened == schema);
+    let is_it = |happening: &Happening| matches!(happening, Happening::Opened(login) if login.user == account && login.schema == schema);
     assert!(
         records.iter().any(|record| is_it(&record.happening)),
         "{records:?}"
@@ -256,7 +256,7 @@ fn log_tables_become_captures(flavor: Flavor) {
     }
     // The general log tells the beginning, and the slow log the same.
     assert!((sleeps[0].0 - sleeps[1].0).abs() < 500_000, "{sleeps:?}");
-    assert!(sleeps[0].1 >= 1_000_000, "{sleeps:?}");
+    assert!((1_000_000..1_500_000).contains(&sleeps[0].1), "{sleeps:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
+mod cases;
 mod golden;
 mod logs;
 mod pcap;

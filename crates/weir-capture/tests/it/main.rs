@@ -2,4 +2,5 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
+mod drivers;
 mod proxy;

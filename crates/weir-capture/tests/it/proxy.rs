@@ -15,8 +15,8 @@ use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode};
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience};
 use weir_testing::PrivateServer;
 
-const USER: &str = "captured";
-const PASSWORD: &str = "hunter2-of-the-test";
+pub(crate) const USER: &str = "captured";
+pub(crate) const PASSWORD: &str = "hunter2-of-the-test";
 
 weir_testing::on_both_flavors! {
     what_passes_is_written_down
@@ -26,16 +26,16 @@ weir_testing::on_both_flavors! {
 }
 
 /// A server with an account of its own, and a proxy before it. The server goes before its directory.
-struct Bench {
-    server: PrivateServer,
-    directory: TempDir,
-    port: u16,
+pub(crate) struct Bench {
+    pub(crate) server: PrivateServer,
+    pub(crate) directory: TempDir,
+    pub(crate) port: u16,
     stop: Arc<AtomicBool>,
     running: Option<JoinHandle<Result<CaptureTail, CaptureError>>>,
 }
 
 impl Bench {
-    fn start(flavor: Flavor, literals: Literals) -> Self {
+    pub(crate) fn start(flavor: Flavor, literals: Literals) -> Self {
         let variables = [("local_infile", "ON")];
         let (server, directory, server_port) = weir_testing::start_on_tcp(flavor, &variables);
         weir_testing::make_account(&server.endpoint(), USER, PASSWORD);
@@ -62,7 +62,7 @@ impl Bench {
         }
     }
 
-    fn connect(&self) -> Connection {
+    pub(crate) fn connect(&self) -> Connection {
         self.connect_by(TlsMode::Disabled).unwrap()
     }
 
@@ -73,12 +73,12 @@ impl Bench {
         Connection::connect(&connector, true, Patience::Each(Duration::from_secs(30)))
     }
 
-    fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().join("test.weircap")
     }
 
     /// Ends the proxy.
-    fn finish(&mut self) -> CaptureTail {
+    pub(crate) fn finish(&mut self) -> CaptureTail {
         self.stop.store(true, Ordering::SeqCst);
         self.running.take().unwrap().join().unwrap().unwrap()
     }
@@ -97,7 +97,7 @@ fn endpoint(server: &PrivateServer, port: u16) -> Endpoint {
     }
 }
 
-fn records(path: &Path) -> Vec<Record> {
+pub(crate) fn records(path: &Path) -> Vec<Record> {
     CaptureReader::open(path)
         .unwrap()
         .map(Result::unwrap)
@@ -167,7 +167,7 @@ fn what_passes_is_written_down(flavor: Flavor) {
     let opened: Vec<_> = records(&bench.path())
         .into_iter()
         .filter_map(|record| match record.happening {
-            Happening::Opened { user, schema } => Some((record.session, user, schema)),
+            Happening::Opened(login) => Some((record.session, login.user, login.schema)),
             _ => None,
         })
         .collect();

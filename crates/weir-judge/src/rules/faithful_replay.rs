@@ -9,10 +9,10 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R21,
     title: "a replay is faithful",
     checked: "Errors: a session is not let in or loses its connection. More than 1 % of the statements are not sent, other \
-              schemas apart. Statements of free sessions are more than 20 ms late at p99. More than 1 % have a lock \
-              error that the capture does not have. Warnings: late by more than 2 ms at p99. More than 1 % of the \
-              results differ from the capture. Transactions end out of the capture's order with `order = \
-              \"commit\"`. The capture lacks sessions, or its end.",
+              schemas apart. The capture lacks more than 1 % of the statements that its source saw. Statements of \
+              free sessions are more than 20 ms late at p99. More than 1 % have a lock error that the capture does \
+              not have. Warnings: late by more than 2 ms at p99. More than 1 % of the results differ from the capture. \
+              Transactions end out of the capture's order with `order = \"commit\"`. The capture lacks sessions, or its end.",
     reason: "A replay that sends less, later or to other data measures another load. Its statements are faster or \
              slower for that reason alone.",
     remedy: "Look at the fidelity of the runs. Restore the data of the capture's beginning, allow as many \
@@ -65,6 +65,14 @@ fn unfaithful(found: &ReplayFidelity) -> Option<String> {
         return Some(format!(
             "{:.1} % of the statements of a replay were not sent (most: {most})",
             100.0 * share(not_sent, found.captured)
+        ));
+    }
+    let missing = found.statements_missing;
+    let missing = share(missing, found.captured + missing);
+    if missing > NOT_SENT_MAX {
+        return Some(format!(
+            "the capture lacks {:.1} % of the statements that its source saw",
+            100.0 * missing
         ));
     }
     if found.late_us.p99 > LATE_US_MAX {
@@ -175,6 +183,7 @@ mod tests {
             fidelity.not_joined_why = Some("too many connections".to_owned());
         };
         assert_eq!(found(refused), invalid);
+        assert_eq!(found(|fidelity| fidelity.statements_missing = 200), invalid);
         let other_schemas = |fidelity: &mut ReplayFidelity| fidelity.not_sent.other_schema = 5_000;
         assert_eq!(found(other_schemas), None);
         let warned = |change: fn(&mut ReplayFidelity)| found(change).map(|(severity, _)| severity);

@@ -105,10 +105,10 @@ pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<Fitted, FitError> 
 fn usual_schema(reader: CaptureReader) -> Result<Option<String>, FitError> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for record in reader {
-        if let Happening::Opened { schema, .. } = record?.happening
-            && !schema.is_empty()
+        if let Happening::Opened(login) = record?.happening
+            && !login.schema.is_empty()
         {
-            *counts.entry(schema).or_default() += 1;
+            *counts.entry(login.schema).or_default() += 1;
         }
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);

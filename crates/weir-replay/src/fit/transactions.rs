@@ -108,7 +108,7 @@ pub(crate) fn each_transaction(
     while let Some(record) = reader.next_record()? {
         counts.length_us = counts.length_us.max(record.at_us);
         match record.happening {
-            Happening::Opened { .. } => {
+            Happening::Opened(_) => {
                 counts.sessions += 1;
                 live.insert(record.session, Live::default());
             }
@@ -175,7 +175,7 @@ impl Live {
                 self.prepared.remove(&started.handle);
                 return;
             }
-            Command::Reset => {
+            Command::Reset | Command::ChangeUser => {
                 *self = Self::default();
                 return self.waiting.push_back(Waiting::Other);
             }

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
 mod bench;
+mod clients;
 mod losses;
 mod null;
 mod order;
+mod raw_client;
 mod shop;

@@ -185,6 +185,22 @@ fn a_capture_by_hand_is_shown_and_sent_again(flavor: Flavor) {
     let fidelity = &read_only["fidelity"];
     assert_eq!(fidelity["not_sent"]["not_allowed"], 4, "{fidelity}");
     assert_eq!(fidelity["not_sent"]["unusable"], 1, "{fidelity}");
+    let captured_us = |what: &str| fidelity[what].as_u64().unwrap();
+    assert!(
+        captured_us("captured_us_sent") < captured_us("captured_us"),
+        "{fidelity}"
+    );
+    let (path, url) = (bench.path(), bench.url());
+    let said = Weir::new()
+        .args(["load", path.to_str().unwrap(), "run", &url])
+        .env("WEIR_MYSQL_PASSWORD", PASSWORD)
+        .succeeds()
+        .stdout;
+    let first = said.lines().next().unwrap();
+    assert!(
+        first.starts_with("reads only: 38 % of the captured statements by count, "),
+        "{said}"
+    );
     assert_eq!(fidelity["rows_differ"], 0, "{fidelity}");
     let written = bench.replay(&["--allow-write", "--pace=fast"]);
     assert_eq!(bench.pieces(), before + 3);
@@ -269,7 +285,23 @@ fn a_full_disk_ends_the_capture_and_no_connection() {
         "{rest:?}"
     );
     let shown = show(&bench.path());
-    assert!(shown["tail"].is_null(), "{shown}");
+    // What was cut makes room for what the file says of itself.
+    let tail = &shown["tail"];
+    let failure = tail["failure"].as_str().unwrap_or_default();
+    assert!(failure.starts_with("cannot write `"), "{shown}");
+    let losses = &tail["losses"];
+    assert_eq!(losses["sessions"], 2, "{shown}");
+    // The long ones, one more, and all of the second session.
+    let all = 8 + 200 + 1 + 8;
+    let seen = losses["statements"].as_u64().unwrap() + tail["written"]["events"].as_u64().unwrap();
+    assert!(
+        losses["statement_bytes"].as_u64().unwrap() > 100_000,
+        "{shown}"
+    );
+    assert!(
+        seen >= all && rest[0].contains(" statements ("),
+        "{rest:?} {shown}"
+    );
     assert_eq!(shown["statements"], 8, "{shown}");
     let fidelity = &bench.replay(&["--pace=fast"])["fidelity"];
     assert_eq!(
@@ -284,7 +316,10 @@ fn what_is_no_capture_is_refused_in_one_line() {
     let path = directory.path().join("x.weircap");
     std::fs::write(&path, "WEIRCAP9 of a later version").unwrap();
     let error = Weir::new().args(["capture", "show"]).args_of(&path).fails();
-    assert!(error.contains("its format has version 9, not 1"), "{error}");
+    assert!(
+        error.contains("its format has version 9, not 1 or 2"),
+        "{error}"
+    );
     std::fs::write(&path, "nothing of the kind").unwrap();
     let error = Weir::new().args(["capture", "show"]).args_of(&path).fails();
     assert!(error.contains("is no capture"), "{error}");

@@ -87,7 +87,7 @@ impl Connection {
     /// What was seen since the last call.
     pub(super) fn take(&mut self) -> Vec<Seen> {
         let seen = self.watch.take();
-        self.was_opened |= matches!(seen.first(), Some(Seen::Opened { .. }));
+        self.was_opened |= matches!(seen.first(), Some(Seen::Opened(_)));
         seen
     }
 

@@ -21,7 +21,7 @@ pub(super) fn execute(arguments: &CaptureShowArguments) -> anyhow::Result<Outcom
 }
 
 /// What a capture lacks, in words.
-pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 9] {
+pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 13] {
     [
         ("sessions were not followed to their end", losses.sessions),
         (
@@ -46,6 +46,22 @@ pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 9] {
         (
             "sessions began before the capture and are left out",
             losses.sessions_joined_late,
+        ),
+        (
+            "statements of these sessions were seen and not written",
+            losses.statements,
+        ),
+        (
+            "bytes have the statements that were not written",
+            losses.statement_bytes,
+        ),
+        (
+            "executions of bulk commands could not be read; they are never sent",
+            losses.bulk_executions,
+        ),
+        (
+            "entries have a time that does not fit their neighbours, and stand beside these",
+            losses.out_of_place,
         ),
     ]
 }
@@ -105,6 +121,9 @@ fn print(survey: &Survey, top: usize) -> anyhow::Result<()> {
     }
     match &survey.tail {
         Some(tail) => {
+            if let Some(why) = &tail.failure {
+                output::line(format_args!("missing     its end: {why}"))?;
+            }
             for (what, count) in losses(&tail.losses).iter().filter(|(_, count)| *count > 0) {
                 output::line(format_args!("missing     {count} {what}"))?;
             }

@@ -53,6 +53,9 @@ pub(super) fn execute(arguments: &[String], config: &ClientConfig) -> anyhow::Re
             survey.cut_bytes
         );
     }
+    if let Some(why) = survey.tail.as_ref().and_then(|tail| tail.failure.as_ref()) {
+        eprintln!("note: the capture ends before its source did: {why}");
+    }
     let gate = gate(&line);
     let mut warn = |progress: Progress<'_>| {
         if let Progress::Warning(warning) = progress {

@@ -51,6 +51,9 @@ fn write(
     outcome: &ReplayOutcome,
 ) -> std::fmt::Result {
     let options = &line.options;
+    if !line.allow_write {
+        write_share(text, &outcome.record.fidelity)?;
+    }
     writeln!(
         text,
         "replay of {} ({}), pace {}, speed {}",
@@ -61,6 +64,24 @@ fn write(
     )?;
     write_fidelity(text, line, outcome)?;
     write_speed(text, outcome)
+}
+
+/// How much of the load a replay is that could not send its writes.
+fn write_share(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result {
+    if told.not_sent.not_allowed == 0 {
+        return Ok(());
+    }
+    let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
+    let by_count = percent(told.sent, told.captured);
+    write!(
+        text,
+        "reads only: {by_count:.0} % of the captured statements by count"
+    )?;
+    if told.captured_us > 0 {
+        let by_time = percent(told.captured_us_sent, told.captured_us);
+        write!(text, ", {by_time:.0} % by time")?;
+    }
+    writeln!(text)
 }
 
 fn write_fidelity(
@@ -111,6 +132,13 @@ fn write_sessions(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result 
             text,
             "              {} are missing in the capture, whole or in part",
             told.sessions_missing
+        )?;
+    }
+    if told.statements_missing > 0 {
+        writeln!(
+            text,
+            "              {} statements of these were seen and not captured",
+            told.statements_missing
         )?;
     }
     if told.connections_lost > 0 {

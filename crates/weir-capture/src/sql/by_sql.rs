@@ -1,0 +1,25 @@
+//! Statements that SQL prepares.
+
+use super::scan::{Kind, Scan, Token};
+
+/// Whether a statement prepares another one, executes it, or forgets it.
+pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
+    let is_read =
+        |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);
+    let mut tokens = Scan::new(sql, true).filter(is_read);
+    let Some(first) = tokens.next() else {
+        return false;
+    };
+    let forgets = first.is(sql, "DEALLOCATE") || first.is(sql, "DROP");
+    first.is(sql, "PREPARE")
+        || first.is(sql, "EXECUTE")
+        || forgets
+            && tokens
+                .next()
+                .is_some_and(|second| second.is(sql, "PREPARE"))
+}
+
+/// Whether a statement that was executed lacks its parameters, as `MariaDB` logs a bulk execution.
+pub(crate) fn has_marks(sql: &[u8]) -> bool {
+    Scan::new(sql, true).any(|token| token.kind == Kind::Sign && token.of(sql) == b"?")
+}
