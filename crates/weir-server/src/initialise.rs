@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir_model::Flavor;
+use weir_model::{Flavor, ServerVersion};
 use weir_process::{WorkDirectory, create_private_directory, runtime_directory, write_private};
 
 use crate::data_directory::{DATABASE, DataNote, USER, is_free};
@@ -67,7 +67,7 @@ fn make(
     let options = work.path().join("my.cnf");
     let note = DataNote::generate(server);
     let init_file = work.path().join("accounts.sql");
-    write_private(&init_file, &accounts(&note))?;
+    write_private(&init_file, &accounts(server, &note))?;
     let text = option_text(server, data_dir, &log, variables)?;
     write_private(&options, &text)?;
 
@@ -127,15 +127,29 @@ fn option_text(
 }
 
 /// The statements that make the account and the schema, one per line as servers read them.
-fn accounts(note: &DataNote) -> String {
+fn accounts(server: &ServerBinary, note: &DataNote) -> String {
     let password = note.password.reveal();
-    // No client logs in as root: the account stays for the server's own views and routines.
+    let without_others = without_others(server);
     format!(
         "CREATE USER '{USER}'@'localhost' IDENTIFIED BY '{password}';\n\
          GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'localhost' WITH GRANT OPTION;\n\
-         ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n\
+         {without_others}\n\
          CREATE DATABASE {DATABASE};\n"
     )
+}
+
+/// The statement after which no client logs in as another account.
+fn without_others(server: &ServerBinary) -> String {
+    let locks_accounts = ServerVersion {
+        major: 10,
+        minor: 4,
+        patch: 2,
+    };
+    if server.flavor == Flavor::Mariadb && server.version < locks_accounts {
+        return format!("DELETE FROM mysql.user WHERE User <> '{USER}';");
+    }
+    // Root stays for the server's own views and routines.
+    "ALTER USER 'root'@'localhost' ACCOUNT LOCK;".to_owned()
 }
 
 /// The system tables' SQL, in the order in which mariadb-install-db feeds it, then the account.
@@ -175,7 +189,7 @@ fn mariadb_sql(server: &ServerBinary, note: &DataNote) -> Result<Vec<u8>, Server
     }
     // Bootstrap runs without grant tables until they are loaded.
     sql.extend(b"FLUSH PRIVILEGES;\n");
-    sql.extend(accounts(note).into_bytes());
+    sql.extend(accounts(server, note).into_bytes());
     Ok(sql)
 }
 

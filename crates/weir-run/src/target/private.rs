@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use weir_drive::{DriveProcess, MountOptions};
 use weir_judge::without_directory;
 use weir_model::variables::FLUSHES_HOLD_WRITES;
-use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, PoolStart};
+use weir_model::{Cell, DriveProfile, DriveStatistics, Endpoint, Flavor, Node, PoolStart};
 use weir_mysql::Gate;
 use weir_probe::{DriveProbe, HostProbe, Probe, ProcessProbe, ServerProbe};
 use weir_process::{PathError, WorkDirectory};
@@ -50,6 +50,16 @@ pub(crate) struct PrivateTarget {
     _socket_dir: Option<WorkDirectory>,
 }
 
+/// Options of the server of `node` with its data below `data_root`.
+fn start_options(node: &Node, data_root: &Path, run_dir: PathBuf) -> StartOptions {
+    let mut options = StartOptions::new(data_root.join("data"), run_dir);
+    // What a sort or the build of an index writes there belongs to the drive, too.
+    options.temporary_dir = Some(data_root.join("tmp"));
+    options.variables.clone_from(&node.variables);
+    options.limits = node.limits.clone();
+    options
+}
+
 impl PrivateTarget {
     /// Restores `data`, mounts the drive and starts the server. `account`: the one of a load from other hosts.
     pub(crate) fn start(
@@ -78,11 +88,7 @@ impl PrivateTarget {
             weir_server::make_cold(&backing)?;
             None
         };
-        let mut options = StartOptions::new(data_root.join("data"), home.path().join("server"));
-        // What a sort or the build of an index writes there belongs to the drive, too.
-        options.temporary_dir = Some(data_root.join("tmp"));
-        options.variables.clone_from(&primary.variables);
-        options.limits = primary.limits.clone();
+        let mut options = start_options(primary, &data_root, home.path().join("server"));
         options.flushes_beside_writes = drive.as_ref().is_some_and(DriveProcess::flushes_slowly);
         let mut events = cell.spec.timeline.iter();
         let socket_dir = events
