@@ -14,14 +14,14 @@ pub(crate) const BLOCK_BYTES_MAX: usize = 24 << 20;
 /// zstd's fastest level that still halves statements.
 const LEVEL: i32 = 1;
 
-/// What a block holds.
+/// Kind of the content of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
-    /// What the capture is, as JSON.
+    /// The head of the capture, as JSON.
     Head = 1,
     /// Records.
     Records = 2,
-    /// How it ended, as JSON.
+    /// The end of the capture, as JSON.
     Tail = 3,
 }
 
@@ -33,14 +33,14 @@ impl BlockKind {
     }
 }
 
-/// What a reader finds.
+/// Result of a look for the next block.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// A whole block, its content and how many bytes it takes in the file.
     Block(BlockKind, Vec<u8>, u64),
     /// The file ends after whole blocks.
     End,
-    /// What follows is no whole block: a writer was killed or still writes, or the file is damaged.
+    /// Bytes that are no whole block: a writer was killed or still writes, or the file is damaged.
     Cut,
 }
 

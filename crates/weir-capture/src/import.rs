@@ -47,16 +47,16 @@ impl FromStr for LogFormat {
     }
 }
 
-/// What an import has made.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// What the log turned out to be.
+    /// Head of the capture, with the source as the log shows it.
     pub head: CaptureHead,
-    /// What was written and what was not.
+    /// Counts of what was written and what was not.
     pub tail: CaptureTail,
 }
 
-/// What a file is, by its beginning.
+/// Returns the format of a file, by its beginning.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What becomes of a statement's values before they are written: kept, replaced by others of the same kind that tell
+//! Treatment of a statement's values before they are written: kept, replaced by others of the same kind that tell
 //! nothing, or left out.
 
 mod masked;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::sql::{Parts, StatementClass, split};
 use masked::Mask;
 
-/// What becomes of values.
+/// Treatment of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Literals {
@@ -26,7 +26,7 @@ pub enum Literals {
 }
 
 impl Literals {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -123,13 +123,13 @@ impl Keeper {
         }
     }
 
-    /// Whether values of prepared statements are left out.
+    /// Returns true if values of prepared statements are left out.
     pub(crate) fn drops(&self) -> bool {
         self.literals == Literals::Drop
     }
 }
 
-/// Whether a part of a string might be taken for something else: where strings end depends on the server's
+/// Returns true if a part of a string might be taken for something else. Where strings end depends on the server's
 /// `sql_mode`, or a quote does not close.
 fn is_ambiguous(sql: &[u8], text: &[u8]) -> bool {
     crate::sql::is_cut(sql) || sql.contains(&b'\\') && split(sql, false).text != text

@@ -73,12 +73,12 @@ impl CaptureReader {
         })
     }
 
-    /// What it says of itself.
+    /// Returns the head of the capture.
     pub fn head(&self) -> &CaptureHead {
         &self.head
     }
 
-    /// How it ended, once that was read; a capture whose writer was killed has no end.
+    /// Returns the end of the capture, once that was read; a capture whose writer was killed has no end.
     pub fn tail(&self) -> Option<&CaptureTail> {
         self.tail.as_ref()
     }

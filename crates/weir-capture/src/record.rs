@@ -1,4 +1,4 @@
-//! What happens in a capture, in the order of time, and its bytes.
+//! Events of a capture, in the order of time, and their bytes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::bytes::{Cursor, put_bytes, put_number, put_signed};
 use crate::sql::Template;
 use crate::values;
 
-/// What a client asked for.
+/// Kind of a client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// A statement as text.
@@ -69,15 +69,15 @@ const TRUNCATED: u64 = 2;
 /// A command that began.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Started {
-    /// What it is.
+    /// Kind of the request.
     pub command: Command,
-    /// Its text, with marks for literals; that of a prepared statement stands with its preparation.
+    /// Text, with marks for literals; that of a prepared statement stands with its preparation.
     pub template: Option<Arc<Template>>,
     /// The text's literals.
     pub literals: Vec<Vec<u8>>,
     /// The server's number of the prepared statement that is executed or closed; 0 for others.
     pub handle: u32,
-    /// Its parameters.
+    /// Values of the parameters.
     pub values: Vec<Value>,
     /// Something of it is missing, so it must never be sent: it is secret, cut, or its literals were dropped.
     pub is_unusable: bool,
@@ -109,7 +109,7 @@ impl Started {
     }
 }
 
-/// How a command ended.
+/// End of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ended {
     /// Rows that were returned; `None`: none were to be, or it is not known.
@@ -120,13 +120,13 @@ pub struct Ended {
     pub error: Option<u16>,
     /// The number of the statement that was prepared.
     pub handle: Option<u32>,
-    /// Whether a transaction is open after it, by the server's word.
+    /// True if a transaction is open after it, by the server's word.
     pub in_transaction: Option<bool>,
     /// The number that an `AUTO_INCREMENT` column gave its (first) row; `None`: it gave none, or it is not known.
     pub insert_id: Option<u64>,
 }
 
-/// What happens.
+/// Kind of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
     /// A session is there: a login was let in.
@@ -274,7 +274,7 @@ pub(crate) fn piece(cursor: &mut Cursor<'_>) -> Result<Piece, &'static str> {
     })
 }
 
-/// What happened, of a piece that is a record.
+/// Parses the event of a piece that is a record.
 pub(crate) fn happening(
     tag: u8,
     cursor: &mut Cursor<'_>,

@@ -24,12 +24,12 @@ const BLOCK_US: u64 = 1_000_000;
 const STATEMENT_BYTES_MAX: usize = 16 << 20;
 /// Texts that are remembered, so that each stands in the file once.
 const TEXTS_BYTES_MAX: usize = 32 << 20;
-/// What remembering one takes beside its bytes, about.
+/// Bytes that a remembered text takes beside its own, about.
 const TEXT_BYTES_MORE: usize = 100;
 /// Only the owner reads what people asked their server.
 const MODE: u32 = 0o600;
 
-/// What a client asked for, as it came.
+/// Request of a client, as it came.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked<'a> {
     pub(crate) command: Command,
@@ -71,12 +71,12 @@ pub struct CaptureWriter {
     texts: HashMap<Vec<u8>, u32>,
     texts_bytes: usize,
     written: Written,
-    /// What of it is in whole blocks of the file, whose bytes follow.
+    /// Counts of the content in whole blocks of the file, whose bytes follow.
     flushed: Written,
     flushed_bytes: u64,
     /// Sessions of the block's records, each as often as it has one.
     block_sessions: Vec<u32>,
-    /// What is lost so far.
+    /// Losses so far.
     pub(crate) losses: Losses,
 }
 
@@ -116,7 +116,7 @@ impl CaptureWriter {
         })
     }
 
-    /// What was written so far.
+    /// Returns the counts of what was written so far.
     pub fn written(&self) -> Written {
         self.written
     }

@@ -9,7 +9,7 @@ use crate::sql::{has_marks, is_by_sql};
 
 /// Lines that are looked at for the first entry.
 const LINES_LOOKED_AT: usize = 10_000;
-/// What an entry may be.
+/// Commands that an entry may have.
 pub(super) const COMMANDS: [&str; 40] = [
     "Sleep",
     "Quit",

@@ -16,7 +16,7 @@ const WINDOW_BYTES: usize = 128 << 20;
 /// The error of a login that is refused (`ER_ACCESS_DENIED_ERROR`).
 const ACCESS_DENIED: u16 = 1045;
 
-/// What one statement's entry says.
+/// Content of one statement's entry.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entry {
     pub(super) connection: u64,
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     pub(super) schema: Option<String>,
     /// When it began, microseconds since 1970.
     pub(super) began_us: i64,
-    /// How long it took, if that is known.
+    /// Duration, if it is known, microseconds.
     pub(super) took_us: Option<u64>,
     pub(super) text: Vec<u8>,
     /// The log lacks its end.
@@ -100,7 +100,7 @@ struct Live {
     session: u32,
     user: String,
     schema: String,
-    /// Its last record.
+    /// Time of the session's last record, microseconds.
     last_us: u64,
     /// It has asked nothing since its login.
     is_new: bool,

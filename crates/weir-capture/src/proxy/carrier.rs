@@ -19,9 +19,9 @@ use crate::CaptureError;
 /// A new client, and the server that was reached for it.
 pub(super) type Accepted = (TcpStream, Stream);
 
-/// What wakes the thread for new connections.
+/// Token that wakes the thread for new connections.
 const WAKE: Token = Token(usize::MAX);
-/// How long a wish to stop may go unnoticed.
+/// Longest time for which a wish to stop may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 const BUFFER_BYTES: usize = 64 << 10;
 

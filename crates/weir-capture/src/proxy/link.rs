@@ -28,11 +28,11 @@ pub(super) struct Link {
     server: End,
     watch: Watch,
     encryption: Option<Arc<Encryption>>,
-    /// What a client has sent before its first packet was whole; `None`: it was.
+    /// Bytes that a client has sent before its first packet was whole; `None`: it was.
     held: Option<Vec<u8>>,
 }
 
-/// What is to be done with a link.
+/// Next step for a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Goes {
     /// It waits for its sockets.
@@ -94,7 +94,7 @@ impl Link {
         ]
     }
 
-    /// Whether what passes is not understood any more.
+    /// Returns true if the bytes that pass are not understood any more.
     pub(super) fn is_blind(&self) -> bool {
         self.watch.is_blind()
     }

@@ -1,4 +1,4 @@
-//! What a client says with a statement beside its text: values of parameters, and attributes of a query.
+//! Values beside the text of a client's statement: values of parameters, and attributes of a query.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ const HAS_COUNT: u64 = 8;
 const UNSIGNED: u8 = 0x80;
 /// `STMT_BULK_FLAG_CLIENT_SEND_TYPES` among the flags of a bulk execution.
 const BULK_HAS_TYPES: u64 = 128;
-/// What stands before each parameter of a bulk execution: a value follows, or what takes its place.
+/// Mark before each parameter of a bulk execution: a value follows, or what takes its place.
 const BULK_VALUE: u64 = 0;
 const BULK_NULL: u64 = 1;
 const BULK_DEFAULT: u64 = 2;

@@ -15,7 +15,7 @@ use crate::{CaptureError, CaptureTail, CaptureWriter, Losses};
 const WAITING_MAX: usize = 65_536;
 /// Bytes of statements that may wait for it.
 const WAITING_BYTES_MAX: u64 = 256 << 20;
-/// What was seen is in the file after this time at the latest.
+/// Longest time until what was seen is in the file.
 const FLUSH: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) struct Recorder {
     sent: u64,
 }
 
-/// What becomes of what a session says.
+/// Treatment of a session's commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Written,
@@ -50,7 +50,7 @@ enum Fate {
     Counted,
 }
 
-/// What both threads know. None of it goes through the queue, which may be full.
+/// State that both threads know. None of it goes through the queue, which may be full.
 #[derive(Debug, Default)]
 struct Shared {
     waiting_bytes: AtomicU64,
@@ -149,7 +149,7 @@ impl Recorder {
         self.shared.failure.get().map(String::as_str)
     }
 
-    /// What a session said.
+    /// Records the events of a session.
     pub(super) fn seen(&mut self, at_us: u64, session: u32, seen: Vec<Seen>) {
         if matches!(seen.first(), Some(Seen::Opened(_))) {
             self.sessions.insert(session, Fate::Written);
@@ -183,7 +183,7 @@ impl Recorder {
         }
     }
 
-    /// What a session says is not understood any more; one whose login was refused never was in.
+    /// Records that a session is not understood any more; one whose login was refused never was in.
     pub(super) fn blind(&mut self, at_us: u64, session: u32) {
         if self.sessions.get(&session) == Some(&Fate::Written) {
             self.lose(at_us, session);

@@ -7,11 +7,11 @@ use super::packets::{Fields, Packet};
 const IN_TRANSACTION: u64 = 0x0001;
 const MORE_RESULTS: u64 = 0x0008;
 const CURSOR_EXISTS: u64 = 0x0040;
-/// What `MariaDB` calls progress within a reply.
+/// Number of `MariaDB` for a message of progress within a reply.
 const PROGRESS: u64 = 0xFFFF;
 const PAYLOAD_BYTES_MAX: usize = 0xFF_FFFF;
 
-/// What a command is answered with.
+/// Form of the reply to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// An outcome, or rows with their columns.

@@ -1,4 +1,4 @@
-//! What passes between a client and its server, understood: commands and their replies in their order.
+//! Parser of the bytes between a client and its server: commands and their replies in their order.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::parameters::{Prepared, query_text};
 use super::replies::{Form, NotUnderstood, ReplyWatch};
 use crate::{Command, Ended, Login};
 
-/// How much of a client's packet is kept: the longest statement that a capture keeps, and its first byte.
+/// Bytes of a client's packet that are kept: the longest statement that a capture keeps, and its first byte.
 const CLIENT_BYTES: usize = (16 << 20) + 16;
 /// And of a server's: whatever tells how a reply goes on.
 const SERVER_BYTES: usize = 64;
@@ -24,7 +24,7 @@ const HELD_BYTES_MAX: usize = 64 << 20;
 /// `MariaDB`'s number of the statement that was prepared last.
 const LAST_PREPARED: u32 = u32::MAX;
 
-/// What was seen.
+/// Event that was seen on a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Seen {
     /// The login was let in.
@@ -69,7 +69,7 @@ enum Stage {
     Greeting(Vec<u8>),
     Login,
     Commands,
-    /// What passes is not understood any more, or is no conversation: only bytes are passed on.
+    /// Bytes that are not understood any more, or that are no conversation: they are only passed on.
     Blind,
 }
 
@@ -136,17 +136,17 @@ impl Watch {
         }
     }
 
-    /// What was seen since the last call.
+    /// Returns what was seen since the last call.
     pub(crate) fn take(&mut self) -> Vec<Seen> {
         std::mem::take(&mut self.talk.seen)
     }
 
-    /// Whether what passes is not understood any more.
+    /// Returns true if the bytes that pass are not understood any more.
     pub(crate) fn is_blind(&self) -> bool {
         self.stage == Stage::Blind
     }
 
-    /// What is to be passed on of the server's first bytes; `None`: as they are.
+    /// Returns the bytes to be passed on in the place of the server's first ones; `None`: as they are.
     pub(crate) fn greeting(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let Stage::Greeting(held) = &mut self.stage else {
             return None;
@@ -279,8 +279,8 @@ impl Talk {
         Ok(())
     }
 
-    /// Whether a command is held back: it names the statement that was prepared last, whose number is not known yet, or
-    /// follows one that does.
+    /// Returns true if a command is held back. Such a command names the statement that was prepared last, whose number
+    /// is not known yet, or follows one that does.
     fn has_to_wait(&self, payload: &[u8]) -> bool {
         let is_execution = matches!(payload.first(), Some(0x17 | 0xFA));
         let names_last = is_execution && handle(&payload[1..]) == LAST_PREPARED;
@@ -447,8 +447,8 @@ impl Talk {
     }
 }
 
-/// How each of several executions ended that have one reply: what it counts is of all of them together. An error is that
-/// of the whole.
+/// Returns the end of each of several executions that have one reply. Counts of a reply are of all of them together; an
+/// error is that of the whole.
 fn ended_of_many(ended: Ended) -> Ended {
     Ended {
         error: ended.error,

@@ -1,8 +1,8 @@
-//! What kind of statement a text is: what it does to the transaction, and what a replay has to know of it.
+//! Class of a statement's text: what it does to the transaction, and what a replay has to know of it.
 
 use super::scan::{Kind, Scan, Token};
 
-/// What a statement does to its session's transaction.
+/// Effect of a statement on its session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TransactionStep {
     /// Nothing.
@@ -18,10 +18,10 @@ pub enum TransactionStep {
     AutocommitOn,
 }
 
-/// What kind of statement it is.
+/// Class of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatementClass {
-    /// What it does to the transaction.
+    /// Effect on the transaction.
     pub transaction: TransactionStep,
     /// It is about accounts, keys or other secrets: its literals are never kept, and it is never sent again.
     pub is_secret: bool,
@@ -70,7 +70,7 @@ impl StatementClass {
     }
 }
 
-/// What a statement's text does to the transaction.
+/// Returns the effect of a statement's text on the transaction.
 pub fn transaction_step(sql: &[u8]) -> TransactionStep {
     StatementClass::of(sql).transaction
 }
@@ -101,7 +101,7 @@ fn transaction(tokens: &[Token], sql: &[u8]) -> TransactionStep {
     }
 }
 
-/// Whether a token is the variable, whose value is part of a template.
+/// Returns true if a token is the variable `autocommit`, whose value is part of a template.
 pub(super) fn is_autocommit(token: &Token, sql: &[u8]) -> bool {
     token.is(sql, "AUTOCOMMIT") || token.is(sql, "@@AUTOCOMMIT")
 }

@@ -1,8 +1,8 @@
-//! Whether a statement gives its session another clock.
+//! Statements that give their session another clock.
 
 use super::scan::{Kind, Scan, Token};
 
-/// Whether a statement sets the session's `timestamp`: to a time of its own (`true`), or back to the server's (`false`).
+/// Returns `true` if a statement sets the session's `timestamp` to a time of its own, `false` if back to the server's.
 pub(crate) fn sets_own_clock(sql: &[u8]) -> Option<bool> {
     let is_read =
         |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);

@@ -1,4 +1,5 @@
-//! What statements have in common that differ in their values only, as DBAs know it from pt-query-digest.
+//! Fingerprints: the text that statements have in common that differ in their values only, as DBAs know it from
+//! pt-query-digest.
 
 use super::parts::{MARK, split};
 use super::scan::{Kind, Scan, Token};
@@ -11,7 +12,7 @@ pub fn fingerprint(sql: &[u8]) -> String {
     of_template(&split(sql, true).text)
 }
 
-/// That of a statement whose literals are marks.
+/// Returns the fingerprint of a statement whose literals are marks.
 pub(super) fn of_template(text: &[u8]) -> String {
     let mut words: Vec<(String, bool)> = Vec::new();
     let mut last_end = 0;
