@@ -129,8 +129,8 @@ impl Keeper {
     }
 }
 
-/// Returns true if a part of a string might be taken for something else. Where strings end depends on the server's
-/// `sql_mode`, or a quote does not close.
+/// Returns true if a part of a string might be taken for something else. The server's `sql_mode` decides
+/// where strings end, or a quote does not close.
 fn is_ambiguous(sql: &[u8], text: &[u8]) -> bool {
     crate::sql::is_cut(sql) || sql.contains(&b'\\') && split(sql, false).text != text
 }

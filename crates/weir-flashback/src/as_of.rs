@@ -24,7 +24,7 @@ const CHANGING: [&str; 14] = [
     "UNIX_TIMESTAMP",
     "FROM_UNIXTIME",
 ];
-/// What ends a condition.
+/// Words that end a condition.
 const AFTER_CONDITION: [&str; 10] = [
     "GROUP",
     "HAVING",
@@ -104,8 +104,8 @@ impl AsOfStatement {
         })
     }
 
-    /// What to add to a query of the only table so that it reads no more rows than the statement needs; empty if that
-    /// is not certain. A row that the log does not have meets the condition now if it did then.
+    /// Returns the text to add to a query of the only table so that it reads no more rows than the statement needs. The
+    /// text is empty if that is not certain. A row that the log does not have meets the condition now if it did then.
     pub fn clause(&self, times: &[&str]) -> String {
         let Some(condition) = &self.condition else {
             return String::new();
@@ -158,7 +158,7 @@ impl Clause {
     }
 }
 
-/// What stands after `TIMESTAMP`: a string, or `NOW() - INTERVAL 5 MINUTE`, or an expression in parentheses.
+/// Parses the moment after `TIMESTAMP`: a string, or `NOW() - INTERVAL 5 MINUTE`, or an expression in parentheses.
 fn moment(sql: &str, words: &[SqlWord<'_>], at: usize) -> Result<(Asked, usize), FlashbackError> {
     let no_moment = || statement("does not say a time after AS OF TIMESTAMP");
     let first = words.get(at).ok_or_else(no_moment)?;

@@ -39,7 +39,7 @@ const SNAPSHOT: [&str; 2] = [
 const SNAPSHOTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How a flashback is made.
+/// Options of a flashback.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Foreign keys that change rows without a word in the log are no reason to refuse.
@@ -67,7 +67,7 @@ impl Options {
     }
 }
 
-/// What is known before the log is read.
+/// Facts that are known before the log is read.
 #[derive(Debug)]
 pub struct Prepared {
     source: Source,
@@ -80,7 +80,7 @@ pub struct Prepared {
     pub(crate) options: Options,
 }
 
-/// What is to be read of a table, and what of the log is kept.
+/// State of a table to read, and with it the part of the log that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// The table as of the moment.
@@ -102,7 +102,7 @@ struct Read {
 pub struct Made {
     /// The private server with the tables.
     pub private: Private,
-    /// What the log told.
+    /// Findings in the log.
     pub told: Told,
     /// Of each table.
     pub counts: Counts,
@@ -154,7 +154,7 @@ impl Prepared {
         })
     }
 
-    /// Whether the server answers by itself: all tables keep their own past.
+    /// Returns true if the server answers by itself: all tables keep their own past.
     pub fn is_versioned(&self) -> bool {
         self.tables.iter().all(|table| table.is_versioned)
     }
@@ -472,7 +472,7 @@ fn without_limits(flavor: Flavor) -> &'static str {
     }
 }
 
-/// Whether the log has all that is needed.
+/// Checks that the log has all that is needed.
 fn check_log(
     connection: &mut Connection,
     variables: &Variables,

@@ -1,4 +1,4 @@
-//! What happened to one row, as the log has it.
+//! History of one row, as the log has it.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub struct HistoryLine {
 /// A column that differs between two rows, or one of a row that came or went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnChange {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
     before: Option<Shown>,
     after: Option<Shown>,
@@ -66,12 +66,12 @@ impl Shown {
 }
 
 impl ColumnChange {
-    /// What it held, if the row was there and the log has the value.
+    /// Returns the value before, if the row was there and the log has the value.
     pub fn before(&self) -> Option<&Logged> {
         self.before.as_ref()?.whole.as_ref()
     }
 
-    /// What it holds since, likewise.
+    /// Returns the value since, likewise.
     pub fn after(&self) -> Option<&Logged> {
         self.after.as_ref()?.whole.as_ref()
     }

@@ -41,11 +41,11 @@ struct Kept {
 /// An image, to be sent to a server.
 #[derive(Debug)]
 pub struct KeptImage<'a> {
-    /// Its layout.
+    /// Layout of the image.
     pub map: &'a Arc<TableMap>,
     /// A bit for each column that it has.
     pub present: &'a [u8],
-    /// Its NULL bits and values.
+    /// NULL bits and values of the image.
     pub bytes: &'a [u8],
     /// Of a row with a key 1 if it was there, otherwise 0, and the image only tells its key. Of equal rows without a key
     /// how many more there were than are now.
@@ -80,7 +80,7 @@ impl Images {
         self.keys.len()
     }
 
-    /// Whether no key changed.
+    /// Returns true if no key changed.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     type Row = (u8, u8);
-    /// What a row was and became.
+    /// A row as it was and as it became.
     type Step = (Option<Row>, Option<Row>);
     type Rows = BTreeMap<u8, u8>;
 
@@ -314,7 +314,7 @@ mod tests {
         done
     }
 
-    /// What a server makes of the images: all keys deleted, those that were there inserted.
+    /// Applies the images as a server does: all keys deleted, those that were there inserted.
     fn overlay(images: &mut Images, rows: &mut Rows) {
         for is_insert in [false, true] {
             images

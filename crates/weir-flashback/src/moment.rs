@@ -12,7 +12,7 @@ use crate::FlashbackError;
 
 const MICROSECONDS_PER_S: u64 = 1_000_000;
 
-/// What is asked for.
+/// A moment as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// The beginning of the log, as far as the server has it.
@@ -51,7 +51,7 @@ impl Asked {
     }
 }
 
-/// What is asked for, once the server was asked what it means.
+/// A moment as the server understands it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
     /// The beginning of the log, as far as the server has it.
@@ -128,7 +128,7 @@ fn time(text: &str, connection: &mut Connection) -> Result<u64, FlashbackError> 
     Ok(us)
 }
 
-/// Whether the server's clock shows `literal` at that time.
+/// Returns true if the server's clock shows `literal` at that time.
 fn is_shown_as(
     connection: &mut Connection,
     us: u64,
@@ -143,7 +143,7 @@ fn is_shown_as(
     Ok(shown.flatten() == Some(1))
 }
 
-/// What the server makes of a time, µs since 1970; none if it is no time.
+/// Returns a time as the server understands it, in µs since 1970; none if it is no time.
 fn unix_time(connection: &mut Connection, sql: &str) -> Result<Option<u64>, FlashbackError> {
     let query =
         format!("SELECT CAST(UNIX_TIMESTAMP(CAST({sql} AS DATETIME(6))) * 1000000 AS SIGNED)");
@@ -200,7 +200,7 @@ impl Cut {
         }
     }
 
-    /// Whether the moment was seen: a transaction that is named must be in the log.
+    /// Returns true if the moment was seen: a transaction that is named must be in the log.
     pub(crate) fn is_found(&self) -> bool {
         self.is_past
             || self.last_was_it
@@ -226,7 +226,7 @@ impl Cut {
         self.is_past
     }
 
-    /// Whether its own time is not after the moment's: the log is not in the order of times, but nearly.
+    /// Returns true if its own time is not after the moment's: the log is not in the order of times, but nearly.
     pub(crate) fn is_before(&self, start: &TransactionStart) -> bool {
         let Moment::Time(us) = self.moment else {
             return false;
@@ -238,7 +238,7 @@ impl Cut {
         }
     }
 
-    /// Whether its time lies in the same second as the moment's.
+    /// Returns true if its time lies in the same second as the moment's.
     pub(crate) fn is_within_second(&self, start: &TransactionStart) -> bool {
         let Moment::Time(us) = self.moment else {
             return false;

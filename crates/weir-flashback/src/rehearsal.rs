@@ -35,7 +35,7 @@ pub struct Rehearsal<'a> {
     triggers: Triggers,
 }
 
-/// What a script did on the copy.
+/// Results of a script on the copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rehearsed {
     /// Statements that do not change exactly the row that they name.

@@ -23,7 +23,7 @@ const CP1252: [char; 32] = [
 /// Longest text that is shown whole, characters.
 const SHOWN: usize = 80;
 
-/// What a row image says of a column of a table.
+/// Content of a row image for a column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
     /// Nothing, or not the whole.

@@ -34,7 +34,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Its name, else its place.
+    /// Returns the transaction's name, else its place.
     pub fn name(&self) -> String {
         match &self.start.gtid {
             Some(gtid) => gtid.to_string(),
@@ -53,7 +53,7 @@ impl Transaction {
 pub struct Change<'a> {
     /// The number of the table.
     pub table: usize,
-    /// How its images are laid out.
+    /// Layout of the images.
     pub map: &'a Arc<TableMap>,
     /// The images.
     pub row: RowChange<'a>,
@@ -64,7 +64,7 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Its images, the one before first, each with whether it is the one after.
+    /// Returns the images, the one before first, each with true if it is the one after.
     pub(crate) fn images(&self) -> impl Iterator<Item = (&RowImage<'_>, bool)> {
         let before = self.row.before.iter().map(|image| (image, false));
         before.chain(self.row.after.iter().map(|image| (image, true)))
@@ -108,8 +108,8 @@ impl Change<'_> {
         Err(self.lacks(table, "lacks a column of the key"))
     }
 
-    /// What one of its images says of each column. Sessions may log after-images without columns that stay as they are
-    /// (`binlog_row_image`): these are taken from the image before.
+    /// Returns the content of one image for each column. Sessions may log after-images without columns that stay as
+    /// they are (`binlog_row_image`): these are taken from the image before.
     fn fields<'b>(&'b self, image: &RowImage<'b>) -> Result<Vec<Field<'b>>, Malformed> {
         let mut fields = image.fields(self.map)?;
         let Some(before) = self.row.before.filter(|_| fields.contains(&Field::Absent)) else {
@@ -134,14 +134,14 @@ impl Change<'_> {
         cells.map_err(FlashbackError::malformed(self.place.clone()))
     }
 
-    /// Whether the log may have only a difference of this column's value.
+    /// Returns true if the log may have only a difference of this column's value.
     pub(crate) fn has_difference(&self, table: &Table, at: usize) -> bool {
         let is_partial = self.row.after.is_some_and(|after| after.is_partial);
         is_partial && table.columns[at].data_type == "json"
     }
 
-    /// Whether columns that the log does not have may have changed: `MariaDB` replaces a row by an update, of which it
-    /// does not log the defaults that come with it.
+    /// Returns true if columns that the log does not have may have changed: `MariaDB` replaces a row by an update. It
+    /// does not log the defaults that come with that.
     pub(crate) fn may_hide_values(&self) -> bool {
         let start = &self.transaction.start;
         let is_mariadb = matches!(start.gtid, Some(Gtid::Mariadb { .. }));
@@ -165,7 +165,7 @@ impl Change<'_> {
     }
 }
 
-/// What one pass told.
+/// Findings of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
     /// The first transaction after the moment: its name, place and time.
@@ -242,9 +242,9 @@ pub(crate) struct Scan<'a> {
     pub(crate) end: Option<(String, u64)>,
     pub(crate) pace: Pace,
     pub(crate) stop: Stop,
-    /// How the server compares names.
+    /// The server's way to compare names.
     pub(crate) name_case: NameCase,
-    /// What makes the past unknown is listed and does not stop the pass.
+    /// True if the pass lists what makes the past unknown and goes on.
     pub(crate) is_lenient: bool,
     /// Tables whose rows are followed, by number and layout.
     maps: HashMap<u64, (usize, Arc<TableMap>)>,

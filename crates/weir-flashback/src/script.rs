@@ -35,7 +35,7 @@ const VALUES_MAX: usize = 200;
 /// A written script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Its text.
+    /// Text of the script.
     pub text: String,
     /// The statements that change rows, newest first.
     pub statements: Vec<String>,

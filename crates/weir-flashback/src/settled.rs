@@ -61,7 +61,7 @@ impl Settled {
         }
     }
 
-    /// Whether a transaction of the log that is read is surely in the snapshot.
+    /// Returns true if a transaction of the log that is read is surely in the snapshot.
     pub(crate) fn has(&self, gtid: Option<&Gtid>) -> bool {
         match self {
             Self::At(..) => true,

@@ -47,7 +47,7 @@ pub struct Undo {
     touched: HashSet<(usize, Vec<u8>)>,
     /// Of each table, the rows of before the chosen changes.
     pub(crate) images: Vec<Images>,
-    /// How events of this log are written.
+    /// Writer of events as this log has them.
     pub(crate) writer: Option<EventWriter>,
 }
 
