@@ -1,4 +1,4 @@
-//! What can be wrong with a log.
+//! Errors of a log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub enum BinlogError {
     Malformed {
         /// Where.
         place: Place,
-        /// What is wrong with it.
+        /// The fault of the event.
         why: String,
     },
     /// The connection or the server.

@@ -21,7 +21,7 @@ pub enum Dialect {
     Mariadb,
 }
 
-/// How the events of a file are written.
+/// Format of the events of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
     /// Whose log it is.

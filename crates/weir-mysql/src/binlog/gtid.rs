@@ -50,7 +50,7 @@ pub enum Gtid {
 /// The start of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransactionStart {
-    /// Its name, if it has one.
+    /// Name of the transaction, if it has one.
     pub gtid: Option<Gtid>,
     /// When it was committed, µs since 1970. Of `MariaDB` and old MySQL: when its last statement began, in whole
     /// seconds.
@@ -59,8 +59,8 @@ pub struct TransactionStart {
     pub is_exact: bool,
     /// It is a statement of its own: no event says where it ends.
     pub is_standalone: bool,
-    /// Its statement is only begun or was not done (`binlog_alter_two_phase` of `MariaDB`): if it is done, another
-    /// transaction has it again.
+    /// True if the statement is only begun or was not done (`binlog_alter_two_phase` of `MariaDB`): if it is done,
+    /// another transaction has it again.
     pub is_undone: bool,
     /// The name of the branch whose rows follow, of `MariaDB`: they are prepared, not committed. MySQL writes a statement.
     pub branch: Option<String>,

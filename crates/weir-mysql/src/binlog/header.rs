@@ -1,4 +1,4 @@
-//! What each event begins with.
+//! Header at the beginning of each event.
 
 use crate::binlog::Malformed;
 use crate::binlog::bytes::Bytes;
@@ -47,7 +47,7 @@ pub mod kind {
     pub const MARIADB_PARTIAL_ROW_DATA: u8 = 172;
 }
 
-/// What an event begins with.
+/// Header at the beginning of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventHeader {
     /// When it was made, s since 1970; of a transaction's rows, when their statement began.
@@ -78,7 +78,7 @@ impl EventHeader {
         })
     }
 
-    /// Whether it stands in no file.
+    /// Returns true if the event stands in no file.
     pub(crate) fn is_artificial(&self) -> bool {
         self.flags & ARTIFICIAL != 0 || self.end_position == 0
     }

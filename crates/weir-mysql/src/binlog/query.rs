@@ -15,7 +15,7 @@ pub struct QueryEvent<'a> {
     pub connection: u32,
     /// The connection's schema.
     pub schema: Cow<'a, str>,
-    /// Its text.
+    /// Text of the statement.
     pub statement: Cow<'a, str>,
 }
 

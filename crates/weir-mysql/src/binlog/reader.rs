@@ -23,11 +23,11 @@ impl Packets for BinaryLog {
 /// A plain event.
 #[derive(Debug)]
 pub struct Event<'a> {
-    /// Its header. The kind is that of the plain event.
+    /// Header of the event. The kind is that of the plain event.
     pub header: EventHeader,
     /// Where it begins. Events of a compressed transaction have its place.
     pub place: Place,
-    /// What follows the header, without the checksum.
+    /// Bytes after the header, without the checksum.
     pub body: &'a [u8],
 }
 
@@ -49,7 +49,7 @@ pub struct LogReader<P> {
     bytes: u64,
 }
 
-/// What to hand on.
+/// Next item to hand on.
 enum Next {
     Packet(EventHeader, usize),
     Plain(EventHeader),
@@ -81,7 +81,7 @@ impl<P: Packets> LogReader<P> {
         }
     }
 
-    /// Whether the last event is one of a compressed transaction that has more.
+    /// Returns true if the last event is one of a compressed transaction that has more.
     pub fn is_inside(&self) -> bool {
         self.inner_at < self.inner.len()
     }

@@ -7,7 +7,7 @@ use crate::binlog::{ColumnFormat, Malformed, TableMap, kind};
 /// A bit of an after-image's options: its JSON values are written as differences.
 const PARTIAL_JSON: u64 = 1;
 
-/// What happened to the rows of an event.
+/// Kind of change to the rows of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowsKind {
     /// They were inserted.
@@ -33,7 +33,7 @@ impl RowsKind {
 /// An event with rows.
 #[derive(Debug, Clone, Copy)]
 pub struct RowsEvent<'a> {
-    /// What happened to them.
+    /// Kind of change to the rows.
     pub kind: RowsKind,
     /// Their table's number.
     pub table_id: u64,
@@ -55,7 +55,7 @@ pub struct RowImage<'a> {
     pub is_partial: bool,
 }
 
-/// What happened to one row.
+/// Change of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowChange<'a> {
     /// The row before; none if it was inserted.
@@ -64,7 +64,7 @@ pub struct RowChange<'a> {
     pub after: Option<RowImage<'a>>,
 }
 
-/// What an image says of a column.
+/// Content of an image for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field<'a> {
     /// Nothing.
@@ -224,12 +224,12 @@ fn is_set(bits: &[u8], at: usize) -> bool {
 }
 
 impl<'a> RowImage<'a> {
-    /// Whether it has all columns.
+    /// Returns true if the image has all columns.
     pub fn is_full(&self, columns: usize) -> bool {
         (0..columns).all(|at| is_set(self.present, at))
     }
 
-    /// What it says of each column.
+    /// Returns the content of the image for each column.
     ///
     /// # Errors
     ///

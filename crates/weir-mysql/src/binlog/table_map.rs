@@ -12,11 +12,11 @@ const COLUMNS_MAX: u64 = 4096;
 pub struct TableMap {
     /// The number by which rows events name it.
     pub table_id: u64,
-    /// Its schema.
+    /// Schema of the table.
     pub schema: String,
-    /// Its name.
+    /// Name of the table.
     pub table: String,
-    /// Its columns.
+    /// Columns of the table.
     pub columns: Vec<ColumnFormat>,
     /// The whole body, to be sent to another server.
     pub body: Vec<u8>,

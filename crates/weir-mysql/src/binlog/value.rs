@@ -145,7 +145,8 @@ fn bytes_after(value: &[u8], width: usize) -> LogValue {
     LogValue::Bytes(value.get(width..).unwrap_or_default().to_vec())
 }
 
-/// What a compressed column of `MariaDB` holds: a byte that says how, the length, then the compressed bytes.
+/// Returns the content of a compressed column of `MariaDB`. The column has a byte that tells the method, the length,
+/// then the compressed bytes.
 fn compressed(value: &[u8]) -> Result<Vec<u8>, Malformed> {
     let Some((first, rest)) = value.split_first() else {
         return Ok(Vec::new());
@@ -226,7 +227,7 @@ fn fraction(bytes: &mut Bytes<'_>, decimals: u8) -> Result<u32, Malformed> {
     Ok(digits * unit(decimals))
 }
 
-/// What one step of the stored decimals is, µs.
+/// Returns one step of the stored decimals, µs.
 fn unit(decimals: u8) -> u32 {
     match fraction_bytes(decimals) {
         1 => 10_000,

@@ -1,4 +1,4 @@
-//! How long a value is, by the type of its column. Nothing else of a value is looked at.
+//! Length of a value, by the type of its column. Nothing else of a value is looked at.
 //!
 //! MySQL: `sql/log_event.cc` documents the types' metadata; "Date and Time Data Type Representation" the
 //! temporal ones.
