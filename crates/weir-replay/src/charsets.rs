@@ -21,7 +21,7 @@ const COLLATIONS: &str = "SELECT id, character_set_name, collation_name FROM inf
 /// A character set and a collation.
 type Encoding = (String, String);
 
-/// What a session needs for its character set.
+/// Way to give a session the character set of its login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoginCharset {
     /// It is that of the replay's logins.
@@ -66,7 +66,7 @@ impl Charsets {
         Ok(())
     }
 
-    /// What a session needs whose login asked for this collation.
+    /// Returns the way to give a session the character set of its login, which asked for this collation.
     pub(crate) fn of_login(&self, collation: Option<u16>) -> LoginCharset {
         let Some(collation) = collation else {
             return LoginCharset::Own;
@@ -94,7 +94,7 @@ impl Charsets {
         }
     }
 
-    /// Whether a statement that sets the character set may be sent.
+    /// Returns true if a statement that sets the character set may be sent.
     pub(crate) fn admits(&self, names: &str) -> bool {
         self.gate.admit(&self.address, names).is_ok()
     }
@@ -110,7 +110,7 @@ impl Charsets {
     }
 }
 
-/// Whether a statement sets the character set in which the session's next ones are read.
+/// Returns true if a statement sets the character set in which the session's next ones are read.
 pub(crate) fn sets_charset(fingerprint: &str) -> bool {
     let words = [
         "set names",

@@ -14,7 +14,7 @@ const EXPLAINED: [&str; 6] = ["select", "update", "delete", "insert", "replace",
 pub struct Example {
     /// The kind.
     pub fingerprint: String,
-    /// Its text.
+    /// Text of the statement.
     pub text: String,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Examples {
 /// The kind of a statement that is prepared, and its text.
 type Preparation = (String, Vec<u8>);
 
-/// What is known of a session that is there.
+/// Facts about a session that is there.
 #[derive(Debug, Default)]
 struct OfSession {
     /// Statements that it has prepared, by the server's number.

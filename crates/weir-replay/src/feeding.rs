@@ -1,4 +1,4 @@
-//! What a captured session's records become: items of the slot that it has.
+//! Conversion of a captured session's records to items of the slot that it has.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ const SETTINGS_MAX: usize = 100;
 /// A captured session that is being read.
 #[derive(Debug)]
 pub(crate) struct Feeding {
-    /// Its number in the capture.
+    /// Number of the session in the capture.
     session: u32,
     /// None before the replay's part of the capture.
     slot: Option<usize>,
-    /// What its account asks is sent.
+    /// True if what its account asks is sent.
     is_taken: bool,
     schema: SessionSchema,
-    /// What its login's character set needs.
+    /// Way to set the character set of its login.
     charset: LoginCharset,
     /// The character set of now cannot be set on the replay's server.
     is_elsewhere: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Feeding {
     open: VecDeque<Open>,
     /// When the last command ended.
     ended_us: Option<u64>,
-    /// Its open transaction has written.
+    /// True if its open transaction has written.
     has_written: bool,
 }
 
@@ -57,7 +57,7 @@ enum Open {
     Nothing,
 }
 
-/// What a session that goes on with another account means for the replay.
+/// Effect on the replay of a session that goes on with another account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
     /// From now on, what it asks is sent.
@@ -66,7 +66,7 @@ pub(crate) enum Move {
     Leaves,
 }
 
-/// What all sessions share.
+/// Data that all sessions share.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     pub(crate) fingerprints: HashMap<String, usize>,
@@ -118,12 +118,12 @@ impl Feeding {
         }
     }
 
-    /// Its slot, once it has one.
+    /// Returns the session's slot, once it has one.
     pub(crate) fn slot(&self) -> Option<usize> {
         self.slot
     }
 
-    /// Whether what its account asks is sent.
+    /// Returns true if what its account asks is sent.
     pub(crate) fn is_taken(&self) -> bool {
         self.is_taken
     }
@@ -133,7 +133,7 @@ impl Feeding {
         self.slot.take()
     }
 
-    /// Whether a transaction that is sent has not ended.
+    /// Returns true if a transaction that is sent has not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.is_taken && self.window.is_open()
     }
@@ -323,7 +323,7 @@ impl Feeding {
         self.open.push_back(Open::Nothing);
     }
 
-    /// What the session has prepared and set is gone; whether the replay's session is to be reset, too.
+    /// Forgets what the session has prepared and set; returns true if the replay's session is to be reset, too.
     fn forget_all(&mut self, moment: Moment, numbers: &Numbers) -> bool {
         self.prepared.clear();
         self.settings.clear();

@@ -28,7 +28,7 @@ impl Move {
 }
 
 impl SessionSchema {
-    /// That of a login.
+    /// Makes the schema of a login.
     pub(crate) fn new(name: String) -> Self {
         Self {
             name,

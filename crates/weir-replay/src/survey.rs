@@ -1,4 +1,4 @@
-//! What a capture has, found by reading it once.
+//! Content of a capture, found by reading it once.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
@@ -17,15 +17,15 @@ use crate::{ReplayError, ReplayOptions};
 
 /// Fingerprints that are counted apart; further ones are counted together.
 const FINGERPRINTS_MAX: usize = 2_000;
-/// What those are called.
+/// Common name of the further ones.
 pub(crate) const OTHERS: &str = "(other statements)";
 
-/// What a capture has.
+/// Content of a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
-    /// What it says of itself.
+    /// Head of the capture.
     pub head: CaptureHead,
-    /// How it ended; none after a kill.
+    /// End of the capture; none after a kill.
     pub tail: Option<CaptureTail>,
     /// Bytes at its end that are no whole block.
     pub cut_bytes: u64,
@@ -47,9 +47,9 @@ pub struct Survey {
     pub fingerprints: Vec<SurveyedFingerprint>,
     /// One statement of each that EXPLAIN takes. They have the values of the capture.
     pub examples: Vec<Example>,
-    /// Whether a statement has a comment that the server executes.
+    /// True if a statement has a comment that the server executes.
     pub has_executed_comments: bool,
-    /// Whether it knows the collations of logins.
+    /// True if the capture knows the collations of logins.
     pub has_collations: bool,
 }
 
@@ -58,11 +58,11 @@ pub struct Survey {
 pub struct SurveyedFingerprint {
     /// The text.
     pub text: String,
-    /// How often it was executed.
+    /// Number of executions.
     pub count: u64,
-    /// How often it is known how long that took.
+    /// Number of executions whose time is known.
     pub timed: u64,
-    /// How long that took, microseconds.
+    /// Total time of these, microseconds.
     pub total_us: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How far a workload is from a capture: the same figures of both, and their distance.
+//! Distance of a workload from a capture: the same figures of both, and how far they are apart.
 //!
 //! The workload's transactions are drawn as the load engine draws them, without a server.
 
@@ -21,7 +21,7 @@ use drawn::{Drawn, drawn};
 /// Fewer values of a place are not compared.
 const VALUES_MIN: usize = 200;
 
-/// How far apart figures may be.
+/// Limits of the distances of figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitLimits {
     /// Of shares: statements, transactions, repeated values.
@@ -45,22 +45,22 @@ impl Default for FitLimits {
 /// A figure of both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it is of.
+    /// Subject of the figure.
     pub name: String,
     /// The capture's, where it is one number.
     pub capture: Option<f64>,
     /// The workload's.
     pub workload: Option<f64>,
-    /// How far they are apart.
+    /// Distance between both.
     pub distance: f64,
-    /// How far they may be.
+    /// Largest distance that is allowed.
     pub limit: f64,
     /// Where it is furthest, for figures of many.
     pub at: Option<String>,
 }
 
 impl Figure {
-    /// Whether it is within its limit.
+    /// Returns true if the figure is within its limit.
     pub fn holds(&self) -> bool {
         self.distance <= self.limit
     }
@@ -74,7 +74,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether all are within their limits.
+    /// Returns true if all are within their limits.
     pub fn holds(&self) -> bool {
         self.figures.iter().all(Figure::holds)
     }

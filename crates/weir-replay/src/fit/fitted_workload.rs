@@ -28,7 +28,7 @@ pub struct Fitted {
     pub text: String,
     /// Sessions of the capture.
     pub sessions: u64,
-    /// Its length, seconds.
+    /// Length of the capture, seconds.
     pub length_s: f64,
     /// Transactions that were read.
     pub transactions: u64,
@@ -42,9 +42,9 @@ pub struct Fitted {
     pub tables: usize,
     /// Values of statements.
     pub values: Vec<FittedValue>,
-    /// What is left out, with how often it came.
+    /// Parts that are left out, with how often they came.
     pub left_out: Vec<(String, u64)>,
-    /// What differs from the capture's server, in words.
+    /// Differences from the capture's server, in words.
     pub remarks: Vec<String>,
 }
 
@@ -217,7 +217,7 @@ fn text(fitted: &Fitted, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText
     text
 }
 
-/// What a reader wants to know of the fit; Weir itself reads none of it.
+/// Returns the facts about the fit that a reader wants to know; Weir itself reads none of them.
 fn summary(fitted: &Fitted, rate: f64) -> String {
     let mut text = format!(
         "[fit]\nlength_s = {:.3}\nsessions = {}\ntransactions = {}\ntransactions_per_s = {rate:.3}\n\
@@ -254,7 +254,7 @@ fn summary(fitted: &Fitted, rate: f64) -> String {
     text
 }
 
-/// Whether the file holds together.
+/// Checks that the file holds together.
 fn check(text: &str) -> Result<(), FitError> {
     let spec = WorkloadSpec::File(FileWorkload {
         path: "fitted.toml".into(),

@@ -25,7 +25,7 @@ const LIKELIER: f64 = 3.0;
 /// Least mass of a bin in a likelihood.
 const MASS_MIN: f64 = 1e-12;
 
-/// How keys fall on rows.
+/// Distribution of keys over rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum KeyShape {
     /// As one of the load engine's distributions, from the first row or from the last.

@@ -1,4 +1,4 @@
-//! What transactions have in common: which statements, in which order, and how their values fall.
+//! Common traits of transactions: which statements, in which order, and how their values fall.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
     pub(crate) values: Vec<Mark>,
 }
 
-/// What a load is.
+/// Counts of a load.
 #[derive(Debug, Default)]
 pub(crate) struct LoadProfile {
     pub(crate) transactions: u64,

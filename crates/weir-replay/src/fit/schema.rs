@@ -29,9 +29,9 @@ pub(crate) struct TableFacts {
 /// A column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ColumnFacts {
-    /// Its type's name, in small letters.
+    /// Name of the column's type, in small letters.
     pub(crate) data_type: String,
-    /// Its type with all that belongs to it.
+    /// Type of the column with all that belongs to it.
     pub(crate) full_type: String,
     /// It is computed from others.
     pub(crate) is_generated: bool,
@@ -147,7 +147,7 @@ impl TableFacts {
         }
     }
 
-    /// Its key, for the columns of other tables that hold such keys.
+    /// Returns the table's key, for the columns of other tables that hold such keys.
     pub(crate) fn as_referenced(&self) -> Option<ReferencedKey> {
         let key = self.columns.get(self.integer_key()?)?;
         Some(ReferencedKey {

@@ -1,4 +1,4 @@
-//! What a workload file has in the place of one value: numbers by a distribution, texts of the same length.
+//! Content of a workload file in the place of one value: numbers by a distribution, texts of the same length.
 
 mod kinds;
 mod sources;
@@ -20,21 +20,21 @@ use weir_workload::{MarkUse, Purpose};
 const NEARLY_ALL: f64 = 0.95;
 /// Integers that never change and are not longer stand in the statement.
 const CONSTANT_MAX: i64 = 9_999;
-/// How far the clock of a client may be off, microseconds.
+/// Largest error of a client's clock, microseconds.
 const CLOCK_US: i64 = 5_000_000;
 const QUARTER_US: i64 = 900_000_000;
 const DAY_US: i64 = 86_400_000_000;
 /// Zones of time are at most so far apart, in quarters of an hour.
 const ZONE_QUARTERS: i64 = 56;
 
-/// What stands in the place of a mark.
+/// Text in the place of a mark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SlotText {
     /// The text, with a question mark for each of `values`.
     pub(crate) sql: String,
     /// Sources.
     pub(crate) values: Vec<String>,
-    /// How it was chosen.
+    /// The fit of the keys, if there is one.
     pub(crate) fit: Option<KeyFit>,
 }
 
@@ -63,7 +63,7 @@ impl SlotText {
     }
 }
 
-/// What is known of a slot.
+/// Facts about a slot.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
     pub(crate) data: Vec<Datum>,
@@ -76,7 +76,7 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// What a workload has for it.
+    /// Returns the workload's text for the slot.
     pub(crate) fn text(&self) -> SlotText {
         let values: Vec<Datum> = self
             .data
@@ -317,7 +317,7 @@ impl Slot<'_> {
     }
 }
 
-/// Whether the numbers are those that the column has.
+/// Returns true if the numbers are those that the column has.
 fn is_within(column: &ColumnFacts, numbers: &[i64]) -> bool {
     let domain = Domain::of_column(column);
     let within = numbers.iter().filter(|number| domain.has(**number)).count();

@@ -59,7 +59,7 @@ pub(crate) struct Transaction {
     pub(crate) begins_itself: bool,
 }
 
-/// What was read, and what of it is in no transaction.
+/// Counts of what was read, and of the part that is in no transaction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ReadCounts {
     pub(crate) sessions: u64,
@@ -201,7 +201,7 @@ impl Live {
         }
     }
 
-    /// What a statement does to the transaction.
+    /// Applies the effect of a statement on the transaction.
     fn step(&mut self, step: TransactionStep) {
         match step {
             TransactionStep::Begins => {
