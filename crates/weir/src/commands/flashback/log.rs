@@ -1,4 +1,4 @@
-//! What happened to one row.
+//! History of one row.
 
 use weir_flashback::{
     Asked, FlashbackError, Moment, Prepared, Source, Stop, TableName, line, read_key,

@@ -1,4 +1,4 @@
-//! What changed since, and the script that takes it back.
+//! Changes since a moment, and the script that takes them back.
 
 use std::io::Write as _;
 use std::path::Path;
