@@ -124,7 +124,7 @@ pub struct CaptureTail {
     /// When it ended, microseconds since its beginning.
     pub ended_us: u64,
     /// Content of the capture.
-    pub written: Written,
+    pub written: CaptureCounts,
     /// Content that is missing, by the reason.
     pub losses: Losses,
     /// Why the file ends before its source did, such as a full disk.
@@ -134,7 +134,7 @@ pub struct CaptureTail {
 
 /// Counts of a capture's content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct CaptureCounts {
     /// Sessions.
     pub sessions: u64,
     /// Commands that were sent: statements, and preparations and executions of them.

@@ -49,7 +49,7 @@ impl FromStr for LogFormat {
 
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Imported {
+pub struct ImportResult {
     /// Head of the capture, with the source as the log shows it.
     pub head: CaptureHead,
     /// Counts of what was written and what was not.
@@ -96,7 +96,7 @@ pub fn import_log(
     format: LogFormat,
     to: &Path,
     literals: Literals,
-) -> Result<Imported, CaptureError> {
+) -> Result<ImportResult, CaptureError> {
     let mut threshold = None;
     let (source, began) = match format {
         LogFormat::Slow => {
@@ -122,7 +122,7 @@ pub fn import_log(
         }
         LogFormat::Pcap => {
             let (head, tail) = pcap::import(from, to, literals)?;
-            return Ok(Imported { head, tail });
+            return Ok(ImportResult { head, tail });
         }
     };
     let (Some(source), Some(began_unix_us)) = (source, began) else {
@@ -138,5 +138,5 @@ pub fn import_log(
         LogFormat::General | LogFormat::Pcap => general::read(&mut lines, &mut writer)?,
     }
     let tail = writer.finish()?;
-    Ok(Imported { head, tail })
+    Ok(ImportResult { head, tail })
 }

@@ -62,7 +62,7 @@ pub(crate) struct Keeper {
 
 /// A statement as it is kept.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct StoredText {
     /// With marks for its literals.
     pub(crate) text: Vec<u8>,
     /// None of a secret statement, and none where literals are dropped.
@@ -81,9 +81,9 @@ impl Keeper {
     }
 
     /// A statement's text.
-    pub(crate) fn statement(&self, sql: &[u8]) -> Kept {
+    pub(crate) fn statement(&self, sql: &[u8]) -> StoredText {
         let Parts { text, literals } = split(sql, true);
-        let class = StatementClass::of(sql);
+        let class = StatementClass::from_sql(sql);
         if class.is_secret {
             return unusable(first_words(sql));
         }
@@ -104,7 +104,7 @@ impl Keeper {
                 .collect(),
             Literals::Drop => Vec::new(),
         };
-        Kept {
+        StoredText {
             is_unusable: self.literals == Literals::Drop && text.contains(&0),
             text,
             literals,
@@ -146,8 +146,8 @@ fn first_words(sql: &[u8]) -> Vec<u8> {
     words.take(2).collect::<Vec<_>>().join(&b' ')
 }
 
-fn unusable(text: Vec<u8>) -> Kept {
-    Kept {
+fn unusable(text: Vec<u8>) -> StoredText {
+    StoredText {
         text,
         literals: Vec::new(),
         is_unusable: true,

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use weir_mysql::ClientError;
-use weir_mysql::binlog::{BinlogError, Malformed, Place};
+use weir_mysql::binlog::{BinlogError, MalformedEvent, Place};
 use weir_process::{PathError, ProcessError};
 use weir_server::ServerError;
 
@@ -73,7 +73,7 @@ impl FlashbackError {
     }
 
     /// For `map_err`: an event at `place` is damaged.
-    pub(crate) fn malformed(place: Place) -> impl FnOnce(Malformed) -> Self {
+    pub(crate) fn malformed(place: Place) -> impl FnOnce(MalformedEvent) -> Self {
         move |malformed| {
             Self::Log(BinlogError::Malformed {
                 place,

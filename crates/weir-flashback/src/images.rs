@@ -20,7 +20,7 @@ pub const MEMORY_BYTES: usize = 64 << 20;
 /// Of one table, the row of each key that changed.
 #[derive(Debug)]
 pub struct Images {
-    keys: HashMap<Box<[u8]>, Kept, foldhash::fast::RandomState>,
+    keys: HashMap<Box<[u8]>, ImagePlace, foldhash::fast::RandomState>,
     /// Layouts of the images.
     maps: Vec<Arc<TableMap>>,
     spool: Spool,
@@ -28,7 +28,7 @@ pub struct Images {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct ImagePlace {
     /// Where the image lies: its columns' bits, then itself.
     at: u64,
     length: u32,
@@ -124,7 +124,7 @@ impl Images {
         }
         let map = self.map(change.map);
         let at = self.spool.append(&[image.present, image.bytes])?;
-        let kept = Kept {
+        let kept = ImagePlace {
             at,
             length: (image.present.len() + image.bytes.len()) as u32,
             map,
@@ -156,7 +156,7 @@ impl Images {
         &mut self,
         each: &mut dyn FnMut(&KeptImage<'_>) -> Result<(), FlashbackError>,
     ) -> Result<(), FlashbackError> {
-        let mut all: Vec<Kept> = self.keys.values().copied().collect();
+        let mut all: Vec<ImagePlace> = self.keys.values().copied().collect();
         all.sort_unstable_by_key(|kept| kept.at);
         let mut reader = self.spool.reader()?;
         let mut buffer = Vec::new();

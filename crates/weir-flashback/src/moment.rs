@@ -14,7 +14,7 @@ const MICROSECONDS_PER_S: u64 = 1_000_000;
 
 /// A moment as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum MomentRequest {
     /// The beginning of the log, as far as the server has it.
     Start,
     /// A time as the user writes it.
@@ -34,7 +34,7 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl MomentRequest {
     /// Reads `FILE:POSITION`, or a time.
     pub fn read(text: &str) -> Self {
         let place = text.rsplit_once(':').and_then(|(file, position)| {
@@ -72,19 +72,22 @@ impl Moment {
     /// # Errors
     ///
     /// A time that is none, that lies in the future, or that is not one moment of the server's clock.
-    pub fn resolve(asked: &Asked, connection: &mut Connection) -> Result<Self, FlashbackError> {
+    pub fn resolve(
+        asked: &MomentRequest,
+        connection: &mut Connection,
+    ) -> Result<Self, FlashbackError> {
         let us = match asked {
-            Asked::Start => return Ok(Self::Start),
-            Asked::Before(gtid) => return Ok(Self::Before(gtid.clone())),
-            Asked::After(gtid) => return Ok(Self::After(gtid.clone())),
-            Asked::At { file, position } => {
+            MomentRequest::Start => return Ok(Self::Start),
+            MomentRequest::Before(gtid) => return Ok(Self::Before(gtid.clone())),
+            MomentRequest::After(gtid) => return Ok(Self::After(gtid.clone())),
+            MomentRequest::At { file, position } => {
                 return Ok(Self::At(Place {
                     file: file.as_str().into(),
                     position: *position,
                 }));
             }
-            Asked::Time(text) => time(text, connection)?,
-            Asked::Expression(sql) => {
+            MomentRequest::Time(text) => time(text, connection)?,
+            MomentRequest::Expression(sql) => {
                 let us = unix_time(connection, sql)?;
                 us.ok_or_else(|| no_time(sql))?
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use weir_mysql::NameCase;
 use weir_mysql::binlog::{
-    Event, Field, Gtid, LogReader, Malformed, Packets, Place, QueryEvent, RowChange, RowImage,
+    Event, Field, Gtid, LogReader, MalformedEvent, Packets, Place, QueryEvent, RowChange, RowImage,
     RowsEvent, RowsKind, TableMap, TransactionStart, kind, statement_text,
 };
 
@@ -110,7 +110,7 @@ impl Change<'_> {
 
     /// Returns the content of one image for each column. Sessions may log after-images without columns that stay as
     /// they are (`binlog_row_image`): these are taken from the image before.
-    fn fields<'b>(&'b self, image: &RowImage<'b>) -> Result<Vec<Field<'b>>, Malformed> {
+    fn fields<'b>(&'b self, image: &RowImage<'b>) -> Result<Vec<Field<'b>>, MalformedEvent> {
         let mut fields = image.fields(self.map)?;
         let Some(before) = self.row.before.filter(|_| fields.contains(&Field::Absent)) else {
             return Ok(fields);
@@ -167,7 +167,7 @@ impl Change<'_> {
 
 /// Findings of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct LogFindings {
     /// The first transaction after the moment: its name, place and time.
     pub first: Option<(String, String, String)>,
     /// The last one before it.
@@ -229,7 +229,7 @@ pub fn read_log<P: Packets>(
     tables: &[Table],
     moment: &Moment,
     on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-) -> Result<Told, FlashbackError> {
+) -> Result<LogFindings, FlashbackError> {
     let cut = Cut::new(moment.clone(), Vec::new());
     Scan::new(tables, cut).run(&mut LogReader::new(packets), on_change)
 }
@@ -253,13 +253,13 @@ pub(crate) struct Scan<'a> {
     last_before: Option<Transaction>,
     is_after: bool,
     branches: Branches,
-    told: Told,
+    told: LogFindings,
 }
 
 impl<'a> Scan<'a> {
     pub(crate) fn new(tables: &'a [Table], cut: Cut) -> Self {
         Self {
-            told: Told {
+            told: LogFindings {
                 added: vec![Vec::new(); tables.len()],
                 ..Told::default()
             },
@@ -287,7 +287,7 @@ impl<'a> Scan<'a> {
         mut self,
         reader: &mut LogReader<P>,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<Told, FlashbackError> {
+    ) -> Result<LogFindings, FlashbackError> {
         loop {
             self.stop.check()?;
             self.pace.keep(reader.bytes(), self.stop);
@@ -362,7 +362,7 @@ impl<'a> Scan<'a> {
                 let rows = self.branches.end_open();
                 self.changes_of(&rows, on_change)
             }
-            rows if RowsKind::of(rows).is_some() => self.rows(event, on_change),
+            rows if RowsKind::from_event_kind(rows).is_some() => self.rows(event, on_change),
             _ => Ok(()),
         }
     }
@@ -632,23 +632,23 @@ fn hand_on(
             transaction,
             place,
         })
-        .map_err(Stopped::By)
+        .map_err(ReadFailure::By)
     });
     each.map_err(|stopped| match stopped {
-        Stopped::By(error) => error,
-        Stopped::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
+        ReadFailure::By(error) => error,
+        ReadFailure::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
     })?;
     Ok(count)
 }
 
 /// Why rows were not read to the end.
-enum Stopped {
+enum ReadFailure {
     By(FlashbackError),
-    Malformed(Malformed),
+    MalformedEvent(MalformedEvent),
 }
 
-impl From<Malformed> for Stopped {
-    fn from(malformed: Malformed) -> Self {
+impl From<MalformedEvent> for ReadFailure {
+    fn from(malformed: MalformedEvent) -> Self {
         Self::Malformed(malformed)
     }
 }

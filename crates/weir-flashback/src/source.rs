@@ -26,7 +26,7 @@ pub struct Source {
 
 impl Source {
     /// A server of the user's, read only.
-    pub fn of(server: &ExternalServer) -> Self {
+    pub fn new(server: &ExternalServer) -> Self {
         Self::at(server.endpoint.clone(), server.url.flavor, server.version)
     }
 

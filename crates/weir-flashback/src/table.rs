@@ -214,7 +214,7 @@ fn kind(
 }
 
 /// Facts of the server about a column: name, type, whole type, character set, expression, more.
-type Found = (String, String, String, Option<String>, String, String);
+type ColumnRow = (String, String, String, Option<String>, String, String);
 
 fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<Column>, FlashbackError> {
     let query = format!(
@@ -222,7 +222,7 @@ fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<Column>,
          FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
         name.condition("TABLE_SCHEMA", "TABLE_NAME")
     );
-    let found: Vec<Found> = connection.rows(query)?;
+    let found: Vec<ColumnRow> = connection.rows(query)?;
     let columns = found.into_iter();
     Ok(columns
         .map(

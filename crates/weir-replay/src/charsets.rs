@@ -19,7 +19,7 @@ const COLLATIONS: &str = "SELECT id, character_set_name, collation_name FROM inf
                           WHERE id IS NOT NULL AND character_set_name IS NOT NULL";
 
 /// A character set and a collation.
-type Encoding = (String, String);
+type CharsetAndCollation = (String, String);
 
 /// Way to give a session the character set of its login.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub(crate) enum LoginCharset {
 pub(crate) struct Charsets {
     gate: Gate,
     address: Address,
-    collations: HashMap<u16, Encoding>,
+    collations: HashMap<u16, CharsetAndCollation>,
     /// The server's own.
-    global: Encoding,
+    global: CharsetAndCollation,
 }
 
 impl Charsets {
@@ -49,7 +49,7 @@ impl Charsets {
             gate: gate.clone(),
             address: address.clone(),
             collations: HashMap::new(),
-            global: Encoding::default(),
+            global: CharsetAndCollation::default(),
         }
     }
 
@@ -60,7 +60,7 @@ impl Charsets {
             .into_iter()
             .map(|(number, charset, collation)| (number, (charset, collation)));
         self.collations = named.collect();
-        let global: Option<Encoding> = connection
+        let global: Option<CharsetAndCollation> = connection
             .first("SELECT @@GLOBAL.character_set_client, @@GLOBAL.collation_connection")?;
         self.global = global.unwrap_or_default();
         Ok(())
@@ -100,7 +100,7 @@ impl Charsets {
     }
 
     /// The encoding that a login with this collation has.
-    fn effective(&self, collation: u16) -> Option<&Encoding> {
+    fn effective(&self, collation: u16) -> Option<&CharsetAndCollation> {
         if collation == 0 {
             return Some(&self.global);
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use weir_capture::{Command, Ended, Login, Started, Template, TransactionStep, Value};
+use weir_capture::{Command, CommandEnd, CommandStart, Login, Template, TransactionStep, Value};
 
 use crate::charsets::{Charsets, LoginCharset, sets_charset};
 use crate::executed::Reader;
@@ -165,7 +165,7 @@ impl Feeding {
     }
 
     /// Remembers a variable that is set before the replay's part.
-    fn remember(&mut self, started: &Started) {
+    fn remember(&mut self, started: &CommandStart) {
         let is_set = started
             .template
             .as_ref()
@@ -179,7 +179,7 @@ impl Feeding {
     pub(crate) fn started(
         &mut self,
         at_us: u64,
-        started: Started,
+        started: CommandStart,
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
@@ -208,7 +208,7 @@ impl Feeding {
     fn start_query(
         &mut self,
         moment: Moment,
-        started: &Started,
+        started: &CommandStart,
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
@@ -248,7 +248,7 @@ impl Feeding {
     fn start_execution(
         &mut self,
         moment: Moment,
-        started: Started,
+        started: CommandStart,
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
@@ -281,7 +281,7 @@ impl Feeding {
     }
 
     /// A statement is to be prepared; it is sent when the capture's number of it is known.
-    fn start_preparation(&mut self, moment: Moment, started: &Started, numbers: &Numbers) {
+    fn start_preparation(&mut self, moment: Moment, started: &CommandStart, numbers: &Numbers) {
         let template = started.template.as_ref();
         let class = template
             .map(|template| template.class())
@@ -377,7 +377,7 @@ impl Feeding {
     pub(crate) fn ended(
         &mut self,
         at_us: u64,
-        ended: Ended,
+        ended: CommandEnd,
         numbers: &mut Numbers,
         stage: &Stage,
     ) -> Option<Move> {
@@ -412,7 +412,7 @@ impl Feeding {
         &mut self,
         moment: Moment,
         statement: Arc<Statement>,
-        ended: &Ended,
+        ended: &CommandEnd,
         numbers: &Numbers,
         stage: &Stage,
     ) {
@@ -479,7 +479,7 @@ fn read_by(reader: Option<Reader>, text: Vec<u8>) -> Vec<u8> {
     reader.and_then(|reader| reader.read(&text)).unwrap_or(text)
 }
 
-fn query(started: &Started, reader: Option<Reader>) -> Action {
+fn query(started: &CommandStart, reader: Option<Reader>) -> Action {
     let class = started
         .template
         .as_ref()
@@ -503,7 +503,7 @@ fn query(started: &Started, reader: Option<Reader>) -> Action {
     Action::Query { text, judged }
 }
 
-fn execution(started: Started, statement: Option<&Arc<Statement>>) -> Action {
+fn execution(started: CommandStart, statement: Option<&Arc<Statement>>) -> Action {
     let reason = match statement {
         None => Reason::NotPrepared,
         Some(statement) if statement.is_unusable || started.is_unusable => Reason::Unusable,

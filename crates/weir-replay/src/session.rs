@@ -342,7 +342,7 @@ impl ReplaySession {
     fn answered(&mut self, reply: Result<&Reply, &ServerError>, turn: &mut Turn<'_>) -> Step {
         self.tick(turn);
         let digest = std::mem::take(&mut self.digest);
-        let came = |fingerprint| Came {
+        let came = |fingerprint| ReplayedStatement {
             fingerprint,
             rows: match reply {
                 Ok(Reply::Rows { rows }) => Some(*rows),
@@ -403,7 +403,7 @@ impl ReplaySession {
             Err(error) => {
                 let mut tally = self.stage.tally();
                 tally.sent_without_time(ask.fingerprint);
-                let came = Came {
+                let came = ReplayedStatement {
                     fingerprint: ask.fingerprint,
                     rows: None,
                     affected: None,

@@ -12,7 +12,7 @@ use weir_model::{ReplayOrder, ReplayPace};
 use crate::ReplayOptions;
 use crate::commits::Commits;
 use crate::item::Item;
-use crate::tally::{Came, Tally};
+use crate::tally::{ReplayedStatement, Tally};
 
 /// Interval at which a slot looks for more when the file's reader is behind, nanoseconds.
 const LOOK_NS: u64 = 1_000_000;
@@ -49,7 +49,7 @@ struct State {
 /// Outcome of a statement in the capture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CapturedOutcome {
-    pub(crate) ended: Ended,
+    pub(crate) ended: CommandEnd,
     pub(crate) took_us: u64,
     /// The number of the writing transaction that it ended.
     pub(crate) commit: Option<u64>,
@@ -58,7 +58,7 @@ pub(crate) struct CapturedOutcome {
 #[derive(Debug)]
 enum Half {
     Captured(CapturedOutcome),
-    Replayed(Came),
+    Replayed(ReplayedStatement),
     NotSent,
 }
 
@@ -182,7 +182,7 @@ impl Stage {
     }
 
     /// Records the outcome of a statement in the replay; `None`: it was not sent.
-    pub(crate) fn replayed(&self, slot: usize, number: u64, came: Option<Came>) {
+    pub(crate) fn replayed(&self, slot: usize, number: u64, came: Option<ReplayedStatement>) {
         let other = {
             let mut state = self.slots[slot].state();
             let other = state.halves.remove(&number);
@@ -198,7 +198,7 @@ impl Stage {
     }
 
     /// Both halves of a statement are known; `None`: it was not sent.
-    fn met(&self, captured: CapturedOutcome, came: Option<Came>) {
+    fn met(&self, captured: CapturedOutcome, came: Option<ReplayedStatement>) {
         if let Some(commit) = captured.commit {
             self.commits.ended(commit);
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_capture::{
-    CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Login, Record, Started,
-    Template, TransactionStep,
+    CaptureHead, CaptureReader, CaptureTail, Command, CommandEnd, CommandStart, Happening, Login,
+    Record, Template, TransactionStep,
 };
 
 use crate::example::{Example, Examples};
@@ -229,7 +229,7 @@ impl Surveyor {
             .fingerprints
             .sort_by_key(|found| std::cmp::Reverse((found.total_us, found.count)));
         let example = |found: &SurveyedFingerprint| {
-            let text = self.examples.of(&found.text)?;
+            let text = self.examples.for_kind(&found.text)?;
             let fingerprint = found.text.clone();
             Some(Example { fingerprint, text })
         };
@@ -243,7 +243,7 @@ impl Live {
     fn ended(
         &mut self,
         at_us: u64,
-        ended: &Ended,
+        ended: &CommandEnd,
         fingerprints: &mut Fingerprints,
     ) -> Option<Login> {
         match self.open.pop_front() {
@@ -253,7 +253,7 @@ impl Live {
                 }
             }
             // A general log knows no ends.
-            Some(Open::Statement(began_us, number)) if *ended != Ended::default() => {
+            Some(Open::Statement(began_us, number)) if *ended != CommandEnd::default() => {
                 fingerprints.all[number].timed += 1;
                 fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
             }
@@ -313,7 +313,7 @@ impl Survey {
         }
     }
 
-    fn look_for_comments(&mut self, started: &Started) {
+    fn look_for_comments(&mut self, started: &CommandStart) {
         if !self.has_executed_comments
             && let Some(template) = &started.template
         {
@@ -326,7 +326,7 @@ impl Survey {
     fn started(
         &mut self,
         at_us: u64,
-        started: &Started,
+        started: &CommandStart,
         session: &mut Live,
         fingerprints: &mut Fingerprints,
         selection: &Selection,

@@ -14,7 +14,7 @@ const LOCK_ERRORS: [u16; 2] = [1205, 1213];
 
 /// Outcome of a statement in the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Came {
+pub(crate) struct ReplayedStatement {
     pub(crate) fingerprint: usize,
     pub(crate) rows: Option<u64>,
     pub(crate) affected: Option<u64>,
@@ -97,7 +97,7 @@ impl Tally {
     }
 
     /// Counts the outcome of a statement in the replay.
-    pub(crate) fn came(&mut self, came: Came) {
+    pub(crate) fn came(&mut self, came: ReplayedStatement) {
         self.answered += 1;
         let of_fingerprint = &mut self.fingerprints[came.fingerprint];
         let is_error = u64::from(came.error != 0);
@@ -114,7 +114,7 @@ impl Tally {
         self.fidelity.captured_us_sent += if is_sent { captured_us } else { 0 };
     }
 
-    pub(crate) fn compare(&mut self, ended: Ended, came: Came) {
+    pub(crate) fn compare(&mut self, ended: CommandEnd, came: ReplayedStatement) {
         let fidelity = &mut self.fidelity;
         let of_fingerprint = &mut self.fingerprints[came.fingerprint];
         if let Some(error) = ended.error {

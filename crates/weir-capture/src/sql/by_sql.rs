@@ -21,5 +21,5 @@ pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
 
 /// Returns true if a statement that was executed lacks its parameters, as `MariaDB` logs a bulk execution.
 pub(crate) fn has_marks(sql: &[u8]) -> bool {
-    Scan::new(sql, true).any(|token| token.kind == Kind::Sign && token.of(sql) == b"?")
+    Scan::new(sql, true).any(|token| token.kind == Kind::Sign && token.text(sql) == b"?")
 }

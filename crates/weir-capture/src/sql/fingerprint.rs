@@ -44,7 +44,7 @@ pub(super) fn of_template(text: &[u8]) -> String {
 }
 
 fn word(token: &Token, text: &[u8], before: Option<&(String, bool)>) -> Option<String> {
-    let as_text = || String::from_utf8_lossy(token.of(text)).into_owned();
+    let as_text = || String::from_utf8_lossy(token.text(text)).into_owned();
     let is_value = |word: &str| {
         let is_after =
             |words: &[&str]| before.is_some_and(|(before, _)| words.contains(&&**before));
@@ -53,7 +53,7 @@ fn word(token: &Token, text: &[u8], before: Option<&(String, bool)>) -> Option<S
     match token.kind {
         Kind::Comment | Kind::Executed | Kind::Hint => None,
         Kind::Number | Kind::Text | Kind::Unfinished => Some("?".to_owned()),
-        Kind::Sign if token.of(text) == [MARK] => Some("?".to_owned()),
+        Kind::Sign if token.text(text) == [MARK] => Some("?".to_owned()),
         Kind::Word => {
             let word = as_text().to_ascii_lowercase();
             Some(if is_value(&word) {

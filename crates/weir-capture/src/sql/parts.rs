@@ -33,11 +33,11 @@ pub(crate) fn split(sql: &[u8], has_escapes: bool) -> Parts {
             Kind::Comment => parts.text.push(b' '),
             Kind::Number | Kind::Text if !of_autocommit => {
                 parts.text.push(MARK);
-                parts.literals.push((token.of(sql).to_vec(), limits));
+                parts.literals.push((token.text(sql).to_vec(), limits));
             }
             _ => parts
                 .text
-                .extend(token.of(sql).iter().filter(|byte| **byte != MARK)),
+                .extend(token.text(sql).iter().filter(|byte| **byte != MARK)),
         }
         limits = says_rows(&token, sql, limits);
         of_autocommit = is_autocommit(&token, sql) || of_autocommit && token.kind == Kind::Sign;
@@ -50,7 +50,7 @@ fn says_rows(token: &Token, sql: &[u8], before: bool) -> bool {
     match token.kind {
         Kind::Word => token.is(sql, "LIMIT") || token.is(sql, "OFFSET"),
         Kind::Number => before,
-        Kind::Sign => before && token.of(sql) == b",",
+        Kind::Sign => before && token.text(sql) == b",",
         _ => false,
     }
 }

@@ -33,13 +33,13 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    pub(crate) fn of<'a>(&self, sql: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn text<'a>(&self, sql: &'a [u8]) -> &'a [u8] {
         &sql[self.start..self.end]
     }
 
     /// Returns true if it is this keyword, which is given in capitals.
     pub(crate) fn is(&self, sql: &[u8], keyword: &str) -> bool {
-        self.kind == Kind::Word && self.of(sql).eq_ignore_ascii_case(keyword.as_bytes())
+        self.kind == Kind::Word && self.text(sql).eq_ignore_ascii_case(keyword.as_bytes())
     }
 }
 
@@ -157,7 +157,7 @@ impl Iterator for Scan<'_> {
 pub(crate) fn is_cut(sql: &[u8]) -> bool {
     let mut depth = 0_i64;
     for token in Scan::new(sql, true) {
-        match (token.kind, token.of(sql)) {
+        match (token.kind, token.text(sql)) {
             (Kind::Unfinished, _) => return true,
             (Kind::Sign, b"(") => depth += 1,
             (Kind::Sign, b")") => depth -= 1,

@@ -18,7 +18,7 @@ impl Template {
     pub(crate) fn new(text: Vec<u8>) -> Self {
         Self {
             fingerprint: of_template(&text),
-            class: StatementClass::of(&text),
+            class: StatementClass::from_sql(&text),
             text,
         }
     }
@@ -53,7 +53,7 @@ impl Template {
         let mut text = self.text.clone();
         let mut marks = Vec::new();
         for token in Scan::new(&self.text, true).filter(|token| token.kind == Kind::Sign) {
-            match token.of(&self.text) {
+            match token.text(&self.text) {
                 [MARK] => {
                     text[token.start] = b'?';
                     marks.push(true);

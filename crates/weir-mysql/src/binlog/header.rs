@@ -1,6 +1,6 @@
 //! Header at the beginning of each event.
 
-use crate::binlog::Malformed;
+use crate::binlog::MalformedEvent;
 use crate::binlog::bytes::Bytes;
 
 /// Bytes of an event's header.
@@ -66,7 +66,7 @@ pub struct EventHeader {
 
 impl EventHeader {
     /// Reads it from the start of an event.
-    pub(crate) fn read(event: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn read(event: &[u8]) -> Result<Self, MalformedEvent> {
         let mut bytes = Bytes(event);
         Ok(Self {
             timestamp_s: bytes.u32()?,

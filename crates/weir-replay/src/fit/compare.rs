@@ -15,8 +15,8 @@ use crate::fit::FitError;
 use crate::fit::distance::{noise, place_distance, popularity_distance};
 use crate::fit::load_profile::{Mark, total_variation};
 use crate::fit::workload_form::{Form, form};
-use captured::{Captured, captured};
-use drawn::{Drawn, drawn};
+use captured::{CaptureProfile, captured};
+use drawn::{WorkloadProfile, drawn};
 
 /// Fewer values of a place are not compared.
 const VALUES_MIN: usize = 200;
@@ -128,7 +128,7 @@ pub fn compare(
     })
 }
 
-fn figures(captured: &Captured, drawn: &Drawn, limits: &FitLimits) -> Vec<Figure> {
+fn figures(captured: &CaptureProfile, drawn: &WorkloadProfile, limits: &FitLimits) -> Vec<Figure> {
     let (a, b) = (&captured.profile, &drawn.profile);
     let one = |name: &str, a: f64, b: f64, distance: f64, limit: f64| Figure {
         name: name.to_owned(),
@@ -187,8 +187,8 @@ fn figures(captured: &Captured, drawn: &Drawn, limits: &FitLimits) -> Vec<Figure
 /// The value whose distribution is furthest beyond its limit.
 fn furthest(
     name: &str,
-    captured: &Captured,
-    drawn: &Drawn,
+    captured: &CaptureProfile,
+    drawn: &WorkloadProfile,
     limits: &FitLimits,
     of_places: bool,
 ) -> Figure {

@@ -17,7 +17,7 @@ pub(crate) enum Mark {
 
 /// A statement of a transaction.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ProfiledStatement {
     pub(crate) fingerprint: String,
     pub(crate) values: Vec<Mark>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct LoadProfile {
 
 impl LoadProfile {
     /// Counts a transaction.
-    pub(crate) fn take(&mut self, asked: &[Asked]) {
+    pub(crate) fn take(&mut self, asked: &[ProfiledStatement]) {
         self.transactions += 1;
         self.statements += asked.len() as u64;
         let mut seen = Vec::new();

@@ -175,7 +175,7 @@ fn look(
     } else {
         "NULL"
     };
-    let seen: Option<Seen> = connection.first(format!(
+    let seen: Option<ColumnCounts> = connection.first(format!(
         "SELECT COUNT(*), COUNT(v), COUNT(DISTINCT v), {least}, {mean}, {most} FROM {sample}"
     ))?;
     let Some((all, valued, distinct, least, mean, most)) = seen else {
@@ -208,7 +208,7 @@ fn look(
 }
 
 /// Rows of the sample, those with a value, different values; then least, mean and greatest.
-type Seen = (u64, u64, u64, Option<i64>, Option<i64>, Option<i64>);
+type ColumnCounts = (u64, u64, u64, Option<i64>, Option<i64>, Option<i64>);
 
 /// Least and greatest in SQL: of the whole column for integers, which an index may know; of the sample for others. Of
 /// dates they are seconds since 1970, of texts characters.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::frame::Segment;
 use super::stream::Stream;
-use crate::proxy::{LoginSeen, Seen, Watch, asks_for_tls};
+use crate::proxy::{ConnectionEvent, LoginSeen, Watch, asks_for_tls};
 
 /// The servers' usual ports.
 const PORTS: [u16; 2] = [3306, 33060];
@@ -85,9 +85,9 @@ impl Connection {
     }
 
     /// Returns what was seen since the last call.
-    pub(super) fn take(&mut self) -> Vec<Seen> {
+    pub(super) fn take(&mut self) -> Vec<ConnectionEvent> {
         let seen = self.watch.take();
-        self.was_opened |= matches!(seen.first(), Some(Seen::Opened(_)));
+        self.was_opened |= matches!(seen.first(), Some(ConnectionEvent::Opened(_)));
         seen
     }
 
