@@ -14,33 +14,33 @@ pub(crate) const BLOCK_BYTES_MAX: usize = 24 << 20;
 /// zstd's fastest level that still halves statements.
 const LEVEL: i32 = 1;
 
-/// What a block holds.
+/// Kind of the content of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
-    /// What the capture is, as JSON.
+    /// The head of the capture, as JSON.
     Head = 1,
     /// Records.
     Records = 2,
-    /// How it ended, as JSON.
+    /// The end of the capture, as JSON.
     Tail = 3,
 }
 
 impl BlockKind {
-    fn of(byte: u8) -> Option<Self> {
+    fn from_byte(byte: u8) -> Option<Self> {
         [Self::Head, Self::Records, Self::Tail]
             .into_iter()
             .find(|kind| *kind as u8 == byte)
     }
 }
 
-/// What a reader finds.
+/// Result of a look for the next block.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum NextBlock {
     /// A whole block, its content and how many bytes it takes in the file.
     Block(BlockKind, Vec<u8>, u64),
     /// The file ends after whole blocks.
     End,
-    /// What follows is no whole block: a writer was killed or still writes, or the file is damaged.
+    /// Bytes that are no whole block: a writer was killed or still writes, or the file is damaged.
     Cut,
 }
 
@@ -67,13 +67,13 @@ fn checksum(header: &[u8], packed: &[u8]) -> u32 {
 }
 
 /// Reads the next block; what cannot be one is where the file is cut.
-pub(crate) fn read_block(from: &mut impl Read) -> io::Result<Found> {
+pub(crate) fn read_block(from: &mut impl Read) -> io::Result<NextBlock> {
     let mut header = [0; HEADER_BYTES];
     let length = read_full(from, &mut header)?;
     if length < HEADER_BYTES {
         return Ok(match length {
-            0 => Found::End,
-            _ => Found::Cut,
+            0 => NextBlock::End,
+            _ => NextBlock::Cut,
         });
     }
     let number = |at: usize| {
@@ -81,23 +81,23 @@ pub(crate) fn read_block(from: &mut impl Read) -> io::Result<Found> {
         u32::from_le_bytes(bytes)
     };
     let (unpacked, stored) = (number(1) as usize, number(5) as usize);
-    let Some(kind) = BlockKind::of(header[0]) else {
-        return Ok(Found::Cut);
+    let Some(kind) = BlockKind::from_byte(header[0]) else {
+        return Ok(NextBlock::Cut);
     };
     if unpacked > BLOCK_BYTES_MAX || stored > BLOCK_BYTES_MAX {
-        return Ok(Found::Cut);
+        return Ok(NextBlock::Cut);
     }
     let mut packed = Vec::new();
     from.by_ref().take(stored as u64).read_to_end(&mut packed)?;
     if packed.len() < stored || checksum(&header[..9], &packed) != number(9) {
-        return Ok(Found::Cut);
+        return Ok(NextBlock::Cut);
     }
     match zstd::bulk::decompress(&packed, unpacked) {
         Ok(content) if content.len() == unpacked => {
             let length = (HEADER_BYTES + stored) as u64;
-            Ok(Found::Block(kind, content, length))
+            Ok(NextBlock::Block(kind, content, length))
         }
-        _ => Ok(Found::Cut),
+        _ => Ok(NextBlock::Cut),
     }
 }
 
@@ -126,20 +126,21 @@ mod tests {
         write_block(&mut file, BlockKind::Records, &[7; 1000]).unwrap();
         for end in first..file.len() {
             let mut rest = &file[..end];
-            let Found::Block(BlockKind::Head, content, _) = read_block(&mut rest).unwrap() else {
+            let NextBlock::Block(BlockKind::Head, content, _) = read_block(&mut rest).unwrap()
+            else {
                 panic!("{end}");
             };
             assert_eq!(content, b"head");
             let next = read_block(&mut rest).unwrap();
-            let is_end = matches!(next, Found::End);
+            let is_end = matches!(next, NextBlock::End);
             assert_eq!(is_end, end == first, "{end}: {next:?}");
-            assert!(is_end || matches!(next, Found::Cut), "{end}: {next:?}");
+            assert!(is_end || matches!(next, NextBlock::Cut), "{end}: {next:?}");
         }
         for at in 0..first {
             let mut damaged = file.clone();
             damaged[at] ^= 0x40;
             let found = read_block(&mut &damaged[..]).unwrap();
-            assert!(matches!(found, Found::Cut), "{at}: {found:?}");
+            assert!(matches!(found, NextBlock::Cut), "{at}: {found:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a capture, in one line each.
+//! Errors of captures, in one line each.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ pub enum CaptureError {
     /// A file that could not be read or written.
     #[error("{what} `{path}` ({why}); check the name, the rights and the space")]
     File {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
         /// The file.
         path: String,
@@ -26,7 +26,7 @@ pub enum CaptureError {
     NotACapture {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// Reason why the file is not readable as a capture.
         why: String,
     },
     /// Bytes of a block that are not what a writer writes.
@@ -34,9 +34,9 @@ pub enum CaptureError {
     Block {
         /// The file.
         path: String,
-        /// Its number, from 0.
+        /// Number of the block, from 0.
         block: u64,
-        /// What is wrong with it.
+        /// The fault of the block.
         why: &'static str,
     },
     /// A log whose lines are not those of its format.
@@ -46,14 +46,14 @@ pub enum CaptureError {
         path: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The fault of the line.
         why: String,
     },
     /// A capture that could not be written to its end.
     #[error(
         "{why}; the capture lacks {statements} statements ({bytes} bytes) of {sessions} sessions"
     )]
-    Ended {
+    CommandEnd {
         /// The first error.
         why: String,
         /// Sessions that are missing, whole or from some point on.
@@ -71,10 +71,10 @@ pub enum CaptureError {
         /// The system's words.
         why: String,
     },
-    /// What a proxy needs of this host.
+    /// A resource of this host that a proxy needs.
     #[error("{what}: {why}")]
     Host {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
         /// The system's words.
         why: String,

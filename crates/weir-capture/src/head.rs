@@ -1,4 +1,4 @@
-//! What a capture says of itself: where it comes from and what that source guarantees.
+//! Head and tail of a capture: where it comes from and what that source guarantees.
 
 use serde::{Deserialize, Serialize};
 use weir_model::Flavor;
@@ -28,7 +28,7 @@ pub enum CaptureSource {
 }
 
 impl CaptureSource {
-    /// What it is called.
+    /// Returns the source's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Proxy => "proxy",
@@ -42,7 +42,7 @@ impl CaptureSource {
         }
     }
 
-    /// What is known and what is not, a sentence each.
+    /// Returns what is known and what is not, a sentence each.
     pub fn guarantees(self) -> &'static [&'static str] {
         match self {
             Self::Proxy => &[
@@ -80,24 +80,24 @@ impl CaptureSource {
         }
     }
 
-    /// Whether it tells when sessions connect and leave.
+    /// Returns true if the source shows when sessions connect and leave.
     pub fn knows_sessions(self) -> bool {
         matches!(self, Self::Proxy | Self::GeneralLog | Self::Pcap)
     }
 }
 
-/// What stands at the beginning of a capture.
+/// The beginning of a capture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureHead {
     /// Where it comes from.
     pub source: CaptureSource,
-    /// What the source guarantees.
+    /// The guarantees of the source.
     pub guarantees: Vec<String>,
     /// The server's flavour.
     pub flavor: Option<Flavor>,
     /// The server's version, in its own words.
     pub version: Option<String>,
-    /// What became of literals.
+    /// Treatment of literals.
     pub literals: Literals,
     /// When it began, microseconds since 1970-01-01 UTC; times of records count from here.
     pub began_unix_us: i64,
@@ -118,30 +118,30 @@ impl CaptureHead {
     }
 }
 
-/// What stands at its end, if it was ended.
+/// The end of a capture, if it was ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureTail {
     /// When it ended, microseconds since its beginning.
     pub ended_us: u64,
-    /// What was written.
-    pub written: Written,
-    /// What was not, by its reason.
+    /// Content of the capture.
+    pub written: CaptureCounts,
+    /// Content that is missing, by the reason.
     pub losses: Losses,
     /// Why the file ends before its source did, such as a full disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// What a capture has.
+/// Counts of a capture's content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct CaptureCounts {
     /// Sessions.
     pub sessions: u64,
     /// Commands that were sent: statements, and preparations and executions of them.
     pub events: u64,
 }
 
-/// What a capture lacks.
+/// Counts of the content that a capture lacks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
     /// Sessions that could not be read any further.

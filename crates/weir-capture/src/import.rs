@@ -47,16 +47,16 @@ impl FromStr for LogFormat {
     }
 }
 
-/// What an import has made.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Imported {
-    /// What the log turned out to be.
+pub struct ImportResult {
+    /// Head of the capture, with the source as the log shows it.
     pub head: CaptureHead,
-    /// What was written and what was not.
+    /// Counts of what was written and what was not.
     pub tail: CaptureTail,
 }
 
-/// What a file is, by its beginning.
+/// Returns the format of a file, by its beginning.
 ///
 /// # Errors
 ///
@@ -96,7 +96,7 @@ pub fn import_log(
     format: LogFormat,
     to: &Path,
     literals: Literals,
-) -> Result<Imported, CaptureError> {
+) -> Result<ImportResult, CaptureError> {
     let mut threshold = None;
     let (source, began) = match format {
         LogFormat::Slow => {
@@ -122,7 +122,7 @@ pub fn import_log(
         }
         LogFormat::Pcap => {
             let (head, tail) = pcap::import(from, to, literals)?;
-            return Ok(Imported { head, tail });
+            return Ok(ImportResult { head, tail });
         }
     };
     let (Some(source), Some(began_unix_us)) = (source, began) else {
@@ -138,5 +138,5 @@ pub fn import_log(
         LogFormat::General | LogFormat::Pcap => general::read(&mut lines, &mut writer)?,
     }
     let tail = writer.finish()?;
-    Ok(Imported { head, tail })
+    Ok(ImportResult { head, tail })
 }

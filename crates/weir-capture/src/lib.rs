@@ -20,12 +20,12 @@ mod values;
 mod writer;
 
 pub use error::CaptureError;
-pub use head::{CaptureHead, CaptureSource, CaptureTail, Losses, Written};
-pub use import::{Imported, LogFormat, import_log, log_format};
+pub use head::{CaptureCounts, CaptureHead, CaptureSource, CaptureTail, Losses};
+pub use import::{ImportResult, LogFormat, import_log, log_format};
 pub use literals::Literals;
 pub use proxy::{CaptureProxy, ProxyCertificate};
 pub use reader::CaptureReader;
-pub use record::{Command, Ended, Happening, Login, Record, Started};
+pub use record::{Command, CommandEnd, CommandStart, Happening, Login, Record};
 pub use sql::{
     StatementClass, Template, TransactionStep, fingerprint, inlined, transaction_step,
     without_executed_comments,

@@ -1,4 +1,4 @@
-//! What becomes of a statement's values before they are written: kept, replaced by others of the same kind that tell
+//! Treatment of a statement's values before they are written: kept, replaced by others of the same kind that tell
 //! nothing, or left out.
 
 mod masked;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::sql::{Parts, StatementClass, split};
 use masked::Mask;
 
-/// What becomes of values.
+/// Treatment of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Literals {
@@ -26,7 +26,7 @@ pub enum Literals {
 }
 
 impl Literals {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -62,7 +62,7 @@ pub(crate) struct Keeper {
 
 /// A statement as it is kept.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct StoredText {
     /// With marks for its literals.
     pub(crate) text: Vec<u8>,
     /// None of a secret statement, and none where literals are dropped.
@@ -81,9 +81,9 @@ impl Keeper {
     }
 
     /// A statement's text.
-    pub(crate) fn statement(&self, sql: &[u8]) -> Kept {
+    pub(crate) fn statement(&self, sql: &[u8]) -> StoredText {
         let Parts { text, literals } = split(sql, true);
-        let class = StatementClass::of(sql);
+        let class = StatementClass::from_sql(sql);
         if class.is_secret {
             return unusable(first_words(sql));
         }
@@ -104,7 +104,7 @@ impl Keeper {
                 .collect(),
             Literals::Drop => Vec::new(),
         };
-        Kept {
+        StoredText {
             is_unusable: self.literals == Literals::Drop && text.contains(&0),
             text,
             literals,
@@ -123,14 +123,14 @@ impl Keeper {
         }
     }
 
-    /// Whether values of prepared statements are left out.
+    /// Returns true if values of prepared statements are left out.
     pub(crate) fn drops(&self) -> bool {
         self.literals == Literals::Drop
     }
 }
 
-/// Whether a part of a string might be taken for something else: where strings end depends on the server's
-/// `sql_mode`, or a quote does not close.
+/// Returns true if a part of a string might be taken for something else. The server's `sql_mode` decides
+/// where strings end, or a quote does not close.
 fn is_ambiguous(sql: &[u8], text: &[u8]) -> bool {
     crate::sql::is_cut(sql) || sql.contains(&b'\\') && split(sql, false).text != text
 }
@@ -146,8 +146,8 @@ fn first_words(sql: &[u8]) -> Vec<u8> {
     words.take(2).collect::<Vec<_>>().join(&b' ')
 }
 
-fn unusable(text: Vec<u8>) -> Kept {
-    Kept {
+fn unusable(text: Vec<u8>) -> StoredText {
+    StoredText {
         text,
         literals: Vec::new(),
         is_unusable: true,

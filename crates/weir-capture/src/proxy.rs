@@ -28,13 +28,13 @@ use weir_model::{Address, Endpoint, Flavor};
 use weir_mysql::{Blocking, Deadline};
 
 use crate::{CaptureError, CaptureHead, CaptureSource, CaptureTail, CaptureWriter, Literals};
-use carrier::{Accepted, Carrier};
+use carrier::{Carrier, ClientAndServer};
 use encryption::Encryption;
 pub use encryption::ProxyCertificate;
 pub(crate) use login::{LoginSeen, asks_for_tls};
 use recorder::Recorder;
 pub(crate) use recorder::write_seen;
-pub(crate) use watch::{Seen, Watch};
+pub(crate) use watch::{ConnectionEvent, Watch};
 
 /// Connections that are made to the server at the same time.
 const ACCEPTING: usize = 4;
@@ -137,7 +137,7 @@ impl CaptureProxy {
 fn accept(
     listener: &TcpListener,
     server: &Address,
-    accepted: &std::sync::mpsc::Sender<Accepted>,
+    accepted: &std::sync::mpsc::Sender<ClientAndServer>,
     waker: &Waker,
     is_over: &AtomicBool,
 ) {

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::block::{BlockKind, Found, MAGIC, VERSIONS, read_block};
+use crate::block::{BlockKind, MAGIC, NextBlock, VERSIONS, read_block};
 use crate::bytes::Cursor;
 use crate::head::{CaptureHead, CaptureTail};
 use crate::record::{Piece, Record, happening, piece};
@@ -51,7 +51,7 @@ impl CaptureReader {
                 "its format has version {version}, not 1 or 2"
             )));
         }
-        let Found::Block(BlockKind::Head, content, length) =
+        let NextBlock::Block(BlockKind::Head, content, length) =
             read_block(&mut file).map_err(failed)?
         else {
             return Err(no_capture("its beginning is damaged".to_owned()));
@@ -73,12 +73,12 @@ impl CaptureReader {
         })
     }
 
-    /// What it says of itself.
+    /// Returns the head of the capture.
     pub fn head(&self) -> &CaptureHead {
         &self.head
     }
 
-    /// How it ended, once that was read; a capture whose writer was killed has no end.
+    /// Returns the end of the capture, once that was read; a capture whose writer was killed has no end.
     pub fn tail(&self) -> Option<&CaptureTail> {
         self.tail.as_ref()
     }
@@ -144,7 +144,7 @@ impl CaptureReader {
         let failed = |error: std::io::Error| CaptureError::file("cannot read", &path, &error);
         loop {
             match read_block(&mut self.file).map_err(failed)? {
-                Found::Block(kind, content, length) => {
+                NextBlock::Block(kind, content, length) => {
                     self.good_bytes += length;
                     self.blocks += 1;
                     self.cut_bytes = 0;
@@ -158,8 +158,8 @@ impl CaptureReader {
                         BlockKind::Head => {}
                     }
                 }
-                Found::End => return Ok(false),
-                Found::Cut => {
+                NextBlock::End => return Ok(false),
+                NextBlock::Cut => {
                     // A block may be damaged in the middle of the file.
                     let length = self.file.get_ref().metadata().map_err(failed)?.len();
                     self.cut_bytes = length.saturating_sub(self.good_bytes);

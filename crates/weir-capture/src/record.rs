@@ -1,4 +1,4 @@
-//! What happens in a capture, in the order of time, and its bytes.
+//! Events of a capture, in the order of time, and their bytes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::bytes::{Cursor, put_bytes, put_number, put_signed};
 use crate::sql::Template;
 use crate::values;
 
-/// What a client asked for.
+/// Kind of a client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// A statement as text.
@@ -52,7 +52,7 @@ impl Login {
 }
 
 impl Command {
-    fn of(byte: u8) -> Option<Self> {
+    fn from_byte(byte: u8) -> Option<Self> {
         use Command::{ChangeUser, Close, Execute, Other, Prepare, Query, Reset, UseSchema};
         let all = [
             Query, Prepare, Execute, Close, UseSchema, Reset, Other, ChangeUser,
@@ -68,16 +68,16 @@ const TRUNCATED: u64 = 2;
 
 /// A command that began.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Started {
-    /// What it is.
+pub struct CommandStart {
+    /// Kind of the request.
     pub command: Command,
-    /// Its text, with marks for literals; that of a prepared statement stands with its preparation.
+    /// Text, with marks for literals; that of a prepared statement stands with its preparation.
     pub template: Option<Arc<Template>>,
     /// The text's literals.
     pub literals: Vec<Vec<u8>>,
     /// The server's number of the prepared statement that is executed or closed; 0 for others.
     pub handle: u32,
-    /// Its parameters.
+    /// Values of the parameters.
     pub values: Vec<Value>,
     /// Something of it is missing, so it must never be sent: it is secret, cut, or its literals were dropped.
     pub is_unusable: bool,
@@ -87,7 +87,7 @@ pub struct Started {
     pub login: Option<Login>,
 }
 
-impl Started {
+impl CommandStart {
     /// Without a text.
     pub fn new(command: Command) -> Self {
         Self {
@@ -109,9 +109,9 @@ impl Started {
     }
 }
 
-/// How a command ended.
+/// End of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct CommandEnd {
     /// Rows that were returned; `None`: none were to be, or it is not known.
     pub rows: Option<u64>,
     /// Rows that were changed.
@@ -120,13 +120,13 @@ pub struct Ended {
     pub error: Option<u16>,
     /// The number of the statement that was prepared.
     pub handle: Option<u32>,
-    /// Whether a transaction is open after it, by the server's word.
+    /// True if a transaction is open after it, by the server's word.
     pub in_transaction: Option<bool>,
     /// The number that an `AUTO_INCREMENT` column gave its (first) row; `None`: it gave none, or it is not known.
     pub insert_id: Option<u64>,
 }
 
-/// What happens.
+/// Kind of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
     /// A session is there: a login was let in.
@@ -134,9 +134,9 @@ pub enum Happening {
     /// A session has gone.
     Closed,
     /// A command began.
-    Started(Started),
+    Started(CommandStart),
     /// The session's command ended.
-    Ended(Ended),
+    Ended(CommandEnd),
 }
 
 /// One happening of a session.
@@ -214,7 +214,7 @@ fn put_login(out: &mut Vec<u8>, login: &Login) {
     }
 }
 
-fn put_started(out: &mut Vec<u8>, started: &Started, statement: Option<u32>) {
+fn put_started(out: &mut Vec<u8>, started: &CommandStart, statement: Option<u32>) {
     out.push(started.command as u8);
     let flags =
         u64::from(started.is_unusable) * UNUSABLE + u64::from(started.is_truncated) * TRUNCATED;
@@ -236,7 +236,7 @@ fn put_started(out: &mut Vec<u8>, started: &Started, statement: Option<u32>) {
     }
 }
 
-fn put_ended(out: &mut Vec<u8>, ended: &Ended) {
+fn put_ended(out: &mut Vec<u8>, ended: &CommandEnd) {
     put_option(out, ended.rows);
     put_option(out, ended.affected);
     put_option(out, ended.error.map(u64::from));
@@ -274,7 +274,7 @@ pub(crate) fn piece(cursor: &mut Cursor<'_>) -> Result<Piece, &'static str> {
     })
 }
 
-/// What happened, of a piece that is a record.
+/// Parses the event of a piece that is a record.
 pub(crate) fn happening(
     tag: u8,
     cursor: &mut Cursor<'_>,
@@ -286,7 +286,7 @@ pub(crate) fn happening(
         }
         CLOSED => Happening::Closed,
         STARTED => Happening::Started(started(cursor, statements)?),
-        _ => Happening::Ended(Ended {
+        _ => Happening::Ended(CommandEnd {
             rows: option(cursor)?,
             affected: option(cursor)?,
             error: option_of(cursor)?,
@@ -313,8 +313,11 @@ fn login(has_collation: bool, cursor: &mut Cursor<'_>) -> Result<Login, &'static
     Ok(login)
 }
 
-fn started(cursor: &mut Cursor<'_>, statements: &[Arc<Template>]) -> Result<Started, &'static str> {
-    let command = Command::of(cursor.byte()?).ok_or("a command is none that is known")?;
+fn started(
+    cursor: &mut Cursor<'_>,
+    statements: &[Arc<Template>],
+) -> Result<CommandStart, &'static str> {
+    let command = Command::from_byte(cursor.byte()?).ok_or("a command is none that is known")?;
     let flags = cursor.number()?;
     let template = match option(cursor)? {
         None => None,
@@ -332,7 +335,7 @@ fn started(cursor: &mut Cursor<'_>, statements: &[Arc<Template>]) -> Result<Star
         Command::ChangeUser => Some(login(cursor.number()? != 0, cursor)?),
         _ => None,
     };
-    Ok(Started {
+    Ok(CommandStart {
         command,
         template,
         literals,

@@ -1,4 +1,4 @@
-//! What a study has to know of a capture before it runs: which one it is, and how large.
+//! Summary of a capture that a study needs before it runs: which one it is, and how large.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::{CaptureError, CaptureReader, Happening};
 /// Bytes that are read at a time.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// What a capture is, in short.
+/// Summary of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaptureSummary {
     /// SHA-256 of its bytes, hexadecimal.

@@ -19,12 +19,12 @@ fn write(path: &Path, literals: Literals, statements: u64) -> CaptureWriter {
     writer.opened(5, 1, Login::new("app", "shop")).unwrap();
     for number in 0..statements {
         let sql = format!("SELECT name FROM product WHERE id = {number} AND note = 'n{number}'");
-        let asked = Asked {
+        let asked = Request {
             text: Some(sql.as_bytes()),
             ..Asked::new(Command::Query)
         };
         writer.started(number * 10_000, 1, asked).unwrap();
-        let ended = Ended {
+        let ended = CommandEnd {
             rows: Some(1),
             error: Some(0),
             ..Ended::default()
@@ -49,7 +49,7 @@ fn what_is_written_is_read_and_only_by_its_owner() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.weircap");
     let mut writer = write(&path, Literals::Keep, 1_000);
-    let asked = Asked {
+    let asked = Request {
         handle: 7,
         values: vec![
             Value::NULL,
@@ -69,7 +69,7 @@ fn what_is_written_is_read_and_only_by_its_owner() {
     let tail = writer.finish(0).unwrap();
     assert_eq!(
         tail.written,
-        Written {
+        CaptureCounts {
             sessions: 1,
             events: 1_001
         }
@@ -115,7 +115,7 @@ fn logins_come_back_and_captures_of_version_1_are_read() {
     let mut writer = CaptureWriter::create(&path, &head(Literals::Keep)).unwrap();
     for (session, collation) in [(1, None), (2, Some(8)), (3, Some(2_304))] {
         writer.opened(0, session, login(collation)).unwrap();
-        let asked = Asked {
+        let asked = Request {
             login: Some(login(collation)),
             ..Asked::new(Command::ChangeUser)
         };
@@ -193,7 +193,7 @@ fn no_planted_secret_is_in_a_capture_without_literals() {
                 2 => format!("INSERT INTO t VALUES (\"it's {secret}\", 0x{number:010})"),
                 _ => format!("SELECT 'a\\'{secret}' -- {secret}"),
             };
-            let asked = Asked {
+            let asked = Request {
                 text: Some(text.as_bytes()),
                 values: vec![Value::Bytes(secret.into_bytes())],
                 ..Asked::new(Command::Query)

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use mysql_common::Value;
 
 use crate::block::{BlockKind, MAGIC, write_block};
-use crate::head::{CaptureHead, CaptureTail, Losses, Written};
+use crate::head::{CaptureCounts, CaptureHead, CaptureTail, Losses};
 use crate::literals::Keeper;
 use crate::record::{
-    Command, Ended, Happening, Login, Record, Started, put_forget, put_record, put_statement,
+    Command, CommandEnd, CommandStart, Happening, Login, Record, put_forget, put_record,
+    put_statement,
 };
 use crate::{CaptureError, StatementClass};
 
@@ -24,14 +25,14 @@ const BLOCK_US: u64 = 1_000_000;
 const STATEMENT_BYTES_MAX: usize = 16 << 20;
 /// Texts that are remembered, so that each stands in the file once.
 const TEXTS_BYTES_MAX: usize = 32 << 20;
-/// What remembering one takes beside its bytes, about.
+/// Bytes that a remembered text takes beside its own, about.
 const TEXT_BYTES_MORE: usize = 100;
 /// Only the owner reads what people asked their server.
 const MODE: u32 = 0o600;
 
-/// What a client asked for, as it came.
+/// Request of a client, as it came.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) command: Command,
     pub(crate) text: Option<&'a [u8]>,
     pub(crate) handle: u32,
@@ -44,7 +45,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) login: Option<Login>,
 }
 
-impl Asked<'_> {
+impl Request<'_> {
     pub(crate) fn new(command: Command) -> Self {
         Self {
             command,
@@ -70,13 +71,13 @@ pub struct CaptureWriter {
     last_us: u64,
     texts: HashMap<Vec<u8>, u32>,
     texts_bytes: usize,
-    written: Written,
-    /// What of it is in whole blocks of the file, whose bytes follow.
-    flushed: Written,
+    written: CaptureCounts,
+    /// Counts of the content in whole blocks of the file, whose bytes follow.
+    flushed: CaptureCounts,
     flushed_bytes: u64,
     /// Sessions of the block's records, each as often as it has one.
     block_sessions: Vec<u32>,
-    /// What is lost so far.
+    /// Losses so far.
     pub(crate) losses: Losses,
 }
 
@@ -108,16 +109,16 @@ impl CaptureWriter {
             last_us: 0,
             texts: HashMap::new(),
             texts_bytes: 0,
-            written: Written::default(),
-            flushed: Written::default(),
+            written: CaptureCounts::default(),
+            flushed: CaptureCounts::default(),
             flushed_bytes: (MAGIC.len() + head_bytes) as u64,
             block_sessions: Vec::new(),
             losses: Losses::default(),
         })
     }
 
-    /// What was written so far.
-    pub fn written(&self) -> Written {
+    /// Returns the counts of what was written so far.
+    pub fn written(&self) -> CaptureCounts {
         self.written
     }
 
@@ -142,10 +143,10 @@ impl CaptureWriter {
         &mut self,
         at_us: u64,
         session: u32,
-        asked: Asked<'_>,
+        asked: Request<'_>,
     ) -> Result<(), CaptureError> {
         self.written.events += 1;
-        let mut started = Started::new(asked.command);
+        let mut started = CommandStart::new(asked.command);
         started.handle = asked.handle;
         started.login = asked.login;
         started.is_truncated = asked.is_truncated;
@@ -175,7 +176,7 @@ impl CaptureWriter {
             let verb = text.split(|byte| !byte.is_ascii_alphabetic()).next();
             return (verb.unwrap_or_default().to_vec(), Vec::new(), true);
         }
-        self.losses.secret += u64::from(StatementClass::of(text).is_secret);
+        self.losses.secret += u64::from(StatementClass::from_sql(text).is_secret);
         let kept = self.keeper.statement(text);
         (kept.text, kept.literals, kept.is_unusable)
     }
@@ -185,7 +186,7 @@ impl CaptureWriter {
         &mut self,
         at_us: u64,
         session: u32,
-        ended: Ended,
+        ended: CommandEnd,
     ) -> Result<(), CaptureError> {
         self.put(at_us, session, Happening::Ended(ended), None)
     }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use weir_flashback::{
-    Asked, Column, Images, Moment, Options, Prepared, Source, State, Table, TableName, find_like,
-    read_log,
+    Column, FlashbackPlan, Images, Moment, MomentRequest, Options, Source, State, Table, TableName,
+    find_like, read_log,
 };
 use weir_model::Flavor;
 use weir_mysql::binlog::Packets;
@@ -60,7 +60,7 @@ struct Loop<'a> {
 
 impl<'a> Loop<'a> {
     /// The first of `packets`, then the others until so many bytes have come.
-    fn of(packets: &'a [Vec<u8>], bytes: u64) -> Self {
+    fn new(packets: &'a [Vec<u8>], bytes: u64) -> Self {
         let (start, again) = packets.split_at(1);
         Self {
             start: start.iter(),
@@ -169,14 +169,14 @@ fn in_memory() -> Value {
     let read = |name: &str, bytes: u64| {
         let tables = [table(name)];
         let mut images = Images::new(directory.path(), weir_flashback::MEMORY_BYTES);
-        let source = Loop::of(&packets, bytes);
+        let source = Loop::new(&packets, bytes);
         read_log(source, &tables, &Moment::Start, &mut |change| {
             images.take(&tables[0], change)
         })
         .unwrap();
     };
     let floor = || {
-        let (mut source, mut packet, mut sum) = (Loop::of(&packets, BYTES), Vec::new(), 0_u32);
+        let (mut source, mut packet, mut sum) = (Loop::new(&packets, BYTES), Vec::new(), 0_u32);
         while source.next_packet(&mut packet).unwrap() {
             sum ^= crc32fast::hash(&packet);
         }
@@ -261,7 +261,7 @@ fn of_server(flavor: Flavor) -> Value {
     }
     std::thread::sleep(Duration::from_millis(1_100));
     let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
-    let asked = Asked::read(&time.unwrap());
+    let asked = MomentRequest::read(&time.unwrap());
     std::thread::sleep(Duration::from_millis(1_100));
     for _ in 0..UPDATES {
         control.run("UPDATE shop.t SET v = v + 1").unwrap();
@@ -309,9 +309,9 @@ fn count(control: &mut Connection) -> u32 {
         .unwrap()
 }
 
-fn prepare(source: &Source, name: &str, asked: &Asked, work: &Path) -> Prepared {
+fn prepare(source: &Source, name: &str, asked: &MomentRequest, work: &Path) -> FlashbackPlan {
     let options = Options::new(work.to_owned());
-    Prepared::new(source, &[TableName::read(name, "")], asked, options).unwrap()
+    FlashbackPlan::new(source, &[TableName::read(name, "")], asked, options).unwrap()
 }
 
 /// Receives the whole log as a replica does, and does nothing with it.

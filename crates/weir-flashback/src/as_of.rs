@@ -24,7 +24,7 @@ const CHANGING: [&str; 14] = [
     "UNIX_TIMESTAMP",
     "FROM_UNIXTIME",
 ];
-/// What ends a condition.
+/// Words that end a condition.
 const AFTER_CONDITION: [&str; 10] = [
     "GROUP",
     "HAVING",
@@ -44,7 +44,7 @@ pub struct AsOfStatement {
     /// Without the clauses.
     pub plain: String,
     /// The moment; all clauses name the same.
-    pub asked: Asked,
+    pub asked: MomentRequest,
     /// The tables, each once.
     pub tables: Vec<TableName>,
     /// With `FOR SYSTEM_TIME` before each clause, as `MariaDB` wants it for versioned tables.
@@ -104,8 +104,8 @@ impl AsOfStatement {
         })
     }
 
-    /// What to add to a query of the only table so that it reads no more rows than the statement needs; empty if that
-    /// is not certain. A row that the log does not have meets the condition now if it did then.
+    /// Returns the text to add to a query of the only table so that it reads no more rows than the statement needs. The
+    /// text is empty if that is not certain. A row that the log does not have meets the condition now if it did then.
     pub fn clause(&self, times: &[&str]) -> String {
         let Some(condition) = &self.condition else {
             return String::new();
@@ -121,7 +121,7 @@ impl AsOfStatement {
 
 struct Clause {
     table: TableName,
-    asked: Asked,
+    asked: MomentRequest,
     start: usize,
     end: usize,
     /// The number of the word after it.
@@ -158,14 +158,19 @@ impl Clause {
     }
 }
 
-/// What stands after `TIMESTAMP`: a string, or `NOW() - INTERVAL 5 MINUTE`, or an expression in parentheses.
-fn moment(sql: &str, words: &[SqlWord<'_>], at: usize) -> Result<(Asked, usize), FlashbackError> {
+/// Parses the moment after `TIMESTAMP`: a string, or `NOW() - INTERVAL 5 MINUTE`, or an expression in parentheses.
+fn moment(
+    sql: &str,
+    words: &[SqlWord<'_>],
+    at: usize,
+) -> Result<(MomentRequest, usize), FlashbackError> {
     let no_moment = || statement("does not say a time after AS OF TIMESTAMP");
     let first = words.get(at).ok_or_else(no_moment)?;
     if let Some(text) = first.text() {
-        return Ok((Asked::read(text), at + 1));
+        return Ok((MomentRequest::read(text), at + 1));
     }
-    let text = |end: usize| Asked::Expression(sql[first.start..words[end - 1].end].to_owned());
+    let text =
+        |end: usize| MomentRequest::Expression(sql[first.start..words[end - 1].end].to_owned());
     if first.is_sign('(') {
         let end = after_parentheses(words, at).ok_or_else(no_moment)?;
         return Ok((text(end), end));
@@ -262,7 +267,10 @@ mod tests {
             "SELECT id FROM crm.orders  o WHERE o.id BETWEEN 7 AND 90 LIMIT 5"
         );
         assert_eq!(one.tables[0].to_string(), "crm.orders");
-        assert_eq!(one.asked, Asked::Time("2026-11-24 14:02:00".to_owned()));
+        assert_eq!(
+            one.asked,
+            MomentRequest::Time("2026-11-24 14:02:00".to_owned())
+        );
         assert_eq!(one.clause(&[]), " o WHERE o.id BETWEEN 7 AND 90");
         assert_eq!(one.clause(&["ID"]), "");
         assert!(
@@ -275,7 +283,7 @@ mod tests {
         assert_eq!(two.plain, "SELECT * FROM `a`  JOIN b  x USING (id) WHERE 1");
         assert_eq!(
             two.asked,
-            Asked::Expression("NOW() - INTERVAL 5 MINUTE".to_owned())
+            MomentRequest::Expression("NOW() - INTERVAL 5 MINUTE".to_owned())
         );
         assert_eq!(two.tables.len(), 2);
         assert_eq!(two.clause(&[]), "");

@@ -19,7 +19,7 @@ pub(crate) struct KeptRows {
     pub(crate) place: Place,
 }
 
-/// What a statement says of a branch.
+/// XA statement about a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word<'a> {
     Start(&'a str),

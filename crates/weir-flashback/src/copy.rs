@@ -14,7 +14,7 @@ const BYTES_MAX: usize = 1 << 20;
 pub(crate) const READS_BYTES: &str =
     "SET SESSION time_zone = '+00:00', character_set_results = NULL";
 
-/// How a column is read so that its value comes back the same when it is written.
+/// Returns the expression that reads a column so that its value comes back the same when it is written.
 pub(crate) fn read_expression(column: &Column, name: &str) -> String {
     match column.data_type.as_str() {
         // Members by number: a text may be of no member, and the empty one is. A sum would be a DOUBLE, which has not all
@@ -27,7 +27,7 @@ pub(crate) fn read_expression(column: &Column, name: &str) -> String {
     }
 }
 
-/// How a value is written.
+/// Returns the expression that writes a value.
 fn write_expression(column: &Column, flavor: Flavor) -> &'static str {
     match (column.data_type.as_str(), flavor) {
         // A document is a text in UTF-8, of which the connection says nothing.

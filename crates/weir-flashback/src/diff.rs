@@ -1,4 +1,4 @@
-//! What changed since: of each key the row then and the row now, whatever happened in between.
+//! Changes since a moment: of each key the row then and the row now, whatever happened in between.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,18 +20,18 @@ struct Net {
     order: u64,
     then: Option<Vec<Cell>>,
     now: Option<Vec<Cell>>,
-    /// What the log does not have of it need not be as it was: it went and came again since.
+    /// True if the row went and came again since: what the log does not have of it need not be as it was.
     is_remade: bool,
 }
 
 /// A row that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
-    /// Its table.
+    /// Table of the row.
     pub table: String,
-    /// Its key, as `id=7`.
+    /// Key of the row, as `id=7`.
     pub key: String,
-    /// What became of it.
+    /// Change of the row, in words.
     pub change: &'static str,
     /// Columns with what they held and hold.
     pub columns: Vec<ColumnChange>,

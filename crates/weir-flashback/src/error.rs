@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use weir_mysql::ClientError;
-use weir_mysql::binlog::{BinlogError, Malformed, Place};
+use weir_mysql::binlog::{BinlogError, MalformedEvent, Place};
 use weir_process::{PathError, ProcessError};
 use weir_server::ServerError;
 
@@ -12,15 +12,15 @@ pub enum FlashbackError {
     /// Something that would make the answer wrong.
     #[error("{what}; {remedy}")]
     Refused {
-        /// What stands in the way, and where.
+        /// Obstacle, and where it is.
         what: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// A statement that names no time, or several.
     #[error("the statement {why}; write `FROM SCHEMA.TABLE AS OF TIMESTAMP 'YYYY-MM-DD HH:MM:SS'`")]
     Statement {
-        /// What is wrong with it.
+        /// The fault of the statement.
         why: String,
     },
     /// It is not known whether a snapshot shows a change of a table without a key.
@@ -42,7 +42,7 @@ pub enum FlashbackError {
         "the private server of this flashback: {words}; look for free space below {path}, or pass --work DIR"
     )]
     Private {
-        /// What it said.
+        /// Message of the private server.
         words: String,
         /// Where its data lie.
         path: String,
@@ -73,7 +73,7 @@ impl FlashbackError {
     }
 
     /// For `map_err`: an event at `place` is damaged.
-    pub(crate) fn malformed(place: Place) -> impl FnOnce(Malformed) -> Self {
+    pub(crate) fn malformed(place: Place) -> impl FnOnce(MalformedEvent) -> Self {
         move |malformed| {
             Self::Log(BinlogError::Malformed {
                 place,

@@ -22,9 +22,9 @@ use crate::copy::{READS_BYTES, RowsWriter, copy, select};
 use crate::events::apply;
 use crate::images::{Images, MEMORY_BYTES};
 use crate::log_files::{LogFiles, free_server_id, open};
-use crate::moment::{Asked, Cut, Moment};
+use crate::moment::{Cut, Moment, MomentRequest};
 use crate::private::Private;
-use crate::scan::{Change, Pace, Scan, Told};
+use crate::scan::{Change, LogFindings, Pace, Scan};
 use crate::settled::Settled;
 use crate::source::Variables;
 use crate::{FlashbackError, Source, Stop, Table, TableName};
@@ -39,7 +39,7 @@ const SNAPSHOT: [&str; 2] = [
 const SNAPSHOTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How a flashback is made.
+/// Options of a flashback.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Foreign keys that change rows without a word in the log are no reason to refuse.
@@ -67,9 +67,9 @@ impl Options {
     }
 }
 
-/// What is known before the log is read.
+/// Facts that are known before the log is read.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct FlashbackPlan {
     source: Source,
     pub(crate) variables: Variables,
     /// The tables that are asked for.
@@ -80,7 +80,7 @@ pub struct Prepared {
     pub(crate) options: Options,
 }
 
-/// What is to be read of a table, and what of the log is kept.
+/// State of a table to read, and with it the part of the log that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// The table as of the moment.
@@ -90,20 +90,20 @@ pub enum State {
 }
 
 /// A snapshot, and what the log has of the time since the moment.
-struct Read {
+struct SnapshotAndLog {
     snapshot: Connection,
     images: Vec<Images>,
-    told: Told,
+    told: LogFindings,
     writer: Option<EventWriter>,
 }
 
 /// A made flashback.
 #[derive(Debug)]
-pub struct Made {
+pub struct BuiltFlashback {
     /// The private server with the tables.
     pub private: Private,
-    /// What the log told.
-    pub told: Told,
+    /// Findings in the log.
+    pub told: LogFindings,
     /// Of each table.
     pub counts: Counts,
 }
@@ -111,7 +111,7 @@ pub struct Made {
 /// Of each table: rows of the snapshot that were read, keys that changed since.
 pub type Counts = Vec<(u64, usize)>;
 
-impl Prepared {
+impl FlashbackPlan {
     /// Looks whether the past of these tables can be told.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl Prepared {
     pub fn new(
         source: &Source,
         names: &[TableName],
-        asked: &Asked,
+        asked: &MomentRequest,
         options: Options,
     ) -> Result<Self, FlashbackError> {
         let mut connection = source.open()?;
@@ -154,7 +154,7 @@ impl Prepared {
         })
     }
 
-    /// Whether the server answers by itself: all tables keep their own past.
+    /// Returns true if the server answers by itself: all tables keep their own past.
     pub fn is_versioned(&self) -> bool {
         self.tables.iter().all(|table| table.is_versioned)
     }
@@ -167,7 +167,7 @@ impl Prepared {
     pub fn changes(
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<Told, FlashbackError> {
+    ) -> Result<LogFindings, FlashbackError> {
         Ok(self.scan_all(false, on_change)?.0)
     }
 
@@ -179,7 +179,7 @@ impl Prepared {
     pub fn known_changes(
         &self,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<Told, FlashbackError> {
+    ) -> Result<LogFindings, FlashbackError> {
         Ok(self.scan_all(true, on_change)?.0)
     }
 
@@ -187,7 +187,7 @@ impl Prepared {
         &self,
         is_lenient: bool,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<(Told, Option<EventWriter>), FlashbackError> {
+    ) -> Result<(LogFindings, Option<EventWriter>), FlashbackError> {
         for table in &self.tables {
             table.check_key()?;
         }
@@ -217,7 +217,7 @@ impl Prepared {
         end: (String, u64),
         is_lenient: bool,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<(Told, Option<EventWriter>), FlashbackError> {
+    ) -> Result<(LogFindings, Option<EventWriter>), FlashbackError> {
         let from = files.before(&self.moment, &self.source, self.server_id)?;
         let log = open(&self.source, &from, self.server_id)?;
         let mut reader = LogReader::new(log);
@@ -243,13 +243,13 @@ impl Prepared {
         binary: &ServerBinary,
         state: State,
         clause: &str,
-    ) -> Result<Made, FlashbackError> {
+    ) -> Result<BuiltFlashback, FlashbackError> {
         let directory = WorkDirectory::create(&self.options.work, "flashback")?;
         // Before any server is started: most refusals come from here.
         let read = self.read(state, directory.path())?;
         let private = Private::start(binary, &self.variables, directory, self.options.stop)?;
         let (told, counts) = self.fill(&private, read, clause)?;
-        Ok(Made {
+        Ok(BuiltFlashback {
             private,
             told,
             counts,
@@ -257,7 +257,7 @@ impl Prepared {
     }
 
     /// As [`Prepared::make`], on a private server that has served already: the schemas of these tables are made anew.
-    /// Returns what the log told, and the counts of [`Made`].
+    /// Returns what the log told, and the counts of [`BuiltFlashback`].
     ///
     /// # Errors
     ///
@@ -267,7 +267,7 @@ impl Prepared {
         private: &Private,
         state: State,
         clause: &str,
-    ) -> Result<(Told, Counts), FlashbackError> {
+    ) -> Result<(LogFindings, Counts), FlashbackError> {
         let read = self.read(state, &self.options.work)?;
         for table in &self.tables {
             private.drop_schema(&table.name.schema)?;
@@ -279,10 +279,10 @@ impl Prepared {
     fn fill(
         &self,
         private: &Private,
-        read: Read,
+        read: SnapshotAndLog,
         clause: &str,
-    ) -> Result<(Told, Counts), FlashbackError> {
-        let Read {
+    ) -> Result<(LogFindings, Counts), FlashbackError> {
+        let SnapshotAndLog {
             mut snapshot,
             mut images,
             told,
@@ -317,7 +317,7 @@ impl Prepared {
     }
 
     /// Opens a snapshot and reads the log; more than once if it is not known where in the log the snapshot lies.
-    fn read(&self, state: State, directory: &Path) -> Result<Read, FlashbackError> {
+    fn read(&self, state: State, directory: &Path) -> Result<SnapshotAndLog, FlashbackError> {
         let mut tries = 0;
         loop {
             match self.read_once(state, directory) {
@@ -330,7 +330,7 @@ impl Prepared {
         }
     }
 
-    fn read_once(&self, state: State, directory: &Path) -> Result<Read, FlashbackError> {
+    fn read_once(&self, state: State, directory: &Path) -> Result<SnapshotAndLog, FlashbackError> {
         let (snapshot, settled) = self.open_snapshot(state)?;
         let memory_bytes = self.options.memory_bytes;
         let tables = self.tables.iter();
@@ -338,8 +338,8 @@ impl Prepared {
             .map(|_| Images::new(directory, memory_bytes))
             .collect();
         if state == State::Now {
-            let (told, writer) = (Told::default(), None);
-            return Ok(Read {
+            let (told, writer) = (LogFindings::default(), None);
+            return Ok(SnapshotAndLog {
                 snapshot,
                 images,
                 told,
@@ -349,7 +349,7 @@ impl Prepared {
         // The end of the log is asked for only now: what the snapshot shows lies before it.
         let files = self.log_files()?;
         let end = match &settled {
-            Some(Settled::At(file, position)) => (file.clone(), *position),
+            Some(SnapshotPlace::At(file, position)) => (file.clone(), *position),
             _ => files.end(),
         };
         let (told, writer) = self.scan(&files, end, false, &mut |change| {
@@ -364,7 +364,7 @@ impl Prepared {
             }
             images[change.table].take(table, change)
         })?;
-        Ok(Read {
+        Ok(SnapshotAndLog {
             snapshot,
             images,
             told,
@@ -377,14 +377,14 @@ impl Prepared {
     pub(crate) fn open_snapshot(
         &self,
         state: State,
-    ) -> Result<(Connection, Option<Settled>), FlashbackError> {
+    ) -> Result<(Connection, Option<SnapshotPlace>), FlashbackError> {
         let flavor = self.source.flavor;
         let mut snapshot = self.source.open_patient()?;
         snapshot.run(READS_BYTES)?;
         snapshot.run(without_limits(flavor))?;
         let is_exact = state == State::Then && self.tables.iter().any(|table| table.is_keyless);
         let before = if is_exact {
-            Settled::before(&mut snapshot, flavor)?
+            SnapshotPlace::before(&mut snapshot, flavor)?
         } else {
             None
         };
@@ -392,7 +392,7 @@ impl Prepared {
             snapshot.run(statement)?;
         }
         let settled = match before {
-            None if is_exact => Some(Settled::within(&mut snapshot)?),
+            None if is_exact => Some(SnapshotPlace::within(&mut snapshot)?),
             before => before,
         };
         Ok((snapshot, settled))
@@ -472,7 +472,7 @@ fn without_limits(flavor: Flavor) -> &'static str {
     }
 }
 
-/// Whether the log has all that is needed.
+/// Checks that the log has all that is needed.
 fn check_log(
     connection: &mut Connection,
     variables: &Variables,
@@ -524,7 +524,11 @@ pub(crate) fn create(table: &Table, private: &Private) -> Result<(), FlashbackEr
 }
 
 /// Columns that were added since were not there.
-fn drop_added(tables: &[Table], told: &Told, private: &Private) -> Result<(), FlashbackError> {
+fn drop_added(
+    tables: &[Table],
+    told: &LogFindings,
+    private: &Private,
+) -> Result<(), FlashbackError> {
     for (table, added) in tables.iter().zip(&told.added) {
         for name in added {
             let mut connection = private.connect(None)?;

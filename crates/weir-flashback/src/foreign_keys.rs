@@ -10,7 +10,7 @@ use crate::{FlashbackError, Table, TableName};
 /// A foreign key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ForeignKey {
-    /// Its name.
+    /// Name of the key.
     pub(crate) name: String,
     /// The table that refers.
     pub(crate) child: TableName,

@@ -1,4 +1,4 @@
-//! What happened to one row, as the log has it.
+//! History of one row, as the log has it.
 
 use std::fmt;
 
@@ -30,15 +30,15 @@ pub struct HistoryLine {
 /// A column that differs between two rows, or one of a row that came or went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnChange {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    before: Option<Shown>,
-    after: Option<Shown>,
+    before: Option<DisplayValue>,
+    after: Option<DisplayValue>,
 }
 
 /// A value that the log has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Logged {
+pub enum LoggedValue {
     /// NULL.
     Null,
     /// As people read it.
@@ -47,32 +47,32 @@ pub enum Logged {
 
 /// A value for a line with others, and whole if it was logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Shown {
+struct DisplayValue {
     short: String,
-    whole: Option<Logged>,
+    whole: Option<LoggedValue>,
 }
 
-impl Shown {
-    fn of(column: &Column, cell: &Cell) -> Self {
+impl DisplayValue {
+    fn new(column: &Column, cell: &Cell) -> Self {
         Self {
             short: quoted(column, cell),
             whole: match cell {
                 Cell::Unknown => None,
-                Cell::Null => Some(Logged::Null),
-                Cell::Value(_) => Some(Logged::Text(text(column, cell))),
+                Cell::Null => Some(LoggedValue::Null),
+                Cell::Value(_) => Some(LoggedValue::Text(text(column, cell))),
             },
         }
     }
 }
 
 impl ColumnChange {
-    /// What it held, if the row was there and the log has the value.
-    pub fn before(&self) -> Option<&Logged> {
+    /// Returns the value before, if the row was there and the log has the value.
+    pub fn before(&self) -> Option<&LoggedValue> {
         self.before.as_ref()?.whole.as_ref()
     }
 
-    /// What it holds since, likewise.
-    pub fn after(&self) -> Option<&Logged> {
+    /// Returns the value since, likewise.
+    pub fn after(&self) -> Option<&LoggedValue> {
         self.after.as_ref()?.whole.as_ref()
     }
 }
@@ -184,8 +184,8 @@ pub(crate) fn differences(
         .filter(|(at, _)| differs(*at))
         .map(|(at, column)| ColumnChange {
             column: column.name.clone(),
-            before: before.map(|row| Shown::of(column, &row[at])),
-            after: after.map(|row| Shown::of(column, &row[at])),
+            before: before.map(|row| DisplayValue::new(column, &row[at])),
+            after: after.map(|row| DisplayValue::new(column, &row[at])),
         })
         .collect()
 }

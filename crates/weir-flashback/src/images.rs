@@ -20,7 +20,7 @@ pub const MEMORY_BYTES: usize = 64 << 20;
 /// Of one table, the row of each key that changed.
 #[derive(Debug)]
 pub struct Images {
-    keys: HashMap<Box<[u8]>, Kept, foldhash::fast::RandomState>,
+    keys: HashMap<Box<[u8]>, ImagePlace, foldhash::fast::RandomState>,
     /// Layouts of the images.
     maps: Vec<Arc<TableMap>>,
     spool: Spool,
@@ -28,7 +28,7 @@ pub struct Images {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct ImagePlace {
     /// Where the image lies: its columns' bits, then itself.
     at: u64,
     length: u32,
@@ -41,11 +41,11 @@ struct Kept {
 /// An image, to be sent to a server.
 #[derive(Debug)]
 pub struct KeptImage<'a> {
-    /// Its layout.
+    /// Layout of the image.
     pub map: &'a Arc<TableMap>,
     /// A bit for each column that it has.
     pub present: &'a [u8],
-    /// Its NULL bits and values.
+    /// NULL bits and values of the image.
     pub bytes: &'a [u8],
     /// Of a row with a key 1 if it was there, otherwise 0, and the image only tells its key. Of equal rows without a key
     /// how many more there were than are now.
@@ -80,7 +80,7 @@ impl Images {
         self.keys.len()
     }
 
-    /// Whether no key changed.
+    /// Returns true if no key changed.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -124,7 +124,7 @@ impl Images {
         }
         let map = self.map(change.map);
         let at = self.spool.append(&[image.present, image.bytes])?;
-        let kept = Kept {
+        let kept = ImagePlace {
             at,
             length: (image.present.len() + image.bytes.len()) as u32,
             map,
@@ -156,7 +156,7 @@ impl Images {
         &mut self,
         each: &mut dyn FnMut(&KeptImage<'_>) -> Result<(), FlashbackError>,
     ) -> Result<(), FlashbackError> {
-        let mut all: Vec<Kept> = self.keys.values().copied().collect();
+        let mut all: Vec<ImagePlace> = self.keys.values().copied().collect();
         all.sort_unstable_by_key(|kept| kept.at);
         let mut reader = self.spool.reader()?;
         let mut buffer = Vec::new();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     type Row = (u8, u8);
-    /// What a row was and became.
+    /// A row as it was and as it became.
     type Step = (Option<Row>, Option<Row>);
     type Rows = BTreeMap<u8, u8>;
 
@@ -314,7 +314,7 @@ mod tests {
         done
     }
 
-    /// What a server makes of the images: all keys deleted, those that were there inserted.
+    /// Applies the images as a server does: all keys deleted, those that were there inserted.
     fn overlay(images: &mut Images, rows: &mut Rows) {
         for is_insert in [false, true] {
             images

@@ -220,7 +220,7 @@ fn free(drawn: u32, taken: &[u32]) -> u32 {
     id
 }
 
-/// What the server says of a file that is gone, in words.
+/// Returns the error for a file that is gone, with the server's message in words.
 pub(crate) fn purged(error: BinlogError) -> FlashbackError {
     const FATAL_ERROR_READING: u16 = 1236;
     match &error {

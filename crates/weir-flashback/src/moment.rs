@@ -12,9 +12,9 @@ use crate::FlashbackError;
 
 const MICROSECONDS_PER_S: u64 = 1_000_000;
 
-/// What is asked for.
+/// A moment as the user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum MomentRequest {
     /// The beginning of the log, as far as the server has it.
     Start,
     /// A time as the user writes it.
@@ -34,7 +34,7 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl MomentRequest {
     /// Reads `FILE:POSITION`, or a time.
     pub fn read(text: &str) -> Self {
         let place = text.rsplit_once(':').and_then(|(file, position)| {
@@ -51,7 +51,7 @@ impl Asked {
     }
 }
 
-/// What is asked for, once the server was asked what it means.
+/// A moment as the server understands it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
     /// The beginning of the log, as far as the server has it.
@@ -72,19 +72,22 @@ impl Moment {
     /// # Errors
     ///
     /// A time that is none, that lies in the future, or that is not one moment of the server's clock.
-    pub fn resolve(asked: &Asked, connection: &mut Connection) -> Result<Self, FlashbackError> {
+    pub fn resolve(
+        asked: &MomentRequest,
+        connection: &mut Connection,
+    ) -> Result<Self, FlashbackError> {
         let us = match asked {
-            Asked::Start => return Ok(Self::Start),
-            Asked::Before(gtid) => return Ok(Self::Before(gtid.clone())),
-            Asked::After(gtid) => return Ok(Self::After(gtid.clone())),
-            Asked::At { file, position } => {
+            MomentRequest::Start => return Ok(Self::Start),
+            MomentRequest::Before(gtid) => return Ok(Self::Before(gtid.clone())),
+            MomentRequest::After(gtid) => return Ok(Self::After(gtid.clone())),
+            MomentRequest::At { file, position } => {
                 return Ok(Self::At(Place {
                     file: file.as_str().into(),
                     position: *position,
                 }));
             }
-            Asked::Time(text) => time(text, connection)?,
-            Asked::Expression(sql) => {
+            MomentRequest::Time(text) => time(text, connection)?,
+            MomentRequest::Expression(sql) => {
                 let us = unix_time(connection, sql)?;
                 us.ok_or_else(|| no_time(sql))?
             }
@@ -128,7 +131,7 @@ fn time(text: &str, connection: &mut Connection) -> Result<u64, FlashbackError> 
     Ok(us)
 }
 
-/// Whether the server's clock shows `literal` at that time.
+/// Returns true if the server's clock shows `literal` at that time.
 fn is_shown_as(
     connection: &mut Connection,
     us: u64,
@@ -143,7 +146,7 @@ fn is_shown_as(
     Ok(shown.flatten() == Some(1))
 }
 
-/// What the server makes of a time, µs since 1970; none if it is no time.
+/// Returns a time as the server understands it, in µs since 1970; none if it is no time.
 fn unix_time(connection: &mut Connection, sql: &str) -> Result<Option<u64>, FlashbackError> {
     let query =
         format!("SELECT CAST(UNIX_TIMESTAMP(CAST({sql} AS DATETIME(6))) * 1000000 AS SIGNED)");
@@ -200,7 +203,7 @@ impl Cut {
         }
     }
 
-    /// Whether the moment was seen: a transaction that is named must be in the log.
+    /// Returns true if the moment was seen: a transaction that is named must be in the log.
     pub(crate) fn is_found(&self) -> bool {
         self.is_past
             || self.last_was_it
@@ -226,7 +229,7 @@ impl Cut {
         self.is_past
     }
 
-    /// Whether its own time is not after the moment's: the log is not in the order of times, but nearly.
+    /// Returns true if its own time is not after the moment's: the log is not in the order of times, but nearly.
     pub(crate) fn is_before(&self, start: &TransactionStart) -> bool {
         let Moment::Time(us) = self.moment else {
             return false;
@@ -238,7 +241,7 @@ impl Cut {
         }
     }
 
-    /// Whether its time lies in the same second as the moment's.
+    /// Returns true if its time lies in the same second as the moment's.
     pub(crate) fn is_within_second(&self, start: &TransactionStart) -> bool {
         let Moment::Time(us) = self.moment else {
             return false;

@@ -119,7 +119,7 @@ impl Private {
         Ok(connection)
     }
 
-    /// Whether rows of events that are not found are errors of that connection.
+    /// Sets whether rows of events that are not found are errors of that connection.
     pub(crate) fn be_strict(
         &self,
         rows: &mut Connection,
@@ -166,7 +166,7 @@ impl Private {
         self.server.has_exited()
     }
 
-    /// Its branch of the family.
+    /// Returns the server's branch of the family.
     pub(crate) fn flavor(&self) -> Flavor {
         self.server.flavor
     }

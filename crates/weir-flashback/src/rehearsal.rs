@@ -17,7 +17,7 @@ use crate::private::TAKES_ALL;
 use crate::script::{self, Script, Surroundings};
 use crate::triggers::{Trigger, Triggers, mentioned_tables};
 use crate::undo::Undo;
-use crate::{FlashbackError, Prepared, Private, State, Table, TableName};
+use crate::{FlashbackError, FlashbackPlan, Private, State, Table, TableName};
 
 /// The schema of the rows that the script has to make.
 const EXPECTED: &str = "weir_expected";
@@ -27,7 +27,7 @@ const STEPS_MAX: usize = 100;
 /// A copy of the tables as they are, for a script to be tried on.
 #[derive(Debug)]
 pub struct Rehearsal<'a> {
-    prepared: &'a Prepared,
+    prepared: &'a FlashbackPlan,
     private: Private,
     snapshot: Connection,
     rows: Connection,
@@ -35,9 +35,9 @@ pub struct Rehearsal<'a> {
     triggers: Triggers,
 }
 
-/// What a script did on the copy.
+/// Results of a script on the copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rehearsed {
+pub struct RehearsalResult {
     /// Statements that do not change exactly the row that they name.
     pub missed: Vec<String>,
     /// Rows that are not what they were before the changes.
@@ -51,7 +51,7 @@ impl<'a> Rehearsal<'a> {
     ///
     /// A server that is gone, or one that does not start.
     pub fn new(
-        prepared: &'a Prepared,
+        prepared: &'a FlashbackPlan,
         binary: &ServerBinary,
         triggers: Triggers,
     ) -> Result<Self, FlashbackError> {
@@ -102,7 +102,7 @@ impl<'a> Rehearsal<'a> {
         mut self,
         undo: &mut Undo,
         head: &str,
-    ) -> Result<(Script, Rehearsed), FlashbackError> {
+    ) -> Result<(Script, RehearsalResult), FlashbackError> {
         self.check_cascades(undo)?;
         self.copy_neighbours(undo)?;
         self.make_triggers()?;
@@ -125,7 +125,7 @@ impl<'a> Rehearsal<'a> {
             };
             found.extend(differences(&mut connection, pair)?);
         }
-        let rehearsed = Rehearsed {
+        let rehearsed = RehearsalResult {
             missed,
             differences: found,
         };

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use jiff::Timestamp;
-use weir_mysql::binlog::{ColumnFormat, Field, LogValue, Malformed, RowImage, TableMap, decode};
+use weir_mysql::binlog::{
+    ColumnFormat, Field, LogValue, MalformedEvent, RowImage, TableMap, decode,
+};
 use weir_mysql::identifier;
 
 use crate::{Column, Table};
@@ -23,7 +25,7 @@ const CP1252: [char; 32] = [
 /// Longest text that is shown whole, characters.
 const SHOWN: usize = 80;
 
-/// What a row image says of a column of a table.
+/// Content of a row image for a column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
     /// Nothing, or not the whole.
@@ -38,7 +40,7 @@ pub(crate) fn cells(
     map: &TableMap,
     image: &RowImage<'_>,
     fields: &[Field<'_>],
-) -> Result<Vec<Cell>, Malformed> {
+) -> Result<Vec<Cell>, MalformedEvent> {
     let cell = |at: usize, column: &Column| {
         let (Some(field), Some(format)) = (fields.get(at), map.columns.get(at)) else {
             return Ok(Cell::Unknown);
@@ -55,7 +57,11 @@ pub(crate) fn cells(
     numbered.map(|(at, column)| cell(at, column)).collect()
 }
 
-fn value_of(format: ColumnFormat, value: &[u8], column: &Column) -> Result<LogValue, Malformed> {
+fn value_of(
+    format: ColumnFormat,
+    value: &[u8],
+    column: &Column,
+) -> Result<LogValue, MalformedEvent> {
     let decoded = decode(format, value, column.is_unsigned())?;
     // The log leaves out the zero bytes at the end that such a value has.
     let length = match column.data_type.as_str() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use weir_mysql::NameCase;
 use weir_mysql::binlog::{
-    Event, Field, Gtid, LogReader, Malformed, Packets, Place, QueryEvent, RowChange, RowImage,
+    Event, Field, Gtid, LogReader, MalformedEvent, Packets, Place, QueryEvent, RowChange, RowImage,
     RowsEvent, RowsKind, TableMap, TransactionStart, kind, statement_text,
 };
 
@@ -34,7 +34,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Its name, else its place.
+    /// Returns the transaction's name, else its place.
     pub fn name(&self) -> String {
         match &self.start.gtid {
             Some(gtid) => gtid.to_string(),
@@ -53,7 +53,7 @@ impl Transaction {
 pub struct Change<'a> {
     /// The number of the table.
     pub table: usize,
-    /// How its images are laid out.
+    /// Layout of the images.
     pub map: &'a Arc<TableMap>,
     /// The images.
     pub row: RowChange<'a>,
@@ -64,7 +64,7 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Its images, the one before first, each with whether it is the one after.
+    /// Returns the images, the one before first, each with true if it is the one after.
     pub(crate) fn images(&self) -> impl Iterator<Item = (&RowImage<'_>, bool)> {
         let before = self.row.before.iter().map(|image| (image, false));
         before.chain(self.row.after.iter().map(|image| (image, true)))
@@ -108,9 +108,9 @@ impl Change<'_> {
         Err(self.lacks(table, "lacks a column of the key"))
     }
 
-    /// What one of its images says of each column. Sessions may log after-images without columns that stay as they are
-    /// (`binlog_row_image`): these are taken from the image before.
-    fn fields<'b>(&'b self, image: &RowImage<'b>) -> Result<Vec<Field<'b>>, Malformed> {
+    /// Returns the content of one image for each column. Sessions may log after-images without columns that stay as
+    /// they are (`binlog_row_image`): these are taken from the image before.
+    fn fields<'b>(&'b self, image: &RowImage<'b>) -> Result<Vec<Field<'b>>, MalformedEvent> {
         let mut fields = image.fields(self.map)?;
         let Some(before) = self.row.before.filter(|_| fields.contains(&Field::Absent)) else {
             return Ok(fields);
@@ -134,14 +134,14 @@ impl Change<'_> {
         cells.map_err(FlashbackError::malformed(self.place.clone()))
     }
 
-    /// Whether the log may have only a difference of this column's value.
+    /// Returns true if the log may have only a difference of this column's value.
     pub(crate) fn has_difference(&self, table: &Table, at: usize) -> bool {
         let is_partial = self.row.after.is_some_and(|after| after.is_partial);
         is_partial && table.columns[at].data_type == "json"
     }
 
-    /// Whether columns that the log does not have may have changed: `MariaDB` replaces a row by an update, of which it
-    /// does not log the defaults that come with it.
+    /// Returns true if columns that the log does not have may have changed: `MariaDB` replaces a row by an update. It
+    /// does not log the defaults that come with that.
     pub(crate) fn may_hide_values(&self) -> bool {
         let start = &self.transaction.start;
         let is_mariadb = matches!(start.gtid, Some(Gtid::Mariadb { .. }));
@@ -165,9 +165,9 @@ impl Change<'_> {
     }
 }
 
-/// What one pass told.
+/// Findings of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct LogFindings {
     /// The first transaction after the moment: its name, place and time.
     pub first: Option<(String, String, String)>,
     /// The last one before it.
@@ -229,7 +229,7 @@ pub fn read_log<P: Packets>(
     tables: &[Table],
     moment: &Moment,
     on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-) -> Result<Told, FlashbackError> {
+) -> Result<LogFindings, FlashbackError> {
     let cut = Cut::new(moment.clone(), Vec::new());
     Scan::new(tables, cut).run(&mut LogReader::new(packets), on_change)
 }
@@ -242,9 +242,9 @@ pub(crate) struct Scan<'a> {
     pub(crate) end: Option<(String, u64)>,
     pub(crate) pace: Pace,
     pub(crate) stop: Stop,
-    /// How the server compares names.
+    /// The server's way to compare names.
     pub(crate) name_case: NameCase,
-    /// What makes the past unknown is listed and does not stop the pass.
+    /// True if the pass lists what makes the past unknown and goes on.
     pub(crate) is_lenient: bool,
     /// Tables whose rows are followed, by number and layout.
     maps: HashMap<u64, (usize, Arc<TableMap>)>,
@@ -253,13 +253,13 @@ pub(crate) struct Scan<'a> {
     last_before: Option<Transaction>,
     is_after: bool,
     branches: Branches,
-    told: Told,
+    told: LogFindings,
 }
 
 impl<'a> Scan<'a> {
     pub(crate) fn new(tables: &'a [Table], cut: Cut) -> Self {
         Self {
-            told: Told {
+            told: LogFindings {
                 added: vec![Vec::new(); tables.len()],
                 ..Told::default()
             },
@@ -287,7 +287,7 @@ impl<'a> Scan<'a> {
         mut self,
         reader: &mut LogReader<P>,
         on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-    ) -> Result<Told, FlashbackError> {
+    ) -> Result<LogFindings, FlashbackError> {
         loop {
             self.stop.check()?;
             self.pace.keep(reader.bytes(), self.stop);
@@ -362,7 +362,7 @@ impl<'a> Scan<'a> {
                 let rows = self.branches.end_open();
                 self.changes_of(&rows, on_change)
             }
-            rows if RowsKind::of(rows).is_some() => self.rows(event, on_change),
+            rows if RowsKind::from_event_kind(rows).is_some() => self.rows(event, on_change),
             _ => Ok(()),
         }
     }
@@ -632,23 +632,23 @@ fn hand_on(
             transaction,
             place,
         })
-        .map_err(Stopped::By)
+        .map_err(ReadFailure::By)
     });
     each.map_err(|stopped| match stopped {
-        Stopped::By(error) => error,
-        Stopped::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
+        ReadFailure::By(error) => error,
+        ReadFailure::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
     })?;
     Ok(count)
 }
 
 /// Why rows were not read to the end.
-enum Stopped {
+enum ReadFailure {
     By(FlashbackError),
-    Malformed(Malformed),
+    MalformedEvent(MalformedEvent),
 }
 
-impl From<Malformed> for Stopped {
-    fn from(malformed: Malformed) -> Self {
+impl From<MalformedEvent> for ReadFailure {
+    fn from(malformed: MalformedEvent) -> Self {
         Self::Malformed(malformed)
     }
 }

@@ -15,7 +15,7 @@ use crate::foreign_keys::ForeignKey;
 use crate::render::{Cell, guard, literal, string};
 use crate::step::Step;
 use crate::undo::Undo;
-use crate::{Table, TableName, Told};
+use crate::{LogFindings, Table, TableName};
 
 /// Settings in which each literal means the same on every server.
 const SQL_MODE: &str = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES";
@@ -35,7 +35,7 @@ const VALUES_MAX: usize = 200;
 /// A written script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Its text.
+    /// Text of the script.
     pub text: String,
     /// The statements that change rows, newest first.
     pub statements: Vec<String>,
@@ -121,14 +121,20 @@ pub(crate) fn write(
 
 impl Undo {
     /// Writes the script. The tables are thought to have neither triggers nor foreign keys.
-    pub fn script(&self, tables: &[Table], server: &str, moment: &str, told: &Told) -> Script {
+    pub fn script(
+        &self,
+        tables: &[Table],
+        server: &str,
+        moment: &str,
+        told: &LogFindings,
+    ) -> Script {
         let surroundings = Surroundings::default();
         write(self, tables, &surroundings, &head(server, moment, told))
     }
 }
 
 /// The first lines of a script, which say what it is about.
-pub fn head(server: &str, moment: &str, told: &Told) -> String {
+pub fn head(server: &str, moment: &str, told: &LogFindings) -> String {
     format!(
         "-- Takes back changes since {moment} on {server}\n-- {} transactions and {} changes of rows were read\n",
         told.transactions, told.changes

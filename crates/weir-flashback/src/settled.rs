@@ -14,14 +14,14 @@ use crate::FlashbackError;
 
 /// Where a snapshot lies.
 #[derive(Debug, Clone)]
-pub(crate) enum Settled {
+pub(crate) enum SnapshotPlace {
     /// Right at the end of this part of the log.
     At(String, u64),
     /// These transactions are in it, of others one cannot know.
     Has(GtidSet),
 }
 
-impl Settled {
+impl SnapshotPlace {
     /// Asked for before the snapshot is opened; `MariaDB` is asked after it.
     pub(crate) fn before(
         snapshot: &mut Connection,
@@ -61,7 +61,7 @@ impl Settled {
         }
     }
 
-    /// Whether a transaction of the log that is read is surely in the snapshot.
+    /// Returns true if a transaction of the log that is read is surely in the snapshot.
     pub(crate) fn has(&self, gtid: Option<&Gtid>) -> bool {
         match self {
             Self::At(..) => true,

@@ -9,7 +9,7 @@ use weir_server::ExternalServer;
 
 use crate::FlashbackError;
 
-/// How long the server may take for one answer that is not a whole table.
+/// Longest time that the server may take for one answer that is not a whole table.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A server whose tables and log are read.
@@ -17,16 +17,16 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub struct Source {
     /// Where it listens; its schema is that of names without one.
     pub endpoint: Endpoint,
-    /// Its branch of the family.
+    /// The server's branch of the family.
     pub flavor: Flavor,
-    /// Its version.
+    /// The server's version.
     pub version: ServerVersion,
     gate: Gate,
 }
 
 impl Source {
     /// A server of the user's, read only.
-    pub fn of(server: &ExternalServer) -> Self {
+    pub fn new(server: &ExternalServer) -> Self {
         Self::at(server.endpoint.clone(), server.url.flavor, server.version)
     }
 
@@ -78,12 +78,12 @@ impl Variables {
         ))
     }
 
-    /// What a variable holds; empty if there is none.
+    /// Returns the value of a variable; empty if there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// How the server compares names of tables.
+    /// Returns the server's way to compare names of tables.
     pub(crate) fn name_case(&self) -> NameCase {
         NameCase::parse(self.get("lower_case_table_names"))
     }

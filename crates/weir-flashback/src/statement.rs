@@ -1,4 +1,4 @@
-//! What a statement in the log means for a table whose rows are followed.
+//! Effects of a statement in the log on a table whose rows are followed.
 
 use weir_mysql::binlog::QueryEvent;
 use weir_mysql::{NameCase, SqlWord, sql_words};
@@ -20,7 +20,7 @@ const CONTROL: [&str; 10] = [
 ];
 /// Statements that keep all rows as they are.
 const KEEPS_ROWS: [&str; 5] = ["ANALYZE", "OPTIMIZE", "CHECK", "REPAIR", "LOCK"];
-/// What may stand between `CREATE` and what is made.
+/// Words that may stand between `CREATE` and what is made.
 const OTHER_OBJECTS: [&str; 9] = [
     "INDEX",
     "VIEW",
@@ -64,7 +64,7 @@ const HARMLESS: [&[&str]; 28] = [
     &["DISABLE"],
 ];
 
-/// What a statement means for the rows of a table.
+/// Effect of a statement on the rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Concern {
     /// Nothing.
@@ -75,7 +75,7 @@ pub(crate) enum Concern {
     Unknown(&'static str),
 }
 
-/// What the statement of `query` means for `table`.
+/// Returns the effect of the statement of `query` on `table`.
 pub(crate) fn concern(query: &QueryEvent<'_>, table: &TableName, case: NameCase) -> Concern {
     let words = sql_words(&query.statement);
     let Some(first) = words.first() else {
@@ -128,7 +128,7 @@ fn mentions(words: &[SqlWord<'_>], schema: &str, table: &TableName, case: NameCa
     (0..words.len()).filter(|at| is_named(*at)).collect()
 }
 
-/// Whether the statement makes or drops temporary tables, which hide tables of the same name and change none.
+/// Returns true if the statement makes or drops temporary tables, which hide tables of the same name and change none.
 fn is_of_temporary_table(statement: &str, words: &[SqlWord<'_>]) -> bool {
     // Servers write `DROP /*!40005 TEMPORARY */ TABLE` when a session ends.
     let is_temporary = |word: &SqlWord<'_>| {

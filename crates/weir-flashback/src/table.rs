@@ -13,9 +13,9 @@ pub(crate) const CASCADES: [&str; 3] = ["CASCADE", "SET NULL", "SET DEFAULT"];
 /// The name of a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableName {
-    /// Its schema.
+    /// Schema of the table.
     pub schema: String,
-    /// Its name.
+    /// Name of the table.
     pub table: String,
 }
 
@@ -61,11 +61,11 @@ impl std::fmt::Display for TableName {
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its type's name, in lower case: `varchar`.
+    /// Name of the column's type, in lower case: `varchar`.
     pub data_type: String,
-    /// Its whole type: `enum('a','b')`.
+    /// Whole type of the column: `enum('a','b')`.
     pub column_type: String,
     /// The character set of its texts.
     pub charset: Option<String>,
@@ -76,7 +76,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Whether its numbers have no sign.
+    /// Returns true if the column's numbers have no sign.
     pub fn is_unsigned(&self) -> bool {
         self.column_type.contains("unsigned") || self.column_type.contains("zerofill")
     }
@@ -85,9 +85,9 @@ impl Column {
 /// A table.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table.
     pub name: TableName,
-    /// Its columns, in their order.
+    /// Columns of the table, in their order.
     pub columns: Vec<Column>,
     /// Numbers of the columns of a key that every row has; of all that are stored if there is none.
     pub key: Vec<usize>,
@@ -213,8 +213,8 @@ fn kind(
     }
 }
 
-/// What the server says of a column: name, type, whole type, character set, expression, more.
-type Found = (String, String, String, Option<String>, String, String);
+/// Facts of the server about a column: name, type, whole type, character set, expression, more.
+type ColumnRow = (String, String, String, Option<String>, String, String);
 
 fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<Column>, FlashbackError> {
     let query = format!(
@@ -222,7 +222,7 @@ fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<Column>,
          FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
         name.condition("TABLE_SCHEMA", "TABLE_NAME")
     );
-    let found: Vec<Found> = connection.rows(query)?;
+    let found: Vec<ColumnRow> = connection.rows(query)?;
     let columns = found.into_iter();
     Ok(columns
         .map(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weir_mysql::{Connection, identifier, sql_words, text_literal};
 
-use crate::{FlashbackError, Prepared, Table, TableName};
+use crate::{FlashbackError, FlashbackPlan, Table, TableName};
 
 /// `ER_OPTION_PREVENTS_STATEMENT`, of `SHOW GRANTS` with `--skip-grant-tables`.
 const NO_GRANT_TABLES: u16 = 1290;
@@ -21,7 +21,7 @@ pub(crate) struct Trigger {
 }
 
 /// Schema, name, timing, event, body, mode.
-type Found = (String, String, String, String, String, String);
+type TriggerRow = (String, String, String, String, String, String);
 
 impl Trigger {
     /// The triggers of a table, in the order in which they fire.
@@ -31,7 +31,7 @@ impl Trigger {
              FROM information_schema.TRIGGERS WHERE {} ORDER BY ACTION_TIMING, EVENT_MANIPULATION, ACTION_ORDER",
             table.condition("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE")
         );
-        let found: Vec<Found> = connection.rows(query)?;
+        let found: Vec<TriggerRow> = connection.rows(query)?;
         let triggers = found.into_iter();
         Ok(triggers
             .map(|(schema, name, timing, event, body, sql_mode)| Self {
@@ -93,7 +93,7 @@ impl Triggers {
     /// # Errors
     ///
     /// Triggers that may not fire, and an account that does not see whether there are any.
-    pub fn read(prepared: &Prepared, may_fire: bool) -> Result<Self, FlashbackError> {
+    pub fn read(prepared: &FlashbackPlan, may_fire: bool) -> Result<Self, FlashbackError> {
         let mut connection = prepared.source().open()?;
         let all = read_all(&mut connection, &prepared.tables, may_fire)?;
         Ok(Self { all, may_fire })

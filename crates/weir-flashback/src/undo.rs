@@ -11,11 +11,11 @@ use crate::images::Images;
 use crate::render::Cell;
 use crate::scan::{Change, Transaction};
 use crate::step::{RowKey, Step, word_of};
-use crate::{FlashbackError, Prepared, Table, Told};
+use crate::{FlashbackError, FlashbackPlan, LogFindings, Table};
 
 /// Which transactions are taken back; all after the moment, if nothing is chosen.
 #[derive(Debug, Clone, Default)]
-pub struct Chosen {
+pub struct TransactionFilter {
     /// By name.
     pub gtids: Vec<Gtid>,
     /// By connection.
@@ -24,7 +24,7 @@ pub struct Chosen {
     pub statement: Option<String>,
 }
 
-impl Chosen {
+impl TransactionFilter {
     fn has(&self, transaction: &Transaction) -> bool {
         let gtid = transaction.start.gtid.as_ref();
         let is_named = self.gtids.is_empty() || gtid.is_some_and(|gtid| self.gtids.contains(gtid));
@@ -41,19 +41,19 @@ impl Chosen {
 /// Changes that are to be taken back, and those that stand in the way.
 #[derive(Debug, Default)]
 pub struct Undo {
-    chosen: Chosen,
+    chosen: TransactionFilter,
     steps: Vec<Step>,
     /// Keys that chosen transactions changed: what others do before or elsewhere conflicts with nothing.
     touched: HashSet<(usize, Vec<u8>)>,
     /// Of each table, the rows of before the chosen changes.
     pub(crate) images: Vec<Images>,
-    /// How events of this log are written.
+    /// Writer of events as this log has them.
     pub(crate) writer: Option<EventWriter>,
 }
 
 impl Undo {
     /// Of these transactions.
-    pub fn of(chosen: Chosen) -> Self {
+    pub fn new(chosen: TransactionFilter) -> Self {
         Self {
             chosen,
             ..Self::default()
@@ -65,8 +65,11 @@ impl Undo {
     /// # Errors
     ///
     /// A log that cannot be read, or a past that is unknown.
-    pub fn read(prepared: &Prepared, chosen: Chosen) -> Result<(Self, Told), FlashbackError> {
-        let mut undo = Self::of(chosen);
+    pub fn read(
+        prepared: &FlashbackPlan,
+        chosen: TransactionFilter,
+    ) -> Result<(Self, LogFindings), FlashbackError> {
+        let mut undo = Self::new(chosen);
         let tables = &prepared.tables;
         let (told, writer) = prepared.scan_all(false, &mut |change| {
             undo.take(&tables[change.table], change)

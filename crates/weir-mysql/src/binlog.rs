@@ -26,7 +26,7 @@ mod value_length;
 mod writer;
 
 pub use column_format::ColumnFormat;
-pub use error::{BinlogError, Malformed, Place};
+pub use error::{BinlogError, MalformedEvent, Place};
 pub use format::{Dialect, Format};
 pub use gtid::{Gtid, TransactionStart};
 pub use header::{EventHeader, HEADER_BYTES, kind};

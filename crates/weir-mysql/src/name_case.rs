@@ -1,4 +1,4 @@
-//! How a server compares names of schemas and tables.
+//! Comparison of names of schemas and tables, as servers make it.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ impl NameCase {
         Ok(Self::parse(&value.unwrap_or_default().to_string()))
     }
 
-    /// Whether two names are one to the server.
+    /// Returns true if two names are one to the server.
     pub fn is_same(self, a: &str, b: &str) -> bool {
         a == b || (self == Self::Folded && self.fold(a) == self.fold(b))
     }

@@ -11,7 +11,7 @@ use crate::slot::Stage;
 
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a server that is there may take to let one in.
+/// Longest time that a server that is there may take to let one in.
 const LOGIN: Duration = Duration::from_secs(5);
 
 /// Sets `ends` when `stop` is set, or when the server has answered nothing for as long as it may be away and lets no

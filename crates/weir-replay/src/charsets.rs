@@ -19,9 +19,9 @@ const COLLATIONS: &str = "SELECT id, character_set_name, collation_name FROM inf
                           WHERE id IS NOT NULL AND character_set_name IS NOT NULL";
 
 /// A character set and a collation.
-type Encoding = (String, String);
+type CharsetAndCollation = (String, String);
 
-/// What a session needs for its character set.
+/// Way to give a session the character set of its login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoginCharset {
     /// It is that of the replay's logins.
@@ -37,9 +37,9 @@ pub(crate) enum LoginCharset {
 pub(crate) struct Charsets {
     gate: Gate,
     address: Address,
-    collations: HashMap<u16, Encoding>,
+    collations: HashMap<u16, CharsetAndCollation>,
     /// The server's own.
-    global: Encoding,
+    global: CharsetAndCollation,
 }
 
 impl Charsets {
@@ -49,7 +49,7 @@ impl Charsets {
             gate: gate.clone(),
             address: address.clone(),
             collations: HashMap::new(),
-            global: Encoding::default(),
+            global: CharsetAndCollation::default(),
         }
     }
 
@@ -60,13 +60,13 @@ impl Charsets {
             .into_iter()
             .map(|(number, charset, collation)| (number, (charset, collation)));
         self.collations = named.collect();
-        let global: Option<Encoding> = connection
+        let global: Option<CharsetAndCollation> = connection
             .first("SELECT @@GLOBAL.character_set_client, @@GLOBAL.collation_connection")?;
         self.global = global.unwrap_or_default();
         Ok(())
     }
 
-    /// What a session needs whose login asked for this collation.
+    /// Returns the way to give a session the character set of its login, which asked for this collation.
     pub(crate) fn of_login(&self, collation: Option<u16>) -> LoginCharset {
         let Some(collation) = collation else {
             return LoginCharset::Own;
@@ -94,13 +94,13 @@ impl Charsets {
         }
     }
 
-    /// Whether a statement that sets the character set may be sent.
+    /// Returns true if a statement that sets the character set may be sent.
     pub(crate) fn admits(&self, names: &str) -> bool {
         self.gate.admit(&self.address, names).is_ok()
     }
 
     /// The encoding that a login with this collation has.
-    fn effective(&self, collation: u16) -> Option<&Encoding> {
+    fn effective(&self, collation: u16) -> Option<&CharsetAndCollation> {
         if collation == 0 {
             return Some(&self.global);
         }
@@ -110,7 +110,7 @@ impl Charsets {
     }
 }
 
-/// Whether a statement sets the character set in which the session's next ones are read.
+/// Returns true if a statement sets the character set in which the session's next ones are read.
 pub(crate) fn sets_charset(fingerprint: &str) -> bool {
     let words = [
         "set names",

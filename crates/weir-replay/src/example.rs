@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use weir_capture::{Command, Ended, Started, inlined};
+use weir_capture::{Command, CommandEnd, CommandStart, inlined};
 
 /// Longest text that is kept.
 const TEXT_MAX: usize = 1 << 16;
@@ -14,12 +14,12 @@ const EXPLAINED: [&str; 6] = ["select", "update", "delete", "insert", "replace",
 pub struct Example {
     /// The kind.
     pub fingerprint: String,
-    /// Its text.
+    /// Text of the statement.
     pub text: String,
 }
 
 /// The kind and the text of a preparation.
-fn preparation(started: &Started) -> Option<(String, Vec<u8>)> {
+fn preparation(started: &CommandStart) -> Option<(String, Vec<u8>)> {
     let template = started.template.as_ref()?;
     let is_one = started.command == Command::Prepare && !started.is_unusable;
     is_one.then(|| (template.fingerprint().to_owned(), started.text()))
@@ -35,7 +35,7 @@ pub(crate) struct Examples {
 /// The kind of a statement that is prepared, and its text.
 type Preparation = (String, Vec<u8>);
 
-/// What is known of a session that is there.
+/// Facts about a session that is there.
 #[derive(Debug, Default)]
 struct OfSession {
     /// Statements that it has prepared, by the server's number.
@@ -45,7 +45,7 @@ struct OfSession {
 }
 
 impl Examples {
-    pub(crate) fn started(&mut self, session: u32, started: &Started) {
+    pub(crate) fn started(&mut self, session: u32, started: &CommandStart) {
         let preparation = preparation(started).filter(|(kind, _)| self.wants(kind));
         let of_session = self.sessions.entry(session).or_default();
         match started.command {
@@ -82,7 +82,7 @@ impl Examples {
         }
     }
 
-    pub(crate) fn ended(&mut self, session: u32, ended: &Ended) {
+    pub(crate) fn ended(&mut self, session: u32, ended: &CommandEnd) {
         let Some(of_session) = self.sessions.get_mut(&session) else {
             return;
         };
@@ -111,7 +111,7 @@ impl Examples {
     }
 
     /// The example of a kind.
-    pub(crate) fn of(&self, kind: &str) -> Option<String> {
+    pub(crate) fn for_kind(&self, kind: &str) -> Option<String> {
         self.found.get(kind).cloned()
     }
 }

@@ -27,7 +27,7 @@ impl Reader {
         }
     }
 
-    /// Whether it executes a comment that begins so.
+    /// Returns true if the server executes a comment that begins so.
     fn executes(self, is_of_mariadb: bool, version: Option<u32>) -> bool {
         if is_of_mariadb && !self.is_mariadb {
             return false;

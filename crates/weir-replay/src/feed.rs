@@ -12,7 +12,7 @@ use crate::item::Item;
 use crate::slot::Stage;
 use weir_model::ReplayPace;
 
-/// How far ahead of the replay is read, nanoseconds.
+/// Part of the capture that is read ahead of the replay, nanoseconds.
 const AHEAD_NS: u64 = 5_000_000_000;
 /// Items that may wait in all slots.
 const WAITING_MAX: usize = 200_000;

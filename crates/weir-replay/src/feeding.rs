@@ -1,9 +1,9 @@
-//! What a captured session's records become: items of the slot that it has.
+//! Conversion of a captured session's records to items of the slot that it has.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use weir_capture::{Command, Ended, Login, Started, Template, TransactionStep, Value};
+use weir_capture::{Command, CommandEnd, CommandStart, Login, Template, TransactionStep, Value};
 
 use crate::charsets::{Charsets, LoginCharset, sets_charset};
 use crate::executed::Reader;
@@ -20,14 +20,14 @@ const SETTINGS_MAX: usize = 100;
 /// A captured session that is being read.
 #[derive(Debug)]
 pub(crate) struct Feeding {
-    /// Its number in the capture.
+    /// Number of the session in the capture.
     session: u32,
     /// None before the replay's part of the capture.
     slot: Option<usize>,
-    /// What its account asks is sent.
+    /// True if what its account asks is sent.
     is_taken: bool,
     schema: SessionSchema,
-    /// What its login's character set needs.
+    /// Way to set the character set of its login.
     charset: LoginCharset,
     /// The character set of now cannot be set on the replay's server.
     is_elsewhere: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Feeding {
     open: VecDeque<Open>,
     /// When the last command ended.
     ended_us: Option<u64>,
-    /// Its open transaction has written.
+    /// True if its open transaction has written.
     has_written: bool,
 }
 
@@ -57,7 +57,7 @@ enum Open {
     Nothing,
 }
 
-/// What a session that goes on with another account means for the replay.
+/// Effect on the replay of a session that goes on with another account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
     /// From now on, what it asks is sent.
@@ -66,7 +66,7 @@ pub(crate) enum Move {
     Leaves,
 }
 
-/// What all sessions share.
+/// Data that all sessions share.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     pub(crate) fingerprints: HashMap<String, usize>,
@@ -118,12 +118,12 @@ impl Feeding {
         }
     }
 
-    /// Its slot, once it has one.
+    /// Returns the session's slot, once it has one.
     pub(crate) fn slot(&self) -> Option<usize> {
         self.slot
     }
 
-    /// Whether what its account asks is sent.
+    /// Returns true if what its account asks is sent.
     pub(crate) fn is_taken(&self) -> bool {
         self.is_taken
     }
@@ -133,7 +133,7 @@ impl Feeding {
         self.slot.take()
     }
 
-    /// Whether a transaction that is sent has not ended.
+    /// Returns true if a transaction that is sent has not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.is_taken && self.window.is_open()
     }
@@ -165,7 +165,7 @@ impl Feeding {
     }
 
     /// Remembers a variable that is set before the replay's part.
-    fn remember(&mut self, started: &Started) {
+    fn remember(&mut self, started: &CommandStart) {
         let is_set = started
             .template
             .as_ref()
@@ -179,7 +179,7 @@ impl Feeding {
     pub(crate) fn started(
         &mut self,
         at_us: u64,
-        started: Started,
+        started: CommandStart,
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
@@ -208,7 +208,7 @@ impl Feeding {
     fn start_query(
         &mut self,
         moment: Moment,
-        started: &Started,
+        started: &CommandStart,
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
@@ -248,7 +248,7 @@ impl Feeding {
     fn start_execution(
         &mut self,
         moment: Moment,
-        started: Started,
+        started: CommandStart,
         numbers: &mut Numbers,
         stage: &Stage,
     ) {
@@ -281,7 +281,7 @@ impl Feeding {
     }
 
     /// A statement is to be prepared; it is sent when the capture's number of it is known.
-    fn start_preparation(&mut self, moment: Moment, started: &Started, numbers: &Numbers) {
+    fn start_preparation(&mut self, moment: Moment, started: &CommandStart, numbers: &Numbers) {
         let template = started.template.as_ref();
         let class = template
             .map(|template| template.class())
@@ -323,7 +323,7 @@ impl Feeding {
         self.open.push_back(Open::Nothing);
     }
 
-    /// What the session has prepared and set is gone; whether the replay's session is to be reset, too.
+    /// Forgets what the session has prepared and set; returns true if the replay's session is to be reset, too.
     fn forget_all(&mut self, moment: Moment, numbers: &Numbers) -> bool {
         self.prepared.clear();
         self.settings.clear();
@@ -377,7 +377,7 @@ impl Feeding {
     pub(crate) fn ended(
         &mut self,
         at_us: u64,
-        ended: Ended,
+        ended: CommandEnd,
         numbers: &mut Numbers,
         stage: &Stage,
     ) -> Option<Move> {
@@ -412,7 +412,7 @@ impl Feeding {
         &mut self,
         moment: Moment,
         statement: Arc<Statement>,
-        ended: &Ended,
+        ended: &CommandEnd,
         numbers: &Numbers,
         stage: &Stage,
     ) {
@@ -479,7 +479,7 @@ fn read_by(reader: Option<Reader>, text: Vec<u8>) -> Vec<u8> {
     reader.and_then(|reader| reader.read(&text)).unwrap_or(text)
 }
 
-fn query(started: &Started, reader: Option<Reader>) -> Action {
+fn query(started: &CommandStart, reader: Option<Reader>) -> Action {
     let class = started
         .template
         .as_ref()
@@ -503,7 +503,7 @@ fn query(started: &Started, reader: Option<Reader>) -> Action {
     Action::Query { text, judged }
 }
 
-fn execution(started: Started, statement: Option<&Arc<Statement>>) -> Action {
+fn execution(started: CommandStart, statement: Option<&Arc<Statement>>) -> Action {
     let reason = match statement {
         None => Reason::NotPrepared,
         Some(statement) if statement.is_unusable || started.is_unusable => Reason::Unusable,

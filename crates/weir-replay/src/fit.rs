@@ -27,5 +27,5 @@ mod workload_form;
 
 pub use compare::{Comparison, Figure, FitLimits, compare};
 pub use error::FitError;
-pub use fitted_workload::{Fitted, Tables, fit};
+pub use fitted_workload::{FitResult, Tables, fit};
 pub use kind_text::FittedValue;

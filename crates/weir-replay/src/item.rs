@@ -1,10 +1,10 @@
-//! What a slot of the replay does next.
+//! Next step of a slot of the replay.
 
 use std::sync::Arc;
 
 use weir_capture::{Template, TransactionStep, Value};
 
-/// What a slot does next.
+/// Next step of a slot.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// A session connects.
@@ -19,15 +19,15 @@ pub(crate) enum Item {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) at_us: u64,
-    /// How long after the answer before it; `None` for a session's first, or if it is not known.
+    /// Time since the answer before it, microseconds; `None` for a session's first, or if it is not known.
     pub(crate) think_us: Option<u64>,
 }
 
-/// What a session asks.
+/// Request of a session.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) moment: Moment,
-    /// Its number in the replay, which what came of it is compared by.
+    /// Number of the request in the replay, by which its result is compared.
     pub(crate) number: u64,
     /// Which fingerprint it has.
     pub(crate) fingerprint: usize,
@@ -56,7 +56,7 @@ impl Ask {
 pub(crate) enum Action {
     Query {
         text: Vec<u8>,
-        /// What the gate judges.
+        /// Text that the gate judges.
         judged: String,
     },
     Prepare {
@@ -104,18 +104,18 @@ pub(crate) enum Reason {
     AsksForFile,
     /// It is about another schema.
     OtherSchema,
-    /// Its preparation is not in the capture.
+    /// A statement whose preparation is not in the capture.
     NotPrepared,
     /// It may not be sent to this server.
     NotAllowed,
-    /// Its session was not let in, or has lost its connection.
+    /// A statement whose session was not let in, or has lost its connection.
     NoConnection,
-    /// Its session has a character set in which it cannot be sent.
+    /// A statement whose session has a character set in which it cannot be sent.
     CharacterSet,
 }
 
-/// What the gate judges of a statement: values that hide nothing are left out, so that all statements of a kind are
-/// one to it.
+/// Returns the text of a statement that the gate judges. Values that hide nothing are left out, so that all statements
+/// of a kind are one to it.
 pub(crate) fn judged(template: &Template, literals: &[Vec<u8>], text: &[u8]) -> String {
     let hides = |literal: &Vec<u8>| literal.starts_with(b"\"") || literal.contains(&b'\\');
     let is_data = ["select", "insert", "replace", "update", "delete"]

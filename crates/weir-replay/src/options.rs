@@ -1,15 +1,15 @@
-//! How a capture is sent again.
+//! Options by which a capture is sent again.
 
 use weir_model::{Duration, ReplayFilter, ReplayOrder, ReplayPace, ReplaySpec};
 
-/// How a capture is sent again.
+/// Options by which a capture is sent again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayOptions {
     /// When statements are due.
     pub pace: ReplayPace,
     /// Times are divided by it.
     pub speed: f64,
-    /// What holds between sessions.
+    /// Order between sessions.
     pub order: ReplayOrder,
     /// Which statements are sent, transactions always whole.
     pub filter: ReplayFilter,
@@ -23,7 +23,7 @@ pub struct ReplayOptions {
     pub length_us: Option<u64>,
     /// This share of the sessions, each whole, 0 to 1.
     pub sessions: f64,
-    /// How long the server may be away before the replay ends.
+    /// Longest time that the server may be away before the replay ends.
     pub away_max: std::time::Duration,
 }
 
@@ -66,12 +66,12 @@ impl ReplayOptions {
         }
     }
 
-    /// Whether what an account asks is sent.
+    /// Returns true if what an account asks is sent.
     pub(crate) fn takes_user(&self, user: &str) -> bool {
         self.user.as_ref().is_none_or(|wanted| wanted == user)
     }
 
-    /// Whether a session is among the share. The same sessions are in each replay of a capture.
+    /// Returns true if a session is among the share. The same sessions are in each replay of a capture.
     pub(crate) fn takes(&self, session: u32) -> bool {
         // Weyl's sequence: any number of sessions in turn is spread evenly (Knuth, "The Art of Computer Programming",
         // volume 2, 3.5, exercise 3).
@@ -79,12 +79,12 @@ impl ReplayOptions {
         self.sessions >= 1.0 || place < self.sessions
     }
 
-    /// Whether a transaction that begins then is sent.
+    /// Returns true if a transaction that begins then is sent.
     pub(crate) fn contains(&self, at_us: u64) -> bool {
         at_us >= self.from_us && !self.is_past(at_us)
     }
 
-    /// Whether nothing begins any more.
+    /// Returns true if nothing begins any more.
     pub(crate) fn is_past(&self, at_us: u64) -> bool {
         let length_us = self.length_us;
         length_us.is_some_and(|length_us| at_us >= self.from_us.saturating_add(length_us))

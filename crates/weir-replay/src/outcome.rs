@@ -1,14 +1,14 @@
-//! What came of a replay.
+//! Result of a replay.
 
 use weir_load::{LoadError, LoadOutcome};
 use weir_model::ReplayRecord;
 
-/// What came of a replay.
+/// Result of a replay.
 #[derive(Debug)]
 pub struct ReplayOutcome {
-    /// How faithful it was, and then each kind of statement.
+    /// Record of how faithful the replay was, and then of each kind of statement.
     pub record: ReplayRecord,
-    /// What the load engine measured.
+    /// Results that the load engine measured.
     pub load: LoadOutcome,
 }
 

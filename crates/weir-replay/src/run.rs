@@ -23,9 +23,9 @@ use crate::{ReplayError, ReplayOptions, ReplayOutcome};
 
 /// Fingerprints whose latencies are kept by themselves: a histogram takes 270 KiB, and there are several of each.
 const TIMED_MAX: usize = 50;
-/// What others are called together.
+/// Common name of the others.
 const NOT_TIMED: &str = "(all others)";
-/// How long a server may take to say its version and its character sets.
+/// Longest time that a server may take to say its version and its character sets.
 const SERVER_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 /// Longest name of a kind of statement.
 const NAME_MAX: usize = 160;
@@ -35,7 +35,7 @@ const NAME_MAX: usize = 160;
 pub struct CapturePart<'a> {
     /// The capture's file.
     pub path: &'a Path,
-    /// Its content, read with the same options.
+    /// Content of the capture, read with the same options.
     pub survey: &'a Survey,
     /// Which part, and how it is sent.
     pub options: &'a ReplayOptions,
@@ -116,7 +116,7 @@ impl CapturePart<'_> {
     }
 }
 
-/// What all sessions share when the feed begins.
+/// Returns what all sessions share when the feed begins.
 fn numbers(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Numbers, ReplayError> {
     let CapturePart {
         path,

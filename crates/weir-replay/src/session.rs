@@ -14,9 +14,9 @@ use crate::tally::Came;
 use crate::transaction::TransactionState;
 use weir_model::ReplayPace;
 
-/// How often a statement that waits for other sessions looks whether it may go, nanoseconds.
+/// Interval at which a statement that waits for other sessions looks whether it may go, nanoseconds.
 const HELD_LOOK_NS: u64 = 200_000;
-/// How long it waits at most.
+/// Longest wait of such a statement, nanoseconds.
 const HELD_MAX_NS: u64 = 2_000_000_000;
 
 /// The slots of a replay.
@@ -67,7 +67,7 @@ impl SessionSource for Source {
     }
 }
 
-/// What the outstanding request is.
+/// Kind of the outstanding request.
 #[derive(Debug)]
 enum Doing {
     Nothing,
@@ -78,11 +78,11 @@ enum Doing {
     /// A preparation before this execution, of which it is the first on this connection.
     PrepareFor(Ask),
     Reset,
-    /// What the session had set before the replay's part.
+    /// A statement that the session had set before the replay's part.
     Restore,
 }
 
-/// Whether the captured session is there.
+/// State of the captured session's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     Away,
@@ -104,7 +104,7 @@ struct ReplaySession {
     waits_for_transaction: bool,
     /// The server's numbers of prepared statements, by the capture's.
     handles: HashMap<u32, u32>,
-    /// What it has set.
+    /// Settings of the session.
     settings: Settings,
     /// Since when its next statement waits for transactions of other sessions.
     held_since_ns: Option<u64>,
@@ -328,7 +328,7 @@ impl ReplaySession {
         None
     }
 
-    /// Whether a statement is the first of a transaction.
+    /// Returns true if a statement is the first of a transaction.
     fn begins(&self, ask: &Ask) -> bool {
         ask.transaction == TransactionStep::Begins || !self.transaction.is_in && ask.number > 0
     }
@@ -342,7 +342,7 @@ impl ReplaySession {
     fn answered(&mut self, reply: Result<&Reply, &ServerError>, turn: &mut Turn<'_>) -> Step {
         self.tick(turn);
         let digest = std::mem::take(&mut self.digest);
-        let came = |fingerprint| Came {
+        let came = |fingerprint| ReplayedStatement {
             fingerprint,
             rows: match reply {
                 Ok(Reply::Rows { rows }) => Some(*rows),
@@ -403,7 +403,7 @@ impl ReplaySession {
             Err(error) => {
                 let mut tally = self.stage.tally();
                 tally.sent_without_time(ask.fingerprint);
-                let came = Came {
+                let came = ReplayedStatement {
                     fingerprint: ask.fingerprint,
                     rows: None,
                     affected: None,
@@ -420,12 +420,13 @@ impl ReplaySession {
 }
 
 impl Session for ReplaySession {
-    /// What the server says is compared.
+    /// Returns true: the server's answers are compared with the capture.
     fn judges_errors(&self) -> bool {
         true
     }
 
-    /// Whether the capture had it, too. A prepare that was refused there has no handle; MySQL refuses that of BEGIN.
+    /// Returns true if the capture had the error, too. A prepare that was refused there has no handle; MySQL refuses
+    /// that of BEGIN.
     fn expects_error(&self, error: &ServerError) -> bool {
         let number = match &self.doing {
             Doing::Prepare(handle) => return *handle == 0,

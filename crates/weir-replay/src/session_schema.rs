@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weir_capture::{Ended, Login};
+use weir_capture::{CommandEnd, Login};
 
 /// Moves when the server lets the session into another schema or account, and not when it refuses.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Move {
 }
 
 impl SessionSchema {
-    /// That of a login.
+    /// Makes the schema of a login.
     pub(crate) fn new(name: String) -> Self {
         Self {
             name,
@@ -54,7 +54,7 @@ impl SessionSchema {
 
     /// The oldest of these commands has ended; where it is not known how, it is taken for a good end. The login that the
     /// session has then, if it is another one.
-    pub(crate) fn ended(&mut self, ended: &Ended) -> Option<Login> {
+    pub(crate) fn ended(&mut self, ended: &CommandEnd) -> Option<Login> {
         let moved = self.asked.pop_front()?;
         if ended.error.unwrap_or(0) != 0 {
             return None;

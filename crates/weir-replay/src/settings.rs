@@ -1,21 +1,21 @@
-//! What a session has set, which a new connection of it does not have.
+//! Settings of a session that a new connection of it does not have.
 
 use std::collections::VecDeque;
 
 /// Statements that are kept of a session.
 const SETTINGS_MAX: usize = 100;
-/// How they begin; comments and blanks before them are not in a capture.
+/// Beginning of such statements; comments and blanks before them are not in a capture.
 const BEGINNING: &str = "set ";
 
 /// A statement that says how its session is from then on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) text: Vec<u8>,
-    /// What the gate judges.
+    /// Text that the gate judges.
     pub(crate) judged: String,
 }
 
-/// What a session has set.
+/// Settings of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     all: Vec<Setting>,

@@ -1,5 +1,5 @@
-//! What the thread that reads the file and a session share: one slot after which a connection is made for one captured
-//! session after the other.
+//! Data that the thread that reads the file and a session share. A slot makes a connection for one captured session
+//! after the other.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,11 +12,11 @@ use weir_model::{ReplayOrder, ReplayPace};
 use crate::ReplayOptions;
 use crate::commits::Commits;
 use crate::item::Item;
-use crate::tally::{Came, Tally};
+use crate::tally::{ReplayedStatement, Tally};
 
-/// How often a slot looks for more when the file's reader is behind, nanoseconds.
+/// Interval at which a slot looks for more when the file's reader is behind, nanoseconds.
 const LOOK_NS: u64 = 1_000_000;
-/// How long before the end of what was read ahead it looks, nanoseconds.
+/// Time before the end of what was read ahead at which a slot looks, nanoseconds.
 const BEFORE_NS: u64 = 500_000_000;
 
 /// All of a replay.
@@ -46,10 +46,10 @@ struct State {
     halves: HashMap<u64, Half>,
 }
 
-/// What came of a statement in the capture.
+/// Outcome of a statement in the capture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CapturedOutcome {
-    pub(crate) ended: Ended,
+    pub(crate) ended: CommandEnd,
     pub(crate) took_us: u64,
     /// The number of the writing transaction that it ended.
     pub(crate) commit: Option<u64>,
@@ -58,7 +58,7 @@ pub(crate) struct CapturedOutcome {
 #[derive(Debug)]
 enum Half {
     Captured(CapturedOutcome),
-    Replayed(Came),
+    Replayed(ReplayedStatement),
     NotSent,
 }
 
@@ -88,7 +88,7 @@ impl Stage {
         });
     }
 
-    /// How old the run is, nanoseconds; 0 before it begins.
+    /// Returns the age of the run, nanoseconds; 0 before it begins.
     pub(crate) fn age_ns(&self) -> u64 {
         let age = self.began.get().map(Instant::elapsed);
         age.map_or(0, |age| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX))
@@ -141,7 +141,7 @@ impl Stage {
         self.slots[slot].state().items.front().map(look)
     }
 
-    /// What came of a statement in the capture.
+    /// Records the outcome of a statement in the capture.
     pub(crate) fn captured(&self, slot: usize, number: u64, captured: CapturedOutcome) {
         let other = {
             let mut state = self.slots[slot].state();
@@ -159,20 +159,20 @@ impl Stage {
         }
     }
 
-    /// Whether a statement that has just been answered failed in the capture with this error. The file is read so far
-    /// ahead that its end there is known, unless it took seconds longer there.
+    /// Returns true if a statement that has just been answered failed in the capture with this error. The file is read
+    /// so far ahead that its end there is known, unless it took seconds longer there.
     pub(crate) fn had_error(&self, slot: usize, number: u64, code: u16) -> bool {
         let state = self.slots[slot].state();
         let half = state.halves.get(&number);
         matches!(half, Some(Half::Captured(captured)) if captured.ended.error == Some(code))
     }
 
-    /// Whether a statement waits for transactions that ended before it in the capture.
+    /// Returns true if a statement waits for transactions that ended before it in the capture.
     pub(crate) fn is_held(&self, after: u64) -> bool {
         self.options.order == ReplayOrder::Commit && after > self.commits.all_up_to()
     }
 
-    /// Whether the slot's next statement does.
+    /// Returns true if the slot's next statement waits for such transactions.
     pub(crate) fn holds_next(&self, slot: usize) -> bool {
         let after = self.peek(slot, |item| match item {
             Item::Ask(ask) => ask.after,
@@ -181,8 +181,8 @@ impl Stage {
         after.is_some_and(|after| self.is_held(after))
     }
 
-    /// What came of it in the replay; `None`: it was not sent.
-    pub(crate) fn replayed(&self, slot: usize, number: u64, came: Option<Came>) {
+    /// Records the outcome of a statement in the replay; `None`: it was not sent.
+    pub(crate) fn replayed(&self, slot: usize, number: u64, came: Option<ReplayedStatement>) {
         let other = {
             let mut state = self.slots[slot].state();
             let other = state.halves.remove(&number);
@@ -198,7 +198,7 @@ impl Stage {
     }
 
     /// Both halves of a statement are known; `None`: it was not sent.
-    fn met(&self, captured: CapturedOutcome, came: Option<Came>) {
+    fn met(&self, captured: CapturedOutcome, came: Option<ReplayedStatement>) {
         if let Some(commit) = captured.commit {
             self.commits.ended(commit);
         }

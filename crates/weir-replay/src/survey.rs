@@ -1,12 +1,12 @@
-//! What a capture has, found by reading it once.
+//! Content of a capture, found by reading it once.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
 use weir_capture::{
-    CaptureHead, CaptureReader, CaptureTail, Command, Ended, Happening, Login, Record, Started,
-    Template, TransactionStep,
+    CaptureHead, CaptureReader, CaptureTail, Command, CommandEnd, CommandStart, Happening, Login,
+    Record, Template, TransactionStep,
 };
 
 use crate::example::{Example, Examples};
@@ -17,15 +17,15 @@ use crate::{ReplayError, ReplayOptions};
 
 /// Fingerprints that are counted apart; further ones are counted together.
 const FINGERPRINTS_MAX: usize = 2_000;
-/// What those are called.
+/// Common name of the further ones.
 pub(crate) const OTHERS: &str = "(other statements)";
 
-/// What a capture has.
+/// Content of a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
-    /// What it says of itself.
+    /// Head of the capture.
     pub head: CaptureHead,
-    /// How it ended; none after a kill.
+    /// End of the capture; none after a kill.
     pub tail: Option<CaptureTail>,
     /// Bytes at its end that are no whole block.
     pub cut_bytes: u64,
@@ -47,9 +47,9 @@ pub struct Survey {
     pub fingerprints: Vec<SurveyedFingerprint>,
     /// One statement of each that EXPLAIN takes. They have the values of the capture.
     pub examples: Vec<Example>,
-    /// Whether a statement has a comment that the server executes.
+    /// True if a statement has a comment that the server executes.
     pub has_executed_comments: bool,
-    /// Whether it knows the collations of logins.
+    /// True if the capture knows the collations of logins.
     pub has_collations: bool,
 }
 
@@ -58,11 +58,11 @@ pub struct Survey {
 pub struct SurveyedFingerprint {
     /// The text.
     pub text: String,
-    /// How often it was executed.
+    /// Number of executions.
     pub count: u64,
-    /// How often it is known how long that took.
+    /// Number of executions whose time is known.
     pub timed: u64,
-    /// How long that took, microseconds.
+    /// Total time of these, microseconds.
     pub total_us: u64,
 }
 
@@ -229,7 +229,7 @@ impl Surveyor {
             .fingerprints
             .sort_by_key(|found| std::cmp::Reverse((found.total_us, found.count)));
         let example = |found: &SurveyedFingerprint| {
-            let text = self.examples.of(&found.text)?;
+            let text = self.examples.for_kind(&found.text)?;
             let fingerprint = found.text.clone();
             Some(Example { fingerprint, text })
         };
@@ -243,7 +243,7 @@ impl Live {
     fn ended(
         &mut self,
         at_us: u64,
-        ended: &Ended,
+        ended: &CommandEnd,
         fingerprints: &mut Fingerprints,
     ) -> Option<Login> {
         match self.open.pop_front() {
@@ -253,7 +253,7 @@ impl Live {
                 }
             }
             // A general log knows no ends.
-            Some(Open::Statement(began_us, number)) if *ended != Ended::default() => {
+            Some(Open::Statement(began_us, number)) if *ended != CommandEnd::default() => {
                 fingerprints.all[number].timed += 1;
                 fingerprints.all[number].total_us += at_us.saturating_sub(began_us);
             }
@@ -313,7 +313,7 @@ impl Survey {
         }
     }
 
-    fn look_for_comments(&mut self, started: &Started) {
+    fn look_for_comments(&mut self, started: &CommandStart) {
         if !self.has_executed_comments
             && let Some(template) = &started.template
         {
@@ -326,7 +326,7 @@ impl Survey {
     fn started(
         &mut self,
         at_us: u64,
-        started: &Started,
+        started: &CommandStart,
         session: &mut Live,
         fingerprints: &mut Fingerprints,
         selection: &Selection,

@@ -1,4 +1,4 @@
-//! What is counted of a replay, and what came of statements compared with what came of them before.
+//! Counts of a replay, and a comparison of the outcomes of statements with the captured ones.
 
 use hdrhistogram::Histogram;
 use weir_capture::Ended;
@@ -12,9 +12,9 @@ const LATENESS_US_MAX: u64 = 3_600_000_000;
 /// A lock wait timeout, and a deadlock.
 const LOCK_ERRORS: [u16; 2] = [1205, 1213];
 
-/// What came of a statement in the replay.
+/// Outcome of a statement in the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Came {
+pub(crate) struct ReplayedStatement {
     pub(crate) fingerprint: usize,
     pub(crate) rows: Option<u64>,
     pub(crate) affected: Option<u64>,
@@ -23,7 +23,7 @@ pub(crate) struct Came {
     pub(crate) digest: u64,
 }
 
-/// What is counted of a replay.
+/// Counts of a replay.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) fidelity: ReplayFidelity,
@@ -33,7 +33,7 @@ pub(crate) struct Tally {
     pub(crate) fingerprints: Vec<FingerprintTally>,
 }
 
-/// What is counted of a fingerprint.
+/// Counts of a fingerprint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FingerprintTally {
     pub(crate) sent: u64,
@@ -96,8 +96,8 @@ impl Tally {
         } += 1;
     }
 
-    /// What came of a statement in the replay.
-    pub(crate) fn came(&mut self, came: Came) {
+    /// Counts the outcome of a statement in the replay.
+    pub(crate) fn came(&mut self, came: ReplayedStatement) {
         self.answered += 1;
         let of_fingerprint = &mut self.fingerprints[came.fingerprint];
         let is_error = u64::from(came.error != 0);
@@ -108,13 +108,13 @@ impl Tally {
         of_fingerprint.digest = of_fingerprint.digest.wrapping_add(came.digest);
     }
 
-    /// How long a statement took in the capture, and whether it was sent.
+    /// Adds the time that a statement took in the capture, by whether it was sent.
     pub(crate) fn took(&mut self, captured_us: u64, is_sent: bool) {
         self.fidelity.captured_us += captured_us;
         self.fidelity.captured_us_sent += if is_sent { captured_us } else { 0 };
     }
 
-    pub(crate) fn compare(&mut self, ended: Ended, came: Came) {
+    pub(crate) fn compare(&mut self, ended: CommandEnd, came: ReplayedStatement) {
         let fidelity = &mut self.fidelity;
         let of_fingerprint = &mut self.fingerprints[came.fingerprint];
         if let Some(error) = ended.error {
@@ -138,7 +138,7 @@ impl Tally {
         }
     }
 
-    /// How late statements were.
+    /// Returns how late statements were.
     pub(crate) fn lateness(&self) -> LatenessUs {
         let Some(histogram) = self.lateness_us.as_ref().filter(|all| !all.is_empty()) else {
             return LatenessUs::default();

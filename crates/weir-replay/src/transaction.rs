@@ -11,7 +11,7 @@ pub(crate) struct TransactionState {
 }
 
 impl TransactionState {
-    /// What a statement does to the transaction.
+    /// Applies the effect of a statement on the transaction.
     pub(crate) fn follow(&mut self, step: TransactionStep) {
         match step {
             TransactionStep::Begins => self.is_in = true,

@@ -17,13 +17,13 @@ pub(crate) struct Selection {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Window {
     state: TransactionState,
-    /// Its transaction that is open or was last, from 1.
+    /// Number of the transaction that is open or was last, from 1.
     number: u32,
     takes: bool,
 }
 
 impl Window {
-    /// Whether a statement of this session is sent. `is_of_session`: it says how the session is from now on.
+    /// Returns true if a statement of this session is sent. `is_of_session`: it says how the session is from now on.
     pub(crate) fn take(
         &mut self,
         at_us: u64,
@@ -41,12 +41,12 @@ impl Window {
         self.takes
     }
 
-    /// Whether a transaction is open in the capture.
+    /// Returns true if a transaction is open in the capture.
     pub(crate) fn is_in(self) -> bool {
         self.state.is_in
     }
 
-    /// Whether a transaction that is sent has not ended.
+    /// Returns true if a transaction that is sent has not ended.
     pub(crate) fn is_open(self) -> bool {
         self.takes && self.state.is_in
     }

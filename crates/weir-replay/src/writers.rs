@@ -15,13 +15,13 @@ const WRITING: [&str; 13] = [
     "rename", "call", "optimize", "analyze",
 ];
 
-/// Whether a statement changes tables, by its first word.
+/// Returns true if a statement changes tables, by its first word.
 pub(crate) fn writes(template: &Template) -> bool {
     let verb = template.fingerprint().split_ascii_whitespace().next();
     verb.is_some_and(|verb| WRITING.contains(&verb.to_ascii_lowercase().as_str()))
 }
 
-/// Whether it says how its session is from now on: no filter leaves it out.
+/// Returns true if a statement says how its session is from now on: no filter leaves it out.
 pub(crate) fn is_of_session(template: &Template) -> bool {
     template.fingerprint().starts_with("set ")
 }
@@ -93,7 +93,7 @@ impl Writers {
         Ok(writers)
     }
 
-    /// Whether a transaction is sent.
+    /// Returns true if a transaction is sent.
     pub(crate) fn take(&self, filter: ReplayFilter, session: u32, number: u32) -> bool {
         match filter {
             ReplayFilter::All => true,
@@ -113,7 +113,7 @@ struct Transactions {
     state: TransactionState,
     number: u32,
     prepared: HashMap<u32, (TransactionStep, bool)>,
-    /// Whether commands that have not ended prepare.
+    /// True for each command that has not ended if it prepares.
     is_preparing: Vec<bool>,
     preparing: Vec<(TransactionStep, bool)>,
 }

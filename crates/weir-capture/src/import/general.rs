@@ -9,7 +9,7 @@ use crate::sql::{has_marks, is_by_sql};
 
 /// Lines that are looked at for the first entry.
 const LINES_LOOKED_AT: usize = 10_000;
-/// What an entry may be.
+/// Commands that an entry may have.
 pub(super) const COMMANDS: [&str; 40] = [
     "Sleep",
     "Quit",
@@ -55,7 +55,7 @@ pub(super) const COMMANDS: [&str; 40] = [
 
 /// The beginning of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Begun {
+struct EntryStart {
     /// When, if this line tells.
     at_us: Option<i64>,
     connection: u64,
@@ -107,7 +107,7 @@ pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), Cap
 
 /// An entry whose lines are being read.
 struct Open {
-    begun: Begun,
+    begun: EntryStart,
     text: Vec<u8>,
     /// A line of it lacks its end.
     is_cut: bool,
@@ -164,7 +164,7 @@ pub(super) fn command(
 }
 
 /// Reads a line that begins an entry.
-fn begun(line: &[u8]) -> Option<Begun> {
+fn begun(line: &[u8]) -> Option<EntryStart> {
     let head = &line[..line.len().min(200)];
     let head = match std::str::from_utf8(head) {
         Ok(head) => head,
@@ -185,7 +185,7 @@ fn begun(line: &[u8]) -> Option<Begun> {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('\t'))
     })?;
     let text = after[command.len()..].strip_prefix('\t').unwrap_or("");
-    Some(Begun {
+    Some(EntryStart {
         at_us,
         connection,
         command,

@@ -70,7 +70,7 @@ impl Lines {
         Ok(Some(line))
     }
 
-    /// Whether the last line was read to its end. A line without one was cut with its file, or is too long.
+    /// Returns true if the last line was read to its end. A line without one was cut with its file, or is too long.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -80,12 +80,12 @@ impl Lines {
 /// statement may have a line like them.
 #[derive(Debug, Default)]
 pub(super) struct StartLines {
-    /// How many of them are still to come.
+    /// Number of these lines that are still to come.
     left: u8,
 }
 
 impl StartLines {
-    /// Whether a line is one of them.
+    /// Returns true if a line is one of them.
     pub(super) fn takes(&mut self, line: &[u8]) -> bool {
         let has = |part: &[u8]| line.windows(part.len()).any(|found| found == part);
         let begins = |word: &[u8]| {

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::head::{CaptureHead, CaptureSource, CaptureTail};
-use crate::proxy::{Seen, write_seen};
+use crate::proxy::{ConnectionEvent, write_seen};
 use crate::{CaptureError, CaptureWriter, Literals};
 use connection::{Connection, Outcome};
 use frame::Segment;
@@ -159,7 +159,7 @@ fn tell(
     writer: &mut CaptureWriter,
     at_us: u64,
     session: u32,
-    seen: Vec<Seen>,
+    seen: Vec<ConnectionEvent>,
 ) -> Result<(), CaptureError> {
     seen.into_iter()
         .try_for_each(|seen| write_seen(writer, at_us, session, seen))

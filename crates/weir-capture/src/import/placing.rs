@@ -13,7 +13,7 @@ use crate::sql::sets_own_clock;
 
 /// Entries that are compared with each other; half of them are placed at a time.
 const WINDOW: usize = 2_048;
-/// How far ends may be out of order: of clocks with seconds, and of sessions that end at the same time.
+/// Time by which ends may be out of order: of clocks with seconds, and of sessions that end at the same time.
 const TOLERANCE_US: i64 = 2_000_000;
 /// An entry at either end of a log that is further from its one neighbour,
 const LONELY_US: i64 = 30 * 86_400 * 1_000_000;
@@ -24,7 +24,7 @@ const LONELY_SPANS: i64 = 10;
 #[derive(Debug)]
 pub(super) struct Placement {
     pub(super) step: Step,
-    /// Its time did not fit its neighbours.
+    /// True if its time did not fit its neighbours.
     pub(super) is_moved: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Placer {
     own_clocks: HashSet<u64>,
     /// The end of the last entry that was right.
     last_us: Option<i64>,
-    /// What is added to ends since the log's clock went back for good.
+    /// Microseconds that are added to ends since the log's clock went back for good.
     shift_us: i64,
 }
 
@@ -130,7 +130,7 @@ impl Placer {
         right
     }
 
-    /// Whether an end stands between those of its neighbours, about.
+    /// Returns true if an end stands between those of its neighbours, about.
     fn fits(&self, end_us: Option<i64>, following: Option<i64>) -> bool {
         let Some(end_us) = end_us else { return false };
         let earliest = self.last_us.or(following).unwrap_or(end_us);
@@ -160,8 +160,8 @@ fn leave_lonely_last(ends: &[Option<i64>], right: &mut Vec<usize>) {
     }
 }
 
-/// Whether two neighbours of a run are so far from each other that the outer one is out of place. Of three entries, the
-/// other two are the measure; of more, all but both outer ones.
+/// Returns true if two neighbours of a run are so far from each other that the outer one is out of place. Of three
+/// entries, the other two are the measure; of more, all but both outer ones.
 fn is_lonely(
     ends: &[Option<i64>],
     gap: (usize, usize),

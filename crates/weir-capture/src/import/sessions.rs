@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::head::{CaptureHead, CaptureTail};
 use crate::sql::is_cut;
 use crate::writer::Asked;
-use crate::{CaptureError, CaptureWriter, Command, Ended, Login};
+use crate::{CaptureError, CaptureWriter, Command, CommandEnd, Login};
 
 /// Entries that wait for others that began before them.
 const WINDOW: usize = 200_000;
@@ -16,7 +16,7 @@ const WINDOW_BYTES: usize = 128 << 20;
 /// The error of a login that is refused (`ER_ACCESS_DENIED_ERROR`).
 const ACCESS_DENIED: u16 = 1045;
 
-/// What one statement's entry says.
+/// Content of one statement's entry.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entry {
     pub(super) connection: u64,
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     pub(super) schema: Option<String>,
     /// When it began, microseconds since 1970.
     pub(super) began_us: i64,
-    /// How long it took, if that is known.
+    /// Duration, if it is known, microseconds.
     pub(super) took_us: Option<u64>,
     pub(super) text: Vec<u8>,
     /// The log lacks its end.
@@ -53,7 +53,7 @@ impl Entry {
 #[derive(Debug)]
 enum What {
     Opened(Login),
-    Asked {
+    Request {
         command: Command,
         text: Vec<u8>,
         is_truncated: bool,
@@ -62,34 +62,34 @@ enum What {
     /// The session goes on as another login.
     Changed(Login),
     Reset,
-    Ended(Ended),
+    Ended(CommandEnd),
     Closed,
 }
 
 /// By time, then in the order in which they were read.
 #[derive(Debug)]
-struct Waiting {
+struct QueuedRecord {
     at_us: u64,
     number: u64,
     session: u32,
     what: What,
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for QueuedRecord {
     fn eq(&self, other: &Self) -> bool {
         (self.at_us, self.number) == (other.at_us, other.number)
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for QueuedRecord {}
 
-impl PartialOrd for Waiting {
+impl PartialOrd for QueuedRecord {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl Ord for QueuedRecord {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.at_us, self.number).cmp(&(other.at_us, other.number))
     }
@@ -100,7 +100,7 @@ struct Live {
     session: u32,
     user: String,
     schema: String,
-    /// Its last record.
+    /// Time of the session's last record, microseconds.
     last_us: u64,
     /// It has asked nothing since its login.
     is_new: bool,
@@ -118,7 +118,7 @@ pub(super) struct Sessions {
     refused: HashSet<u32>,
     next_session: u32,
     next_number: u64,
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    waiting: BinaryHeap<Reverse<QueuedRecord>>,
     waiting_bytes: usize,
     written_us: u64,
 }
@@ -202,7 +202,7 @@ impl Sessions {
         if let Some((user, schema)) = live.changing.take() {
             (live.user, live.schema) = (user, schema);
             let (at_us, session) = (live.last_us, live.session);
-            let ended = Ended {
+            let ended = CommandEnd {
                 error: Some(ACCESS_DENIED),
                 ..Ended::default()
             };
@@ -225,7 +225,7 @@ impl Sessions {
             return Ok(());
         }
         let (at_us, session) = (live.last_us, live.session);
-        self.put(at_us, session, What::Ended(Ended::default()))
+        self.put(at_us, session, What::Ended(CommandEnd::default()))
     }
 
     /// A session is as it was at its login.
@@ -238,7 +238,7 @@ impl Sessions {
         live.last_us = at_us.max(live.last_us);
         let (at_us, session) = (live.last_us, live.session);
         self.put(at_us, session, What::Reset)?;
-        self.put(at_us, session, What::Ended(Ended::default()))
+        self.put(at_us, session, What::Ended(CommandEnd::default()))
     }
 
     /// A session has gone.
@@ -291,7 +291,7 @@ impl Sessions {
                 is_bulk: false,
             },
         )?;
-        self.put(at_us, session, What::Ended(Ended::default()))
+        self.put(at_us, session, What::Ended(CommandEnd::default()))
     }
 
     /// A statement; its session is opened with it, if it was not there before.
@@ -327,7 +327,7 @@ impl Sessions {
         };
         live.last_us = ended_us;
         let session = live.session;
-        let ended = Ended {
+        let ended = CommandEnd {
             rows: entry.rows,
             affected: entry.affected,
             error: entry.error,
@@ -351,7 +351,7 @@ impl Sessions {
         if let What::Asked { text, .. } = &what {
             self.waiting_bytes += text.len();
         }
-        self.waiting.push(Reverse(Waiting {
+        self.waiting.push(Reverse(QueuedRecord {
             at_us,
             number: self.next_number,
             session,
@@ -369,7 +369,7 @@ impl Sessions {
         let Some(Reverse(first)) = self.waiting.pop() else {
             return Ok(());
         };
-        let Waiting {
+        let QueuedRecord {
             at_us,
             session,
             what,
@@ -383,7 +383,7 @@ impl Sessions {
         match what {
             What::Opened(login) => self.writer.opened(at_us, session, login),
             What::Changed(login) => {
-                let asked = Asked {
+                let asked = Request {
                     login: Some(login),
                     ..Asked::new(Command::ChangeUser)
                 };
@@ -391,7 +391,7 @@ impl Sessions {
             }
             What::Reset => self
                 .writer
-                .started(at_us, session, Asked::new(Command::Reset)),
+                .started(at_us, session, Request::new(Command::Reset)),
             What::Ended(ended) => self.writer.ended(at_us, session, ended),
             What::Closed => self.writer.closed(at_us, session),
             What::Asked {
@@ -401,7 +401,7 @@ impl Sessions {
                 is_bulk,
             } => {
                 self.waiting_bytes -= text.len();
-                let asked = Asked {
+                let asked = Request {
                     text: Some(&text),
                     is_truncated,
                     is_unread_bulk: is_bulk,

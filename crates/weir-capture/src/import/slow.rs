@@ -32,7 +32,8 @@ const SLOW_US: u64 = 500_000;
 const SLOW_COUNT: u64 = 5;
 
 impl Beginning {
-    /// What a log of slow statements alone can hold of a load, as a sentence; `None`: it has short ones.
+    /// Returns a sentence on the part of a load that a log of slow statements alone can hold; `None`: it has short
+    /// ones.
     pub(super) fn threshold(self) -> Option<String> {
         let shortest_s = self.shortest_us as f64 / 1e6;
         let is_slow = self.shortest_us >= SLOW_US && self.statements >= SLOW_COUNT;
@@ -48,7 +49,7 @@ impl Beginning {
     }
 }
 
-/// What wrote the log; `None` if it is no slow log.
+/// Returns the server that wrote the log; `None` if it is no slow log.
 pub(super) fn source(lines: &mut Lines) -> Result<Option<CaptureSource>, CaptureError> {
     let mut found = None;
     for _ in 0..LINES_LOOKED_AT {
@@ -69,7 +70,7 @@ pub(super) fn source(lines: &mut Lines) -> Result<Option<CaptureSource>, Capture
     Ok(found)
 }
 
-/// Its beginning: the earliest of the first statements.
+/// Returns the beginning of the log: the earliest of the first statements.
 pub(super) fn began(lines: &mut Lines) -> Result<Option<Beginning>, CaptureError> {
     let mut beginning: Option<Beginning> = None;
     let mut look = |placed: Placement| {

@@ -19,7 +19,7 @@ const GENERAL_COLUMNS: usize = 6;
 /// Position of the changed rows, which `MariaDB` adds.
 const AFFECTED: usize = 12;
 
-/// What a row tells.
+/// Content of a row.
 enum Row {
     Slow(Box<Entry>),
     /// With its command.
@@ -36,7 +36,7 @@ pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
     }))
 }
 
-/// Whether the first row is one of the slow log.
+/// Returns true if the first row is one of the slow log.
 pub(super) fn is_slow(lines: &mut Lines) -> Result<bool, CaptureError> {
     let line = lines.next()?;
     Ok(line

@@ -195,7 +195,7 @@ impl Mask {
     }
 }
 
-/// What stands in quotes, without escapes.
+/// Returns the text in quotes, without escapes.
 fn unquoted(inner: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(inner.len());
     let mut bytes = inner.iter().copied().peekable();

@@ -11,17 +11,17 @@ use mio::{Events, Poll, Token, Waker};
 use weir_mysql::Stream;
 
 use super::encryption::Encryption;
-use super::link::{Goes, Link, Side};
+use super::link::{Link, LinkStep, Side};
 use super::recorder::Recorder;
 use super::socket::End;
 use crate::CaptureError;
 
 /// A new client, and the server that was reached for it.
-pub(super) type Accepted = (TcpStream, Stream);
+pub(super) type ClientAndServer = (TcpStream, Stream);
 
-/// What wakes the thread for new connections.
+/// Token that wakes the thread for new connections.
 const WAKE: Token = Token(usize::MAX);
-/// How long a wish to stop may go unnoticed.
+/// Longest time for which a wish to stop may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -29,7 +29,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Carrier {
     poll: Poll,
-    arriving: Receiver<Accepted>,
+    arriving: Receiver<ClientAndServer>,
     links: Vec<Option<(u32, Link)>>,
     free: Vec<usize>,
     /// Links that have more to do although their sockets say nothing new.
@@ -43,7 +43,7 @@ pub(super) struct Carrier {
 
 impl Carrier {
     pub(super) fn new(
-        arriving: Receiver<Accepted>,
+        arriving: Receiver<ClientAndServer>,
         recorder: Recorder,
         encryption: Option<Arc<Encryption>>,
         origin: Instant,
@@ -152,9 +152,9 @@ impl Carrier {
             recorder.blind(now_us(), session);
         }
         match goes {
-            Ok(Goes::On) => {}
-            Ok(Goes::Again) => self.again.push_back(index),
-            Ok(Goes::Over) | Err(_) => self.close(index),
+            Ok(LinkStep::On) => {}
+            Ok(LinkStep::Again) => self.again.push_back(index),
+            Ok(LinkStep::Over) | Err(_) => self.close(index),
         }
     }
 

@@ -13,7 +13,7 @@ use weir_mysql::TlsClient;
 
 use crate::CaptureError;
 
-/// What a proxy shows to clients that encrypt.
+/// The certificate that a proxy shows to clients that encrypt.
 #[derive(Debug, Clone, Default)]
 pub struct ProxyCertificate {
     /// The files of a certificate with its chain, and of its key, in PEM form; `None`: one that the proxy makes and

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::encryption::Encryption;
 use super::login::asks_for_tls;
 use super::socket::End;
-use super::watch::{Seen, Watch};
+use super::watch::{ConnectionEvent, Watch};
 
 /// Reads of one end before others have their turn.
 const READS_MAX: usize = 16;
@@ -28,13 +28,13 @@ pub(super) struct Link {
     server: End,
     watch: Watch,
     encryption: Option<Arc<Encryption>>,
-    /// What a client has sent before its first packet was whole; `None`: it was.
+    /// Bytes that a client has sent before its first packet was whole; `None`: it was.
     held: Option<Vec<u8>>,
 }
 
-/// What is to be done with a link.
+/// Next step for a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Goes {
+pub(super) enum LinkStep {
     /// It waits for its sockets.
     On,
     /// There may be more to read: it has to be called again.
@@ -94,7 +94,7 @@ impl Link {
         ]
     }
 
-    /// Whether what passes is not understood any more.
+    /// Returns true if the bytes that pass are not understood any more.
     pub(super) fn is_blind(&self) -> bool {
         self.watch.is_blind()
     }
@@ -104,14 +104,14 @@ impl Link {
         &mut self,
         buffer: &mut [u8],
         now_us: &dyn Fn() -> u64,
-        on_seen: &mut dyn FnMut(u64, Vec<Seen>),
-    ) -> io::Result<Goes> {
+        on_seen: &mut dyn FnMut(u64, Vec<ConnectionEvent>),
+    ) -> io::Result<LinkStep> {
         self.client.flush()?;
         self.server.flush()?;
-        let mut goes = Goes::On;
+        let mut goes = LinkStep::On;
         for side in [Side::Client, Side::Server] {
             if self.carry_from(side, buffer, now_us, on_seen)? {
-                goes = Goes::Again;
+                goes = LinkStep::Again;
             }
         }
         if self.client.has_ended {
@@ -122,7 +122,7 @@ impl Link {
         }
         // A server that has gone has nothing more for its client; a client that has gone may still be answered.
         let is_over = self.server.has_ended && self.client.is_shut();
-        Ok(if is_over { Goes::Over } else { goes })
+        Ok(if is_over { LinkStep::Over } else { goes })
     }
 
     /// Carries what came from one end; whether there may be more.
@@ -131,7 +131,7 @@ impl Link {
         side: Side,
         buffer: &mut [u8],
         now_us: &dyn Fn() -> u64,
-        on_seen: &mut dyn FnMut(u64, Vec<Seen>),
+        on_seen: &mut dyn FnMut(u64, Vec<ConnectionEvent>),
     ) -> io::Result<bool> {
         for _ in 0..READS_MAX {
             let (from, to) = match side {

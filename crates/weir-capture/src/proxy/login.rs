@@ -5,7 +5,7 @@ use mysql_common::constants::CapabilityFlags;
 use super::packets::Fields;
 use crate::Login;
 
-/// What a greeting loses: bytes that would pass packed, and results without their columns.
+/// Capabilities that a greeting loses: bytes that would pass packed, and results without their columns.
 const HIDDEN: [CapabilityFlags; 3] = [
     CapabilityFlags::CLIENT_COMPRESS,
     CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM,
@@ -33,7 +33,7 @@ impl LoginSeen {
         self.capabilities & flag.bits() == flag.bits()
     }
 
-    /// Whether both sides pack what they send.
+    /// Returns true if both sides pack what they send.
     pub(crate) fn is_compressed(&self) -> bool {
         self.has(CapabilityFlags::CLIENT_COMPRESS)
             || self.has(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
@@ -95,7 +95,7 @@ pub(super) fn changed_login(body: &[u8]) -> Option<Login> {
     })
 }
 
-/// Whether a client's first payload asks for encryption, and says no more.
+/// Returns true if a client's first payload asks for encryption, and says no more.
 pub(crate) fn asks_for_tls(payload: &[u8]) -> bool {
     let flags = Fields(payload).number(4).unwrap_or(0) as u32;
     payload.len() == FIXED_BYTES && flags & CapabilityFlags::CLIENT_SSL.bits() != 0

@@ -8,16 +8,16 @@ const PAYLOAD_BYTES_MAX: usize = 0xFF_FFFF;
 /// A payload, perhaps of several packets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packet<'a> {
-    /// Its first packet's number in the exchange; 0 begins one.
+    /// Number of the first packet in the exchange; 0 begins one.
     pub(super) sequence: u8,
-    /// Its beginning.
+    /// Beginning of the payload.
     pub(super) payload: &'a [u8],
     /// All of its bytes.
     pub(super) length: usize,
 }
 
 impl Packet<'_> {
-    /// Whether all of it was kept.
+    /// Returns true if all of it was kept.
     pub(super) fn is_whole(&self) -> bool {
         self.payload.len() == self.length
     }
@@ -26,7 +26,7 @@ impl Packet<'_> {
 /// Cuts one direction of a connection into packets.
 #[derive(Debug)]
 pub(super) struct Cutter {
-    /// How much of a payload is kept.
+    /// Bytes of a payload that are kept.
     keep: usize,
     header: Vec<u8>,
     payload: Vec<u8>,

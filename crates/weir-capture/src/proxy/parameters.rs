@@ -1,4 +1,4 @@
-//! What a client says with a statement beside its text: values of parameters, and attributes of a query.
+//! Values beside the text of a client's statement: values of parameters, and attributes of a query.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ const HAS_COUNT: u64 = 8;
 const UNSIGNED: u8 = 0x80;
 /// `STMT_BULK_FLAG_CLIENT_SEND_TYPES` among the flags of a bulk execution.
 const BULK_HAS_TYPES: u64 = 128;
-/// What stands before each parameter of a bulk execution: a value follows, or what takes its place.
+/// Mark before each parameter of a bulk execution: a value follows, or what takes its place.
 const BULK_VALUE: u64 = 0;
 const BULK_NULL: u64 = 1;
 const BULK_DEFAULT: u64 = 2;
@@ -28,7 +28,7 @@ const BULK_IGNORE: u64 = 3;
 
 /// Statements that a session has prepared.
 #[derive(Debug, Default)]
-pub(super) struct Prepared(HashMap<u32, Statement>);
+pub(super) struct StatementsByHandle(HashMap<u32, Statement>);
 
 #[derive(Debug, Default)]
 struct Statement {
@@ -40,7 +40,7 @@ struct Statement {
     is_too_long: bool,
 }
 
-impl Prepared {
+impl StatementsByHandle {
     pub(super) fn add(&mut self, handle: u32, parameters: u16) {
         if self.0.len() < STATEMENTS_MAX {
             let statement = Statement {
@@ -102,7 +102,7 @@ impl Prepared {
     }
 }
 
-impl Prepared {
+impl StatementsByHandle {
     /// The statement's number and the values of each execution of a bulk execution (`COM_STMT_BULK_EXECUTE`), of its payload
     /// without the first byte; none if they cannot be read. A set of values is missing where a parameter is left to its
     /// column's default, which no single execution can say.
@@ -285,13 +285,13 @@ mod tests {
         ];
         let mut out = Vec::new();
         weir_mysql::Request::execute_with(&mut out, 7, &values);
-        let mut prepared = Prepared::default();
+        let mut prepared = StatementsByHandle::default();
         prepared.add(7, 4);
         let body = &out[5..];
         assert_eq!(prepared.execution(body, &login(false)), (7, Some(values)));
         assert_eq!(prepared.execution(&[9, 0, 0, 0], &login(false)), (9, None));
         for end in 0..body.len() {
-            let mut prepared = Prepared::default();
+            let mut prepared = StatementsByHandle::default();
             prepared.add(7, 4);
             assert_eq!(prepared.execution(&body[..end], &login(false)).1, None);
         }
@@ -300,7 +300,7 @@ mod tests {
     /// As mysql-connector-python writes them: the number of parameters without its flag.
     #[test]
     fn the_number_of_parameters_may_stand_without_its_flag() {
-        let mut prepared = Prepared::default();
+        let mut prepared = StatementsByHandle::default();
         prepared.add(7, 1);
         let body = [7, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 5];
         let read = prepared.execution(&body, &login(true));
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_value_in_pieces_is_put_together() {
-        let mut prepared = Prepared::default();
+        let mut prepared = StatementsByHandle::default();
         prepared.add(1, 1);
         prepared.add_piece(&[1, 0, 0, 0, 0, 0, b'a']);
         prepared.add_piece(&[1, 0, 0, 0, 0, 0, b'b']);

@@ -15,18 +15,18 @@ use crate::{CaptureError, CaptureTail, CaptureWriter, Losses};
 const WAITING_MAX: usize = 65_536;
 /// Bytes of statements that may wait for it.
 const WAITING_BYTES_MAX: u64 = 256 << 20;
-/// What was seen is in the file after this time at the latest.
+/// Longest time until what was seen is in the file.
 const FLUSH: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 enum Message {
-    Seen(u64, u32, Vec<Seen>),
-    Closed(Closed),
+    Seen(u64, u32, Vec<ConnectionEvent>),
+    Closed(SessionEnd),
 }
 
 /// End of a session.
 #[derive(Debug, Clone, Copy)]
-struct Closed {
+struct SessionEnd {
     at_us: u64,
     session: u32,
 }
@@ -35,41 +35,41 @@ struct Closed {
 #[derive(Debug)]
 pub(super) struct Recorder {
     sender: SyncSender<Message>,
-    shared: Arc<Shared>,
+    shared: Arc<RecorderState>,
     /// Sessions whose login was seen, and what becomes of what they say.
     sessions: HashMap<u32, Fate>,
     /// Messages that were sent.
     sent: u64,
 }
 
-/// What becomes of what a session says.
+/// Treatment of a session's commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    Written,
+    CaptureCounts,
     /// It is counted and not written.
     Counted,
 }
 
-/// What both threads know. None of it goes through the queue, which may be full.
+/// State that both threads know. None of it goes through the queue, which may be full.
 #[derive(Debug, Default)]
-struct Shared {
+struct RecorderState {
     waiting_bytes: AtomicU64,
     lost_statements: AtomicU64,
     lost_bytes: AtomicU64,
     lost_sessions: Mutex<HashSet<u32>>,
     /// Ends of sessions for which the queue had no room, each with the number of messages that were sent before it.
-    closed: Mutex<VecDeque<(u64, Closed)>>,
+    closed: Mutex<VecDeque<(u64, SessionEnd)>>,
     /// Why the file cannot be written any more.
     failure: OnceLock<String>,
 }
 
-impl Shared {
-    fn closed(&self) -> MutexGuard<'_, VecDeque<(u64, Closed)>> {
+impl RecorderState {
+    fn closed(&self) -> MutexGuard<'_, VecDeque<(u64, SessionEnd)>> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next of them whose messages are all received. The lock is not held while it is written.
-    fn next_closed(&self, received: u64) -> Option<Closed> {
+    fn next_closed(&self, received: u64) -> Option<SessionEnd> {
         let next = self.closed().pop_front_if(|(after, _)| *after <= received);
         next.map(|(_, closed)| closed)
     }
@@ -79,8 +79,10 @@ impl Shared {
         lost.unwrap_or_else(PoisonError::into_inner).insert(session);
     }
 
-    fn lose_commands(&self, seen: &[Seen]) {
-        let commands = seen.iter().filter(|one| matches!(one, Seen::Asked(_)));
+    fn lose_commands(&self, seen: &[ConnectionEvent]) {
+        let commands = seen
+            .iter()
+            .filter(|one| matches!(one, ConnectionEvent::Asked(_)));
         for command in commands {
             self.lost_statements.fetch_add(1, Ordering::Relaxed);
             self.lost_bytes.fetch_add(bytes(command), Ordering::Relaxed);
@@ -100,7 +102,7 @@ impl Shared {
 #[derive(Debug)]
 pub(super) struct Recording {
     thread: JoinHandle<(CaptureWriter, Result<(), CaptureError>)>,
-    shared: Arc<Shared>,
+    shared: Arc<RecorderState>,
 }
 
 impl Recorder {
@@ -115,7 +117,7 @@ impl Recorder {
         begins: Option<Receiver<()>>,
     ) -> Result<(Self, Recording), CaptureError> {
         let (sender, receiver) = sync_channel(waiting_max);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(RecorderState::default());
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weir-capture".to_owned());
         let thread = thread.spawn(move || {
@@ -149,9 +151,9 @@ impl Recorder {
         self.shared.failure.get().map(String::as_str)
     }
 
-    /// What a session said.
-    pub(super) fn seen(&mut self, at_us: u64, session: u32, seen: Vec<Seen>) {
-        if matches!(seen.first(), Some(Seen::Opened(_))) {
+    /// Records the events of a session.
+    pub(super) fn seen(&mut self, at_us: u64, session: u32, seen: Vec<ConnectionEvent>) {
+        if matches!(seen.first(), Some(ConnectionEvent::Opened(_))) {
             self.sessions.insert(session, Fate::Written);
         }
         match self.sessions.get(&session) {
@@ -183,7 +185,7 @@ impl Recorder {
         }
     }
 
-    /// What a session says is not understood any more; one whose login was refused never was in.
+    /// Records that a session is not understood any more; one whose login was refused never was in.
     pub(super) fn blind(&mut self, at_us: u64, session: u32) {
         if self.sessions.get(&session) == Some(&Fate::Written) {
             self.lose(at_us, session);
@@ -193,18 +195,18 @@ impl Recorder {
     /// A session has gone.
     pub(super) fn closed(&mut self, at_us: u64, session: u32) {
         if self.sessions.remove(&session) == Some(Fate::Written) {
-            self.close(Closed { at_us, session });
+            self.close(SessionEnd { at_us, session });
         }
     }
 
     fn lose(&mut self, at_us: u64, session: u32) {
         self.sessions.insert(session, Fate::Counted);
         self.shared.lose_session(session);
-        self.close(Closed { at_us, session });
+        self.close(SessionEnd { at_us, session });
     }
 
     /// The end of a session is no reason to wait either: without room in the queue it goes beside it.
-    fn close(&mut self, closed: Closed) {
+    fn close(&mut self, closed: SessionEnd) {
         match self.sender.try_send(Message::Closed(closed)) {
             Ok(()) => self.sent += 1,
             Err(TrySendError::Full(_)) => self.shared.closed().push_back((self.sent, closed)),
@@ -214,9 +216,9 @@ impl Recorder {
 }
 
 /// Bytes that a message takes, about.
-fn bytes(seen: &Seen) -> u64 {
+fn bytes(seen: &ConnectionEvent) -> u64 {
     match seen {
-        Seen::Asked(asked) => {
+        ConnectionEvent::Asked(asked) => {
             100 + asked.text.as_ref().map_or(0, Vec::len) as u64 + 32 * asked.values.len() as u64
         }
         _ => 100,
@@ -250,7 +252,7 @@ impl Recording {
 fn write(
     writer: &mut CaptureWriter,
     receiver: &Receiver<Message>,
-    shared: &Shared,
+    shared: &RecorderState,
 ) -> Result<(), CaptureError> {
     let mut flushed = Instant::now();
     let mut received = 0;
@@ -275,7 +277,7 @@ fn write(
 /// Writes the ends of sessions that had no room in the queue and whose other messages are written.
 fn put_closed(
     writer: &mut CaptureWriter,
-    shared: &Shared,
+    shared: &RecorderState,
     received: u64,
 ) -> Result<(), CaptureError> {
     while let Some(closed) = shared.next_closed(received) {
@@ -284,7 +286,11 @@ fn put_closed(
     Ok(())
 }
 
-fn put(writer: &mut CaptureWriter, message: Message, shared: &Shared) -> Result<(), CaptureError> {
+fn put(
+    writer: &mut CaptureWriter,
+    message: Message,
+    shared: &RecorderState,
+) -> Result<(), CaptureError> {
     match message {
         Message::Seen(at_us, session, all) => {
             let bytes: u64 = all.iter().map(bytes).sum();
@@ -297,7 +303,7 @@ fn put(writer: &mut CaptureWriter, message: Message, shared: &Shared) -> Result<
 }
 
 /// Counts what waits when the file cannot be written any more.
-fn lose_waiting(receiver: &Receiver<Message>, shared: &Shared) {
+fn lose_waiting(receiver: &Receiver<Message>, shared: &RecorderState) {
     while let Ok(message) = receiver.try_recv() {
         if let Message::Seen(_, session, seen) = message {
             shared.lose_session(session);
@@ -311,15 +317,15 @@ pub(crate) fn write_seen(
     writer: &mut CaptureWriter,
     at_us: u64,
     session: u32,
-    seen: Seen,
+    seen: ConnectionEvent,
 ) -> Result<(), CaptureError> {
     match seen {
-        Seen::Opened(login) => writer.opened(at_us, session, login),
-        Seen::Ended(ended) => writer.ended(at_us, session, ended),
-        Seen::Asked(asked) => writer.started(
+        ConnectionEvent::Opened(login) => writer.opened(at_us, session, login),
+        ConnectionEvent::Ended(ended) => writer.ended(at_us, session, ended),
+        ConnectionEvent::Asked(asked) => writer.started(
             at_us,
             session,
-            Asked {
+            Request {
                 command: asked.command,
                 text: asked.text.as_deref(),
                 handle: asked.handle,
@@ -339,15 +345,18 @@ mod tests {
     use super::*;
     use crate::proxy::watch::OwnedAsked;
     use crate::{
-        CaptureHead, CaptureReader, CaptureSource, Command, Ended, Happening, Literals, Login,
+        CaptureHead, CaptureReader, CaptureSource, Command, CommandEnd, Happening, Literals, Login,
     };
 
-    fn asked(text: &str) -> Vec<Seen> {
-        let asked = OwnedAsked {
+    fn asked(text: &str) -> Vec<ConnectionEvent> {
+        let asked = OwnedRequest {
             text: Some(text.as_bytes().to_vec()),
             ..OwnedAsked::new(Command::Query)
         };
-        vec![Seen::Asked(asked), Seen::Ended(Ended::default())]
+        vec![
+            ConnectionEvent::Asked(asked),
+            ConnectionEvent::Ended(CommandEnd::default()),
+        ]
     }
 
     /// The file is too slow: nothing of it is written until the sessions end.
@@ -364,7 +373,7 @@ mod tests {
         let (mut recorder, recording) =
             Recorder::start_with(writer, WAITING, Some(begins)).unwrap();
         for session in 1..=SESSIONS {
-            let opened = vec![Seen::Opened(Login::new("app", "shop"))];
+            let opened = vec![ConnectionEvent::Opened(Login::new("app", "shop"))];
             recorder.seen(0, session, opened);
         }
         for number in 1..=STATEMENTS {

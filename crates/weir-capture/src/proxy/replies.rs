@@ -7,17 +7,17 @@ use super::packets::{Fields, Packet};
 const IN_TRANSACTION: u64 = 0x0001;
 const MORE_RESULTS: u64 = 0x0008;
 const CURSOR_EXISTS: u64 = 0x0040;
-/// What `MariaDB` calls progress within a reply.
+/// Number of `MariaDB` for a message of progress within a reply.
 const PROGRESS: u64 = 0xFFFF;
 const PAYLOAD_BYTES_MAX: usize = 0xFF_FFFF;
 
-/// What a command is answered with.
+/// Form of the reply to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// An outcome, or rows with their columns.
     Results,
     /// The number of a statement, and descriptions.
-    Prepared,
+    StatementsByHandle,
     /// Rows without columns, or columns alone, to their end.
     Rows,
     /// One packet.
@@ -42,7 +42,7 @@ pub(super) struct ReplyWatch {
     form: Form,
     at: At,
     has_eof: bool,
-    ended: Ended,
+    ended: CommandEnd,
     rows: u64,
     /// Question marks of a statement that was prepared.
     pub(super) parameters: u16,
@@ -65,7 +65,7 @@ impl ReplyWatch {
                 At::First
             },
             has_eof,
-            ended: Ended::default(),
+            ended: CommandEnd::default(),
             rows: 0,
             parameters: 0,
             wants_file: false,
@@ -73,7 +73,10 @@ impl ReplyWatch {
     }
 
     /// Takes a packet of the reply; how it ended, if this is its last.
-    pub(super) fn packet(&mut self, packet: Packet<'_>) -> Result<Option<Ended>, NotUnderstood> {
+    pub(super) fn packet(
+        &mut self,
+        packet: Packet<'_>,
+    ) -> Result<Option<CommandEnd>, NotUnderstood> {
         let &first = packet.payload.first().ok_or(NotUnderstood)?;
         if first == 0xFF && !matches!(self.at, At::Columns(_)) {
             let code = Fields(&packet.payload[1..])
@@ -115,7 +118,7 @@ impl ReplyWatch {
         }
     }
 
-    fn one(&mut self, packet: Packet<'_>, first: u8) -> Result<Ended, NotUnderstood> {
+    fn one(&mut self, packet: Packet<'_>, first: u8) -> Result<CommandEnd, NotUnderstood> {
         if first == 0 {
             self.outcome(packet)?;
         } else if first == 0xFE {
@@ -124,7 +127,11 @@ impl ReplyWatch {
         Ok(self.ended)
     }
 
-    fn first(&mut self, packet: Packet<'_>, first: u8) -> Result<Option<Ended>, NotUnderstood> {
+    fn first(
+        &mut self,
+        packet: Packet<'_>,
+        first: u8,
+    ) -> Result<Option<CommandEnd>, NotUnderstood> {
         match first {
             0x00 => {
                 let has_more = self.outcome(packet)?;
@@ -143,7 +150,7 @@ impl ReplyWatch {
         }
     }
 
-    fn prepared(&mut self, packet: Packet<'_>) -> Result<Option<Ended>, NotUnderstood> {
+    fn prepared(&mut self, packet: Packet<'_>) -> Result<Option<CommandEnd>, NotUnderstood> {
         let mut fields = Fields(packet.payload);
         let mut number = |bytes| fields.number(bytes).ok_or(NotUnderstood);
         if number(1)? != 0 {
@@ -161,7 +168,7 @@ impl ReplyWatch {
         Ok((left == 0).then_some(self.ended))
     }
 
-    fn columns_end(&mut self, packet: Packet<'_>) -> Result<Option<Ended>, NotUnderstood> {
+    fn columns_end(&mut self, packet: Packet<'_>) -> Result<Option<CommandEnd>, NotUnderstood> {
         self.at = At::Rows;
         let status = eof_status(packet.payload).ok_or(NotUnderstood)?;
         if status & CURSOR_EXISTS == 0 {
@@ -171,7 +178,7 @@ impl ReplyWatch {
         Ok(Some(self.ended))
     }
 
-    fn rows_end(&mut self, packet: Packet<'_>) -> Option<Ended> {
+    fn rows_end(&mut self, packet: Packet<'_>) -> Option<CommandEnd> {
         let status = if self.has_eof {
             eof_status(packet.payload)
         } else {
@@ -220,7 +227,7 @@ fn eof_status(payload: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn feed(watch: &mut ReplyWatch, payloads: &[&[u8]]) -> Option<Ended> {
+    fn feed(watch: &mut ReplyWatch, payloads: &[&[u8]]) -> Option<CommandEnd> {
         let mut ended = None;
         for payload in payloads {
             assert_eq!(ended, None, "it went on");
@@ -241,7 +248,7 @@ mod tests {
         let row: &[u8] = b"\x01a";
         let eof: &[u8] = &[0xFE, 0, 0, 1, 0];
         let ok: &[u8] = &[0xFE, 0, 0, 1, 0, 0, 0];
-        let expected = Some(Ended {
+        let expected = Some(CommandEnd {
             rows: Some(2),
             error: Some(0),
             in_transaction: Some(true),

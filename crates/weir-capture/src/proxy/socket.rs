@@ -55,7 +55,7 @@ impl End {
         }
     }
 
-    /// Whether so much waits for it that the other end has to.
+    /// Returns true if so much waits for it that the other end has to.
     pub(super) fn is_full(&self) -> bool {
         let has_records = self.tls.as_ref().is_some_and(|tls| tls.wants_write());
         has_records || self.waiting.len() > WAITING_BYTES_MAX
@@ -73,7 +73,7 @@ impl End {
         self.flush()
     }
 
-    /// What has come; `None`: nothing has.
+    /// Reads the bytes that have come; `None`: nothing has.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let Some(tls) = &mut self.tls else {
             return now_or_later(|| self.socket.read(buffer));
@@ -138,7 +138,7 @@ impl End {
         }
     }
 
-    /// Whether its writing side was shut down.
+    /// Returns true if its writing side was shut down.
     pub(super) fn is_shut(&self) -> bool {
         self.is_shut
     }
@@ -180,7 +180,7 @@ impl Write for Socket {
     }
 }
 
-/// What a call says now; `None`: it has to be made again later.
+/// Returns the result of a call; `None`: it has to be made again later.
 fn now_or_later(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>> {
     loop {
         match call() {

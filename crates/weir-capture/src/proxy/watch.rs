@@ -1,4 +1,4 @@
-//! What passes between a client and its server, understood: commands and their replies in their order.
+//! Parser of the bytes between a client and its server: commands and their replies in their order.
 
 use std::collections::VecDeque;
 
@@ -7,11 +7,11 @@ use mysql_common::constants::CapabilityFlags;
 
 use super::login::{LoginSeen, changed_login, hide};
 use super::packets::{Cutter, Packet};
-use super::parameters::{Prepared, query_text};
+use super::parameters::{StatementsByHandle, query_text};
 use super::replies::{Form, NotUnderstood, ReplyWatch};
-use crate::{Command, Ended, Login};
+use crate::{Command, CommandEnd, Login};
 
-/// How much of a client's packet is kept: the longest statement that a capture keeps, and its first byte.
+/// Bytes of a client's packet that are kept: the longest statement that a capture keeps, and its first byte.
 const CLIENT_BYTES: usize = (16 << 20) + 16;
 /// And of a server's: whatever tells how a reply goes on.
 const SERVER_BYTES: usize = 64;
@@ -24,20 +24,20 @@ const HELD_BYTES_MAX: usize = 64 << 20;
 /// `MariaDB`'s number of the statement that was prepared last.
 const LAST_PREPARED: u32 = u32::MAX;
 
-/// What was seen.
+/// Event that was seen on a connection.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Seen {
+pub(crate) enum ConnectionEvent {
     /// The login was let in.
     Opened(Login),
     /// A command began.
-    Asked(OwnedAsked),
+    Asked(OwnedRequest),
     /// The oldest command ended.
-    Ended(Ended),
+    Ended(CommandEnd),
 }
 
 /// A command with its own text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct OwnedAsked {
+pub(crate) struct OwnedRequest {
     pub(crate) command: Command,
     pub(crate) text: Option<Vec<u8>>,
     pub(crate) handle: u32,
@@ -50,7 +50,7 @@ pub(crate) struct OwnedAsked {
     pub(crate) login: Option<Login>,
 }
 
-impl OwnedAsked {
+impl OwnedRequest {
     pub(super) fn new(command: Command) -> Self {
         Self {
             command,
@@ -69,7 +69,7 @@ enum Stage {
     Greeting(Vec<u8>),
     Login,
     Commands,
-    /// What passes is not understood any more, or is no conversation: only bytes are passed on.
+    /// Bytes that are not understood any more, or that are no conversation: they are only passed on.
     Blind,
 }
 
@@ -116,13 +116,13 @@ struct Talk {
     offered: u32,
     login: LoginSeen,
     is_in: bool,
-    prepared: Prepared,
+    prepared: StatementsByHandle,
     last_prepared: Option<u32>,
     outstanding: VecDeque<Outstanding>,
     held: VecDeque<HeldCommand>,
     held_bytes: usize,
     reply: Option<ReplyWatch>,
-    seen: Vec<Seen>,
+    seen: Vec<ConnectionEvent>,
 }
 
 impl Watch {
@@ -136,17 +136,17 @@ impl Watch {
         }
     }
 
-    /// What was seen since the last call.
-    pub(crate) fn take(&mut self) -> Vec<Seen> {
+    /// Returns what was seen since the last call.
+    pub(crate) fn take(&mut self) -> Vec<ConnectionEvent> {
         std::mem::take(&mut self.talk.seen)
     }
 
-    /// Whether what passes is not understood any more.
+    /// Returns true if the bytes that pass are not understood any more.
     pub(crate) fn is_blind(&self) -> bool {
         self.stage == Stage::Blind
     }
 
-    /// What is to be passed on of the server's first bytes; `None`: as they are.
+    /// Returns the bytes to be passed on in the place of the server's first ones; `None`: as they are.
     pub(crate) fn greeting(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let Stage::Greeting(held) = &mut self.stage else {
             return None;
@@ -221,7 +221,8 @@ impl Talk {
         match packet.payload.first() {
             Some(0x00) if !self.is_in => {
                 self.is_in = true;
-                self.seen.push(Seen::Opened(Login::from(&self.login)));
+                self.seen
+                    .push(ConnectionEvent::Opened(Login::from(&self.login)));
                 Ok(())
             }
             // It was refused, and the server closes.
@@ -279,8 +280,8 @@ impl Talk {
         Ok(())
     }
 
-    /// Whether a command is held back: it names the statement that was prepared last, whose number is not known yet, or
-    /// follows one that does.
+    /// Returns true if a command is held back. Such a command names the statement that was prepared last, whose number
+    /// is not known yet, or follows one that does.
     fn has_to_wait(&self, payload: &[u8]) -> bool {
         let is_execution = matches!(payload.first(), Some(0x17 | 0xFA));
         let names_last = is_execution && handle(&payload[1..]) == LAST_PREPARED;
@@ -326,7 +327,7 @@ impl Talk {
             is_prepare: command == Command::Prepare,
             ..Outstanding::new(form)
         });
-        self.seen.push(Seen::Asked(OwnedAsked {
+        self.seen.push(ConnectionEvent::Asked(OwnedRequest {
             text: Some(text.to_vec()),
             is_incomplete: !packet.is_whole(),
             ..OwnedAsked::new(command)
@@ -335,7 +336,8 @@ impl Talk {
 
     fn ask(&mut self, command: Command, form: Form) {
         self.outstanding.push_back(Outstanding::new(form));
-        self.seen.push(Seen::Asked(OwnedAsked::new(command)));
+        self.seen
+            .push(ConnectionEvent::Asked(OwnedRequest::new(command)));
     }
 
     fn change_user(&mut self, body: &[u8]) -> Result<(), NotUnderstood> {
@@ -344,7 +346,7 @@ impl Talk {
         login.collation = login.collation.or(Some(self.login.collation));
         self.prepared.forget_all();
         self.outstanding.push_back(Outstanding::new(Form::Dialogue));
-        self.seen.push(Seen::Asked(OwnedAsked {
+        self.seen.push(ConnectionEvent::Asked(OwnedRequest {
             login: Some(login),
             ..OwnedAsked::new(Command::ChangeUser)
         }));
@@ -365,7 +367,7 @@ impl Talk {
     fn execute(&mut self, body: &[u8], packet: Packet<'_>) {
         let (handle, values) = self.prepared.execution(&self.named(body), &self.login);
         self.outstanding.push_back(Outstanding::new(Form::Results));
-        self.seen.push(Seen::Asked(OwnedAsked {
+        self.seen.push(ConnectionEvent::Asked(OwnedRequest {
             handle,
             is_incomplete: values.is_none() || !packet.is_whole(),
             values: values.unwrap_or_default(),
@@ -383,7 +385,7 @@ impl Talk {
             ..Outstanding::new(Form::Results)
         });
         let Some(sets) = sets else {
-            self.seen.push(Seen::Asked(OwnedAsked {
+            self.seen.push(ConnectionEvent::Asked(OwnedRequest {
                 handle,
                 is_incomplete: true,
                 is_unread_bulk: true,
@@ -392,7 +394,7 @@ impl Talk {
             return;
         };
         self.seen.extend(sets.into_iter().map(|values| {
-            Seen::Asked(OwnedAsked {
+            ConnectionEvent::Asked(OwnedRequest {
                 handle,
                 is_incomplete: values.is_none(),
                 is_unread_bulk: values.is_none(),
@@ -405,7 +407,7 @@ impl Talk {
     fn close(&mut self, body: &[u8]) {
         let handle = handle(body);
         self.prepared.forget(handle);
-        self.seen.push(Seen::Asked(OwnedAsked {
+        self.seen.push(ConnectionEvent::Asked(OwnedRequest {
             handle,
             ..OwnedAsked::new(Command::Close)
         }));
@@ -438,19 +440,19 @@ impl Talk {
         self.outstanding.pop_front();
         self.reply = None;
         if executions == 1 {
-            self.seen.push(Seen::Ended(ended));
+            self.seen.push(ConnectionEvent::Ended(ended));
         } else {
-            let ended = Seen::Ended(ended_of_many(ended));
+            let ended = ConnectionEvent::Ended(ended_of_many(ended));
             self.seen.extend(std::iter::repeat_n(ended, executions));
         }
         if is_prepare { self.let_go() } else { Ok(()) }
     }
 }
 
-/// How each of several executions ended that have one reply: what it counts is of all of them together. An error is that
-/// of the whole.
-fn ended_of_many(ended: Ended) -> Ended {
-    Ended {
+/// Returns the end of each of several executions that have one reply. Counts of a reply are of all of them together; an
+/// error is that of the whole.
+fn ended_of_many(ended: CommandEnd) -> CommandEnd {
+    CommandEnd {
         error: ended.error,
         in_transaction: ended.in_transaction,
         ..Ended::default()
@@ -498,7 +500,7 @@ mod tests {
     }
 
     /// A login, a query with a row, and a prepared statement, in pieces of so many bytes.
-    fn dialogue(size: usize) -> Vec<Seen> {
+    fn dialogue(size: usize) -> Vec<ConnectionEvent> {
         let mut watch = Watch::new(true);
         for piece in greeting().chunks(size) {
             assert!(watch.greeting(piece).is_some());
@@ -539,11 +541,11 @@ mod tests {
         assert_eq!(whole.len(), 6, "{whole:?}");
         assert!(matches!(
             &whole[2],
-            Seen::Ended(Ended { rows: Some(1), .. })
+            ConnectionEvent::Ended(CommandEnd { rows: Some(1), .. })
         ));
         assert!(matches!(
             &whole[4],
-            Seen::Ended(Ended {
+            ConnectionEvent::Ended(CommandEnd {
                 handle: Some(7),
                 ..
             })
@@ -568,9 +570,9 @@ mod tests {
     /// Statement 7 with one parameter.
     const PREPARED: &[u8] = &[0, 7, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
 
-    fn asked(seen: &[Seen]) -> Vec<&OwnedAsked> {
+    fn asked(seen: &[ConnectionEvent]) -> Vec<&OwnedRequest> {
         let asked = seen.iter().filter_map(|seen| match seen {
-            Seen::Asked(asked) => Some(asked),
+            ConnectionEvent::Asked(asked) => Some(asked),
             _ => None,
         });
         asked.collect()
@@ -616,7 +618,8 @@ mod tests {
                 ..Login::new("web", "crm")
             };
             assert_eq!(asked(&seen)[0].login, Some(expected));
-            let ended = matches!(&seen[1], Seen::Ended(ended) if ended.error == Some(error));
+            let ended =
+                matches!(&seen[1], ConnectionEvent::Ended(ended) if ended.error == Some(error));
             assert!(ended && seen.len() == 2, "{seen:?}");
             assert!(!watch.is_blind());
         }
@@ -642,7 +645,7 @@ mod tests {
             [vec![Value::Int(5)], vec![Value::NULL], vec![Value::Int(6)]]
         );
         let ended = seen.iter().filter(
-            |seen| matches!(seen, Seen::Ended(ended) if ended.error == Some(0) && ended.affected.is_none()),
+            |seen| matches!(seen, ConnectionEvent::Ended(ended) if ended.error == Some(0) && ended.affected.is_none()),
         );
         assert_eq!(ended.count(), 3, "{seen:?}");
         // One that leaves a value to its column, and one that cannot be read.

@@ -2,7 +2,7 @@
 
 use super::scan::{Kind, Scan, Token};
 
-/// Whether a statement prepares another one, executes it, or forgets it.
+/// Returns true if a statement prepares another one, executes it, or forgets it.
 pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
     let is_read =
         |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);
@@ -19,7 +19,7 @@ pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
                 .is_some_and(|second| second.is(sql, "PREPARE"))
 }
 
-/// Whether a statement that was executed lacks its parameters, as `MariaDB` logs a bulk execution.
+/// Returns true if a statement that was executed lacks its parameters, as `MariaDB` logs a bulk execution.
 pub(crate) fn has_marks(sql: &[u8]) -> bool {
-    Scan::new(sql, true).any(|token| token.kind == Kind::Sign && token.of(sql) == b"?")
+    Scan::new(sql, true).any(|token| token.kind == Kind::Sign && token.text(sql) == b"?")
 }

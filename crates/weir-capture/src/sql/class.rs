@@ -1,8 +1,8 @@
-//! What kind of statement a text is: what it does to the transaction, and what a replay has to know of it.
+//! Class of a statement's text: what it does to the transaction, and what a replay has to know of it.
 
 use super::scan::{Kind, Scan, Token};
 
-/// What a statement does to its session's transaction.
+/// Effect of a statement on its session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TransactionStep {
     /// Nothing.
@@ -18,10 +18,10 @@ pub enum TransactionStep {
     AutocommitOn,
 }
 
-/// What kind of statement it is.
+/// Class of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatementClass {
-    /// What it does to the transaction.
+    /// Effect on the transaction.
     pub transaction: TransactionStep,
     /// It is about accounts, keys or other secrets: its literals are never kept, and it is never sent again.
     pub is_secret: bool,
@@ -56,7 +56,7 @@ const SECRET_CALLS: [&str; 7] = [
 ];
 
 impl StatementClass {
-    pub(crate) fn of(sql: &[u8]) -> Self {
+    pub(crate) fn from_sql(sql: &[u8]) -> Self {
         let is_read =
             |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);
         let tokens: Vec<_> = Scan::new(sql, true).filter(is_read).collect();
@@ -70,9 +70,9 @@ impl StatementClass {
     }
 }
 
-/// What a statement's text does to the transaction.
+/// Returns the effect of a statement's text on the transaction.
 pub fn transaction_step(sql: &[u8]) -> TransactionStep {
-    StatementClass::of(sql).transaction
+    StatementClass::from_sql(sql).transaction
 }
 
 fn transaction(tokens: &[Token], sql: &[u8]) -> TransactionStep {
@@ -94,14 +94,14 @@ fn transaction(tokens: &[Token], sql: &[u8]) -> TransactionStep {
     };
     let mut values = tokens[at + 1..].iter();
     let value = values.find(|token| token.kind != Kind::Sign);
-    match value.map(|token| token.of(sql)) {
+    match value.map(|token| token.text(sql)) {
         Some(b"0") => TransactionStep::AutocommitOff,
         Some(word) if word.eq_ignore_ascii_case(b"OFF") => TransactionStep::AutocommitOff,
         _ => TransactionStep::AutocommitOn,
     }
 }
 
-/// Whether a token is the variable, whose value is part of a template.
+/// Returns true if a token is the variable `autocommit`, whose value is part of a template.
 pub(super) fn is_autocommit(token: &Token, sql: &[u8]) -> bool {
     token.is(sql, "AUTOCOMMIT") || token.is(sql, "@@AUTOCOMMIT")
 }
@@ -125,12 +125,14 @@ fn is_secret(tokens: &[Token], sql: &[u8]) -> bool {
         .enumerate()
         .any(|(at, token)| match token.kind {
             Kind::Word => {
-                let calls = tokens.get(at + 1).is_some_and(|next| next.of(sql) == b"(");
+                let calls = tokens
+                    .get(at + 1)
+                    .is_some_and(|next| next.text(sql) == b"(");
                 SECRET_WORDS.iter().any(|word| token.is(sql, word))
                     || calls && SECRET_CALLS.iter().any(|word| token.is(sql, word))
             }
             Kind::Text | Kind::Unfinished if prepares => {
-                let text = token.of(sql).to_ascii_uppercase();
+                let text = token.text(sql).to_ascii_uppercase();
                 [&b"IDENTIFIED"[..], b"PASSWORD"]
                     .iter()
                     .any(|word| text.windows(word.len()).any(|part| part == *word))
@@ -161,7 +163,7 @@ mod tests {
             ("SELECT 1", None),
         ] {
             assert_eq!(
-                StatementClass::of(sql.as_bytes()).transaction,
+                StatementClass::from_sql(sql.as_bytes()).transaction,
                 expected,
                 "{sql}"
             );
@@ -185,7 +187,7 @@ mod tests {
             "INSERT INTO t VALUES (AES_ENCRYPT('x', 'key'))",
             "PREPARE s FROM 'ALTER USER x IDENTIFIED BY \"y\"'",
         ] {
-            assert!(StatementClass::of(sql.as_bytes()).is_secret, "{sql}");
+            assert!(StatementClass::from_sql(sql.as_bytes()).is_secret, "{sql}");
         }
         for sql in [
             "SELECT password FROM users WHERE id = 5",
@@ -193,8 +195,8 @@ mod tests {
             "INSERT INTO log VALUES ('user identified by token')",
             "CREATE TABLE user (a INT)",
         ] {
-            assert!(!StatementClass::of(sql.as_bytes()).is_secret, "{sql}");
+            assert!(!StatementClass::from_sql(sql.as_bytes()).is_secret, "{sql}");
         }
-        assert!(StatementClass::of(b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t").asks_for_file);
+        assert!(StatementClass::from_sql(b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t").asks_for_file);
     }
 }

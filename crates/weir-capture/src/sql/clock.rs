@@ -1,8 +1,8 @@
-//! Whether a statement gives its session another clock.
+//! Statements that give their session another clock.
 
 use super::scan::{Kind, Scan, Token};
 
-/// Whether a statement sets the session's `timestamp`: to a time of its own (`true`), or back to the server's (`false`).
+/// Returns `true` if a statement sets the session's `timestamp` to a time of its own, `false` if back to the server's.
 pub(crate) fn sets_own_clock(sql: &[u8]) -> Option<bool> {
     let is_read =
         |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);
@@ -13,9 +13,9 @@ pub(crate) fn sets_own_clock(sql: &[u8]) -> Option<bool> {
     let mut found = None;
     let mut is_named = false;
     for token in tokens {
-        let is_sign = token.kind == Kind::Sign && matches!(token.of(sql), b"=" | b":");
+        let is_sign = token.kind == Kind::Sign && matches!(token.text(sql), b"=" | b":");
         if is_named && !is_sign {
-            let is_default = token.is(sql, "DEFAULT") || token.of(sql) == b"0";
+            let is_default = token.is(sql, "DEFAULT") || token.text(sql) == b"0";
             found = Some(!is_default);
         }
         let is_name = token.is(sql, "TIMESTAMP") || token.is(sql, "@@TIMESTAMP");

@@ -19,11 +19,11 @@ pub fn without_executed_comments(
         last_end = token.end;
         if token.kind != Kind::Executed {
             if !is_left_out {
-                text.extend(token.of(sql));
+                text.extend(token.text(sql));
             }
             continue;
         }
-        let mark = token.of(sql);
+        let mark = token.text(sql);
         text.push(b' ');
         is_left_out = if mark == b"*/" {
             false
@@ -50,10 +50,10 @@ pub fn inlined(sql: &[u8], values: &[Value]) -> Option<Vec<u8>> {
     for token in Scan::new(sql, true) {
         text.extend(&sql[last_end..token.start]);
         last_end = token.end;
-        if token.kind == Kind::Sign && token.of(sql) == b"?" {
+        if token.kind == Kind::Sign && token.text(sql) == b"?" {
             text.extend(values.next()?.as_sql(false).into_bytes());
         } else {
-            text.extend(token.of(sql));
+            text.extend(token.text(sql));
         }
     }
     text.extend(&sql[last_end..]);

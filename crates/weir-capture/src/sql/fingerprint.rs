@@ -1,4 +1,5 @@
-//! What statements have in common that differ in their values only, as DBAs know it from pt-query-digest.
+//! Fingerprints: the text that statements have in common that differ in their values only, as DBAs know it from
+//! pt-query-digest.
 
 use super::parts::{MARK, split};
 use super::scan::{Kind, Scan, Token};
@@ -11,7 +12,7 @@ pub fn fingerprint(sql: &[u8]) -> String {
     of_template(&split(sql, true).text)
 }
 
-/// That of a statement whose literals are marks.
+/// Returns the fingerprint of a statement whose literals are marks.
 pub(super) fn of_template(text: &[u8]) -> String {
     let mut words: Vec<(String, bool)> = Vec::new();
     let mut last_end = 0;
@@ -43,7 +44,7 @@ pub(super) fn of_template(text: &[u8]) -> String {
 }
 
 fn word(token: &Token, text: &[u8], before: Option<&(String, bool)>) -> Option<String> {
-    let as_text = || String::from_utf8_lossy(token.of(text)).into_owned();
+    let as_text = || String::from_utf8_lossy(token.text(text)).into_owned();
     let is_value = |word: &str| {
         let is_after =
             |words: &[&str]| before.is_some_and(|(before, _)| words.contains(&&**before));
@@ -52,7 +53,7 @@ fn word(token: &Token, text: &[u8], before: Option<&(String, bool)>) -> Option<S
     match token.kind {
         Kind::Comment | Kind::Executed | Kind::Hint => None,
         Kind::Number | Kind::Text | Kind::Unfinished => Some("?".to_owned()),
-        Kind::Sign if token.of(text) == [MARK] => Some("?".to_owned()),
+        Kind::Sign if token.text(text) == [MARK] => Some("?".to_owned()),
         Kind::Word => {
             let word = as_text().to_ascii_lowercase();
             Some(if is_value(&word) {

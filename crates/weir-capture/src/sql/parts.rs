@@ -9,9 +9,9 @@ pub(super) const MARK: u8 = 0;
 /// A statement, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// Its text with marks.
+    /// Text with marks.
     pub(crate) text: Vec<u8>,
-    /// Its literals as they stood, and whether each is a number that says how many rows are wanted.
+    /// Literals as they stood, each with true if it is a number that says how many rows are wanted.
     pub(crate) literals: Vec<(Vec<u8>, bool)>,
 }
 
@@ -33,11 +33,11 @@ pub(crate) fn split(sql: &[u8], has_escapes: bool) -> Parts {
             Kind::Comment => parts.text.push(b' '),
             Kind::Number | Kind::Text if !of_autocommit => {
                 parts.text.push(MARK);
-                parts.literals.push((token.of(sql).to_vec(), limits));
+                parts.literals.push((token.text(sql).to_vec(), limits));
             }
             _ => parts
                 .text
-                .extend(token.of(sql).iter().filter(|byte| **byte != MARK)),
+                .extend(token.text(sql).iter().filter(|byte| **byte != MARK)),
         }
         limits = says_rows(&token, sql, limits);
         of_autocommit = is_autocommit(&token, sql) || of_autocommit && token.kind == Kind::Sign;
@@ -45,12 +45,12 @@ pub(crate) fn split(sql: &[u8], has_escapes: bool) -> Parts {
     parts
 }
 
-/// Whether what follows is the number of a `LIMIT`.
+/// Returns true if a number that follows is that of a `LIMIT`.
 fn says_rows(token: &Token, sql: &[u8], before: bool) -> bool {
     match token.kind {
         Kind::Word => token.is(sql, "LIMIT") || token.is(sql, "OFFSET"),
         Kind::Number => before,
-        Kind::Sign => before && token.of(sql) == b",",
+        Kind::Sign => before && token.text(sql) == b",",
         _ => false,
     }
 }

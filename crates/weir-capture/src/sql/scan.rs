@@ -1,14 +1,14 @@
 //! The words of a statement, found in its bytes. Every encoding in which a byte below 0x80 is ASCII is read; where a
 //! string ends is read as with the servers' usual `sql_mode`, or without escapes.
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A keyword or a name.
     Word,
     /// A number: a literal.
     Number,
-    /// What stands in single or double quotes: a literal.
+    /// A literal in single or double quotes.
     Text,
     /// A name in backquotes.
     Name,
@@ -33,13 +33,13 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    pub(crate) fn of<'a>(&self, sql: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn text<'a>(&self, sql: &'a [u8]) -> &'a [u8] {
         &sql[self.start..self.end]
     }
 
-    /// Whether it is this keyword, which is given in capitals.
+    /// Returns true if it is this keyword, which is given in capitals.
     pub(crate) fn is(&self, sql: &[u8], keyword: &str) -> bool {
-        self.kind == Kind::Word && self.of(sql).eq_ignore_ascii_case(keyword.as_bytes())
+        self.kind == Kind::Word && self.text(sql).eq_ignore_ascii_case(keyword.as_bytes())
     }
 }
 
@@ -86,7 +86,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Whether a point begins a number: no name stands before it.
+    /// Returns true if a point begins a number: no name stands before it.
     fn begins_fraction(&self, rest: &[u8]) -> bool {
         let before = self.at.checked_sub(1).map(|at| self.sql[at]);
         let is_after_name = before.is_some_and(|c| is_word(c) || matches!(c, b'`' | b'"'));
@@ -153,11 +153,11 @@ impl Iterator for Scan<'_> {
     }
 }
 
-/// Whether a statement ends within a string, a comment or a parenthesis: it was cut where it was written down.
+/// Returns true if a statement ends within a string, a comment or a parenthesis: it was cut where it was written down.
 pub(crate) fn is_cut(sql: &[u8]) -> bool {
     let mut depth = 0_i64;
     for token in Scan::new(sql, true) {
-        match (token.kind, token.of(sql)) {
+        match (token.kind, token.text(sql)) {
             (Kind::Unfinished, _) => return true,
             (Kind::Sign, b"(") => depth += 1,
             (Kind::Sign, b")") => depth -= 1,

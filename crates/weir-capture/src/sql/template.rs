@@ -1,11 +1,11 @@
-//! What many statements share: their text with a mark for each literal.
+//! Templates, which many statements share: their text with a mark for each literal.
 
 use super::class::StatementClass;
 use super::fingerprint::of_template;
 use super::parts::MARK;
 use super::scan::{Kind, Scan};
 
-/// What all statements of one text have, but for their literals.
+/// Common part of all statements of one text, without their literals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     text: Vec<u8>,
@@ -18,17 +18,17 @@ impl Template {
     pub(crate) fn new(text: Vec<u8>) -> Self {
         Self {
             fingerprint: of_template(&text),
-            class: StatementClass::of(&text),
+            class: StatementClass::from_sql(&text),
             text,
         }
     }
 
-    /// What statements have in common that differ in their values only.
+    /// Returns the text that statements have in common that differ in their values only.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// What kind of statement it is.
+    /// Returns the class of the statement.
     pub fn class(&self) -> StatementClass {
         self.class
     }
@@ -47,13 +47,13 @@ impl Template {
         text
     }
 
-    /// Its text as a statement with question marks, and for each of these whether it stands for a literal of the text
-    /// (`true`) or was one already. `None` for a text that is no UTF-8.
+    /// Returns the text as a statement with question marks. Each mark has `true` if it stands for a literal of the
+    /// text, `false` if it was one already. `None` for a text that is no UTF-8.
     pub fn with_question_marks(&self) -> Option<(String, Vec<bool>)> {
         let mut text = self.text.clone();
         let mut marks = Vec::new();
         for token in Scan::new(&self.text, true).filter(|token| token.kind == Kind::Sign) {
-            match token.of(&self.text) {
+            match token.text(&self.text) {
                 [MARK] => {
                     text[token.start] = b'?';
                     marks.push(true);
@@ -65,7 +65,7 @@ impl Template {
         Some((String::from_utf8(text).ok()?, marks))
     }
 
-    /// How many literals it has.
+    /// Returns the number of literals.
     pub fn literals(&self) -> usize {
         let marks = self.text.split(|byte| *byte == MARK);
         marks.count() - 1

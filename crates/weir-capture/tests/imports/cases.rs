@@ -8,15 +8,15 @@ use weir_capture::{
 };
 
 /// Reading of a log: a line for each record, and what it says of itself.
-struct Reading {
+struct LogContent {
     lines: Vec<String>,
     tail: CaptureTail,
     source: CaptureSource,
     began_unix_us: i64,
 }
 
-impl Reading {
-    fn of(log: &[u8]) -> Self {
+impl LogContent {
+    fn read(log: &[u8]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (from, to) = (
             directory.path().join("log"),
@@ -113,7 +113,7 @@ SET timestamp=1795168800;
 
 #[test]
 fn lines_of_the_server_are_known_by_their_forms() {
-    let reading = Reading::of(EXPLAINED.as_bytes());
+    let reading = LogContent::read(EXPLAINED.as_bytes());
     let first = "SELECT 1 \n FROM item".replace('\n', "");
     let plain = |text: &str| text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     // Comments are left out of a capture; what they hid before is not.
@@ -160,7 +160,7 @@ fn a_sessions_own_time_is_none_of_the_logs() {
         entry(4, 1_900_000_000, "SELECT 'later'"),
         entry(5, NOW + 1, "SELECT 3"),
     ];
-    let reading = Reading::of(log.concat().as_bytes());
+    let reading = LogContent::read(log.concat().as_bytes());
     let mut statements = reading.statements();
     statements.sort_unstable();
     assert_eq!(
@@ -183,7 +183,7 @@ fn a_sessions_own_time_is_none_of_the_logs() {
         entry(2, 1_700_000_000, "SELECT 'then'"),
         entry(3, NOW + 1, "SELECT 2"),
     ];
-    let reading = Reading::of(log.concat().as_bytes());
+    let reading = LogContent::read(log.concat().as_bytes());
     assert!(reading.tail.ended_us < 2_000_000, "{:?}", reading.tail);
     assert_eq!(reading.tail.losses.out_of_place, 1);
 }
@@ -216,7 +216,7 @@ SELECT SLEEP(20);
 
 #[test]
 fn perconas_log_tells_ends_to_the_microsecond() {
-    let reading = Reading::of(PERCONA.as_bytes());
+    let reading = LogContent::read(PERCONA.as_bytes());
     assert_eq!(reading.source, CaptureSource::SlowLogPercona);
     assert_eq!(reading.began_unix_us, 1_795_168_800_400_000);
     assert_eq!(reading.tail.ended_us, 29_850_000);
@@ -242,14 +242,14 @@ fn a_carriage_return_in_a_string_stays() {
     let log = "2026-11-20T10:00:00.000000Z\t    8 Connect\tapp@localhost on shop using Socket\n\
                2026-11-20T10:00:00.100000Z\t    8 Query\tINSERT INTO note VALUES (1, 'a\r\nb')\n\
                2026-11-20T10:00:00.300000Z\t    8 Quit\t\n";
-    let reading = Reading::of(log.as_bytes());
+    let reading = LogContent::read(log.as_bytes());
     assert_eq!(
         reading.statements(),
         ["INSERT INTO note VALUES (1, 'a\r\nb')"]
     );
     // A log that was copied by way of another system.
     let copied = log.replace("\r\n", "\n").replace('\n', "\r\n");
-    let reading = Reading::of(copied.as_bytes());
+    let reading = LogContent::read(copied.as_bytes());
     assert_eq!(
         reading.statements(),
         ["INSERT INTO note VALUES (1, 'a\nb')"]
@@ -269,7 +269,7 @@ fn a_change_of_user_moves_the_session_if_it_is_let_in() {
                2026-11-20T10:00:00.700000Z\t    9 Connect\tthief@localhost on private using Socket\n\
                2026-11-20T10:00:00.700000Z\t    9 Connect\tAccess denied for user 'thief'@'localhost'\n\
                2026-11-20T10:00:00.800000Z\t    8 Quit\t\n";
-    let reading = Reading::of(log.as_bytes());
+    let reading = LogContent::read(log.as_bytes());
     let what: Vec<_> = reading
         .lines
         .iter()
@@ -337,7 +337,7 @@ fn what_sql_prepares_is_executed_once() {
                2026-11-20T10:00:00.200000Z\t    8 Execute\tUPDATE item SET a = a + 5\n\
                2026-11-20T10:00:00.300000Z\t    8 Query\tDEALLOCATE PREPARE p\n\
                2026-11-20T10:00:00.400000Z\t    8 Query\tDROP TABLE prepare_me\n";
-    let reading = Reading::of(log.as_bytes());
+    let reading = LogContent::read(log.as_bytes());
     assert_eq!(
         reading.statements(),
         ["UPDATE item SET a = a + 5", "DROP TABLE prepare_me"]
@@ -350,6 +350,6 @@ fn a_bulk_execution_of_a_log_is_counted() {
     let log = "2026-11-20T10:00:00.000000Z\t    8 Connect\tapp@localhost on shop using Socket\n\
                2026-11-20T10:00:00.100000Z\t    8 Execute\tINSERT INTO item VALUES (?, '?')\n\
                2026-11-20T10:00:00.200000Z\t    8 Execute\tSELECT '?'\n";
-    let losses = Reading::of(log.as_bytes()).tail.losses;
+    let losses = LogContent::read(log.as_bytes()).tail.losses;
     assert_eq!((losses.bulk_executions, losses.truncated), (1, 0));
 }

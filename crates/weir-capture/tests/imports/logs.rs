@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use weir_capture::{
-    CaptureReader, CaptureSource, Command, Ended, Happening, Imported, Literals, LogFormat,
-    Started, import_log, log_format,
+    CaptureReader, CaptureSource, Command, CommandEnd, CommandStart, Happening, ImportResult,
+    Literals, LogFormat, import_log, log_format,
 };
 use weir_model::{Endpoint, Flavor};
 use weir_mysql::Connection;
@@ -68,8 +68,8 @@ fn work(bench: &Bench) {
 }
 
 /// The statements of the session that did the work, with how they ended and when they began and ended.
-fn statements(path: &Path) -> Vec<(String, Started, Ended, u64, u64)> {
-    let mut statements: Vec<(String, Started, Ended, u64, u64)> = Vec::new();
+fn statements(path: &Path) -> Vec<(String, CommandStart, CommandEnd, u64, u64)> {
+    let mut statements: Vec<(String, CommandStart, CommandEnd, u64, u64)> = Vec::new();
     let mut session = None;
     for record in CaptureReader::open(path).unwrap().map(Result::unwrap) {
         match record.happening {
@@ -79,7 +79,7 @@ fn statements(path: &Path) -> Vec<(String, Started, Ended, u64, u64)> {
                     session = Some(record.session);
                 }
                 if session == Some(record.session) {
-                    statements.push((text, started, Ended::default(), record.at_us, 0));
+                    statements.push((text, started, CommandEnd::default(), record.at_us, 0));
                 }
             }
             Happening::Ended(ended) if session == Some(record.session) => {
@@ -93,7 +93,7 @@ fn statements(path: &Path) -> Vec<(String, Started, Ended, u64, u64)> {
     statements
 }
 
-fn assert_texts(statements: &[(String, Started, Ended, u64, u64)]) {
+fn assert_texts(statements: &[(String, CommandStart, CommandEnd, u64, u64)]) {
     let texts: Vec<_> = statements
         .iter()
         .map(|statement| statement.0.as_str())
@@ -133,7 +133,7 @@ fn slow(flavor: Flavor, has_extra: bool) {
     work(&bench);
     root.run("SET GLOBAL slow_query_log = OFF").unwrap();
     let capture = bench.path("slow.weircap");
-    let Imported { head, tail } =
+    let ImportResult { head, tail } =
         import_log(&log, LogFormat::Slow, &capture, Literals::Keep).unwrap();
     let expected = match (flavor, has_extra) {
         (Flavor::Mariadb, _) => CaptureSource::SlowLogMariadb,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use weir_capture::{
-    CaptureReader, Command, Happening, Imported, Literals, LogFormat, import_log, log_format,
+    CaptureReader, Command, Happening, ImportResult, Literals, LogFormat, import_log, log_format,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, TlsMode};
 use weir_mysql::{Compression, Connection, Connector, Gate, Patience};
@@ -98,7 +98,11 @@ fn statements(path: &Path) -> (BTreeMap<String, u64>, u64) {
     (found, insert_ids)
 }
 
-fn import(directory: &TempDir, name: &str, file: &[u8]) -> (Imported, BTreeMap<String, u64>, u64) {
+fn import(
+    directory: &TempDir,
+    name: &str,
+    file: &[u8],
+) -> (ImportResult, BTreeMap<String, u64>, u64) {
     let from = directory.path().join(name);
     let to = directory.path().join(format!("{name}.weircap"));
     std::fs::write(&from, file).unwrap();

@@ -12,7 +12,7 @@ use weir_model::Flavor;
 use weir_testing::skipped;
 
 use crate::proxy::{Bench, PASSWORD, USER, records};
-use truth::{Said, differences};
+use truth::{SessionAction, differences};
 
 weir_testing::on_both_flavors! {
     a_capture_of_real_clients_is_what_the_server_logged
@@ -186,7 +186,7 @@ fn a_capture_of_real_clients_is_what_the_server_logged(flavor: Flavor) {
 }
 
 /// What the capture has of each session of clients.
-fn captured(path: &Path) -> Vec<Vec<Said>> {
+fn captured(path: &Path) -> Vec<Vec<SessionAction>> {
     let mut sessions: BTreeMap<u32, truth::Reader> = BTreeMap::new();
     for record in records(path) {
         let reader = sessions.entry(record.session).or_default();

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use weir_capture::{
-    CaptureError, CaptureProxy, CaptureReader, CaptureTail, Command, Ended, Happening, Literals,
-    ProxyCertificate, Record, Started, Value,
+    CaptureError, CaptureProxy, CaptureReader, CaptureTail, Command, CommandEnd, CommandStart,
+    Happening, Literals, ProxyCertificate, Record, Value,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode};
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience};
@@ -105,8 +105,8 @@ pub(crate) fn records(path: &Path) -> Vec<Record> {
 }
 
 /// Commands of a session with how each ended, those that have no end apart.
-fn commands(path: &Path, session: u32) -> Vec<(Started, Option<Ended>)> {
-    let mut commands: Vec<(Started, Option<Ended>)> = Vec::new();
+fn commands(path: &Path, session: u32) -> Vec<(CommandStart, Option<CommandEnd>)> {
+    let mut commands: Vec<(CommandStart, Option<CommandEnd>)> = Vec::new();
     let mut open = std::collections::VecDeque::new();
     for record in records(path)
         .into_iter()
@@ -177,7 +177,8 @@ fn what_passes_is_written_down(flavor: Flavor) {
     assert_eq!((&**user, schema), (USER, &bench.server.endpoint().database));
     let commands = commands(&bench.path(), *session);
     let found = |text: &str| -> Vec<_> {
-        let is_it = |started: &Started| String::from_utf8_lossy(&started.text()).contains(text);
+        let is_it =
+            |started: &CommandStart| String::from_utf8_lossy(&started.text()).contains(text);
         commands
             .iter()
             .filter(|(started, _)| is_it(started))

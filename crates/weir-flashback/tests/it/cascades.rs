@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use weir_flashback::{Asked, Prepared, State, find_like};
+use weir_flashback::{FlashbackPlan, MomentRequest, State, find_like};
 use weir_model::Flavor;
 
 use crate::{connect, options, orders, source, start};
@@ -30,12 +30,12 @@ pub(crate) fn a_foreign_key_that_the_server_does_not_log_is_refused(flavor: Flav
     }
     thread::sleep(Duration::from_millis(1_100));
     let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
-    let asked = Asked::read(&time.unwrap());
+    let asked = MomentRequest::read(&time.unwrap());
     thread::sleep(Duration::from_millis(1_100));
     control.run("DELETE FROM shop.parent WHERE id = 1").unwrap();
     let source = source(&server);
     let (refusing, _work) = options();
-    let error = Prepared::new(&source, &orders(), &asked, refusing).unwrap_err();
+    let error = FlashbackPlan::new(&source, &orders(), &asked, refusing).unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("ON DELETE CASCADE") && error.contains("--ignore-cascades"),
@@ -44,7 +44,7 @@ pub(crate) fn a_foreign_key_that_the_server_does_not_log_is_refused(flavor: Flav
     // Why: the row that the parent took along is missed. Whoever goes on is told so.
     let (mut ignoring, _work) = options();
     ignoring.ignore_cascades = true;
-    let prepared = Prepared::new(&source, &orders(), &asked, ignoring).unwrap();
+    let prepared = FlashbackPlan::new(&source, &orders(), &asked, ignoring).unwrap();
     assert!(prepared.tables[0].unlogged.is_some());
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let made = prepared.make(&binary, State::Then, "").unwrap();

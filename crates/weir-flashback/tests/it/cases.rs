@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use weir_flashback::{
-    Asked, Chosen, Moment, Prepared, Rehearsal, Rehearsed, State, Triggers, Undo, find_like,
-    rehearse,
+    FlashbackPlan, Moment, MomentRequest, Rehearsal, RehearsalResult, State, TransactionFilter,
+    Triggers, Undo, find_like, rehearse,
 };
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row};
@@ -106,10 +106,10 @@ fn a_statement_in_a_mixed_log_is_refused_where_it_stands() {
         .run("UPDATE shop.orders SET c = UUID_SHORT() WHERE id = 1")
         .unwrap();
     let source = source(&server);
-    let asked = Asked::read(&time.unwrap());
+    let asked = MomentRequest::read(&time.unwrap());
     let changes = || {
         let (options, _work) = options();
-        let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+        let prepared = FlashbackPlan::new(&source, &orders(), &asked, options).unwrap();
         prepared.changes(&mut |_| Ok(()))
     };
     // One that is not safe is logged as rows.
@@ -152,7 +152,7 @@ fn the_forms_say_the_same(flavor: Flavor, forms: &[Vec<(&str, &str)>]) {
                 .run("UPDATE shop.orders SET js = JSON_SET(js, '$.a', 7, '$.b[0]', 'x')")
                 .unwrap();
         }
-        let found = flash(&server, &Asked::read(&time.unwrap()));
+        let found = flash(&server, &MomentRequest::read(&time.unwrap()));
         assert!(expected.len() > 10 && expected != dump(&mut control));
         assert_eq!(found, expected, "{form:?}");
     }
@@ -177,9 +177,14 @@ pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
     }
     let (options, _work) = options();
     let source = source(&server);
-    let prepared =
-        Prepared::new(&source, &orders(), &Asked::read(&time.unwrap()), options).unwrap();
-    let (mut undo, told) = Undo::read(&prepared, Chosen::default()).unwrap();
+    let prepared = FlashbackPlan::new(
+        &source,
+        &orders(),
+        &MomentRequest::read(&time.unwrap()),
+        options,
+    )
+    .unwrap();
+    let (mut undo, told) = Undo::read(&prepared, TransactionFilter::default()).unwrap();
     let script = undo.script(&prepared.tables, "here", "then", &told);
     assert_eq!(script.conflicts, Vec::<String>::new());
     assert!(script.statements.len() > 100, "{}", script.statements.len());
@@ -197,7 +202,7 @@ pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
     let rehearsal = Rehearsal::new(&prepared, &binary, Triggers::default()).unwrap();
     let (again, rehearsed) = rehearsal.perform(&mut undo, "").unwrap();
     assert_eq!(again.statements, script.statements);
-    assert_eq!(rehearsed, Rehearsed::default());
+    assert_eq!(rehearsed, RehearsalResult::default());
 }
 
 /// A column that was added since is not there then.
@@ -224,8 +229,8 @@ pub(crate) fn an_added_column_is_taken_off(flavor: Flavor) {
     }
     let (options, _work) = options();
     let source = source(&server);
-    let asked = Asked::read(&time.unwrap());
-    let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+    let asked = MomentRequest::read(&time.unwrap());
+    let prepared = FlashbackPlan::new(&source, &orders(), &asked, options).unwrap();
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let made = prepared.make(&binary, State::Then, "").unwrap();
     let mut connection = made.private.connect(Some("shop")).unwrap();
@@ -270,11 +275,11 @@ pub(crate) fn keys_are_told_apart_by_bytes(flavor: Flavor) {
     }
     let source = source(&server);
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
-    let asked = Asked::read(&time.unwrap());
+    let asked = MomentRequest::read(&time.unwrap());
     for memory_bytes in [1 << 20, 1000] {
         let (mut options, _work) = options();
         options.memory_bytes = memory_bytes;
-        let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+        let prepared = FlashbackPlan::new(&source, &orders(), &asked, options).unwrap();
         let made = prepared.make(&binary, State::Then, "").unwrap();
         assert_eq!(rows(&mut made.private.connect(None).unwrap()), expected);
         // Conditions that are met now or were then.
@@ -353,7 +358,8 @@ pub(crate) fn a_long_statement_has_the_time_that_the_page_says(flavor: Flavor) {
     let found = {
         let (options, _work) = options();
         let source = source(&server);
-        let prepared = Prepared::new(&source, &orders(), &Asked::read(&during), options).unwrap();
+        let prepared =
+            FlashbackPlan::new(&source, &orders(), &MomentRequest::read(&during), options).unwrap();
         let binary = find_like(&source, Some(&server.binary().path)).unwrap();
         let made = prepared.make(&binary, State::Then, "").unwrap();
         let found: Option<i32> = made
@@ -393,7 +399,7 @@ pub(crate) fn times_of_a_clock_that_jumps_are_refused(flavor: Flavor) {
     control.run("SET GLOBAL time_zone = 'Test/Jumps'").unwrap();
     let source = source(&server);
     let mut reader = source.open().unwrap();
-    let mut resolve = |text: &str| Moment::resolve(&Asked::read(text), &mut reader);
+    let mut resolve = |text: &str| Moment::resolve(&MomentRequest::read(text), &mut reader);
     for (text, why) in [
         ("2026-03-29 02:30:00", "never showed"),
         ("2026-10-25 02:30:00", "twice"),
@@ -441,8 +447,13 @@ pub(crate) fn real_replicas_are_not_disturbed(flavor: Flavor) {
     assert_eq!(before.len(), 2);
     let (options, _work) = options();
     let source = source(&servers.primary);
-    let prepared =
-        Prepared::new(&source, &orders(), &Asked::read(&time.unwrap()), options).unwrap();
+    let prepared = FlashbackPlan::new(
+        &source,
+        &orders(),
+        &MomentRequest::read(&time.unwrap()),
+        options,
+    )
+    .unwrap();
     for _ in 0..3 {
         let mut inserted = 0;
         prepared
@@ -509,8 +520,13 @@ fn rows_that_a_foreign_key_deleted_are_there_then() {
     assert_ne!(control.rows::<(i32, i32)>(query).unwrap(), expected);
     let (options, _work) = options();
     let source = source(&server);
-    let prepared =
-        Prepared::new(&source, &orders(), &Asked::read(&time.unwrap()), options).unwrap();
+    let prepared = FlashbackPlan::new(
+        &source,
+        &orders(),
+        &MomentRequest::read(&time.unwrap()),
+        options,
+    )
+    .unwrap();
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let made = prepared.make(&binary, State::Then, "").unwrap();
     let found: Vec<(i32, i32)> = made.private.connect(None).unwrap().rows(query).unwrap();
@@ -545,9 +561,9 @@ fn a_transaction_with_a_tag_is_found_by_its_name() {
         control.run(statement).unwrap();
     }
     let source = source(&server);
-    let seen = |asked: &Asked| {
+    let seen = |asked: &MomentRequest| {
         let (options, _work) = options();
-        let prepared = Prepared::new(&source, &orders(), asked, options).unwrap();
+        let prepared = FlashbackPlan::new(&source, &orders(), asked, options).unwrap();
         let mut names = Vec::new();
         prepared
             .changes(&mut |change| {
@@ -560,7 +576,8 @@ fn a_transaction_with_a_tag_is_found_by_its_name() {
     };
     // The table was made after the beginning of the log, which is no state that can be told.
     let (options, _work) = options();
-    let from_start = Prepared::new(&source, &orders(), &Asked::Start, options).unwrap();
+    let from_start =
+        FlashbackPlan::new(&source, &orders(), &MomentRequest::Start, options).unwrap();
     let mut names = Vec::new();
     from_start
         .known_changes(&mut |change| {
@@ -571,7 +588,7 @@ fn a_transaction_with_a_tag_is_found_by_its_name() {
     assert_eq!(names.len(), 3);
     assert!(names[1].contains(":night:"), "{names:?}");
     let tagged = names[1].parse().unwrap();
-    assert_eq!(seen(&Asked::Before(tagged)), names[1..]);
+    assert_eq!(seen(&MomentRequest::Before(tagged)), names[1..]);
     let tagged = names[1].parse().unwrap();
-    assert_eq!(seen(&Asked::After(tagged)), names[2..]);
+    assert_eq!(seen(&MomentRequest::After(tagged)), names[2..]);
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_flashback::{
-    Asked, Chosen, Diff, FlashbackError, Images, Moment, Prepared, Table, Told, Undo, read_log,
+    Diff, FlashbackError, FlashbackPlan, Images, LogFindings, Moment, MomentRequest, Table,
+    TransactionFilter, Undo, read_log,
 };
 use weir_model::Flavor;
 use weir_mysql::binlog::Packets;
@@ -71,8 +72,13 @@ fn log_of(flavor: Flavor, form: &[(&str, &str)]) -> Log {
     }
     let (options, _work) = options();
     let source = source(&server);
-    let prepared =
-        Prepared::new(&source, &orders(), &Asked::read(&time.unwrap()), options).unwrap();
+    let prepared = FlashbackPlan::new(
+        &source,
+        &orders(),
+        &MomentRequest::read(&time.unwrap()),
+        options,
+    )
+    .unwrap();
     Log {
         packets: packets(&server, flavor),
         tables: prepared.tables.clone(),
@@ -103,9 +109,9 @@ fn packets(server: &PrivateServer, flavor: Flavor) -> Vec<Vec<u8>> {
 }
 
 /// Reads a log with all that is done with its rows.
-fn read(log: &Log, packets: Vec<Vec<u8>>, work: &TempDir) -> Result<Told, FlashbackError> {
+fn read(log: &Log, packets: Vec<Vec<u8>>, work: &TempDir) -> Result<LogFindings, FlashbackError> {
     let mut images = Images::new(work.path(), 10_000);
-    let (mut diff, mut undo) = (Diff::default(), Undo::of(Chosen::default()));
+    let (mut diff, mut undo) = (Diff::default(), Undo::new(TransactionFilter::default()));
     let table = &log.tables[0];
     let stream = Stream(packets.into_iter());
     let told = read_log(stream, &log.tables, &log.moment, &mut |change| {

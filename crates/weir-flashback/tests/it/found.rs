@@ -4,7 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use weir_flashback::{
-    Asked, Diff, FlashbackError, Options, Prepared, Private, State, TableName, find_like,
+    Diff, FlashbackError, FlashbackPlan, MomentRequest, Options, Private, State, TableName,
+    find_like,
 };
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
@@ -171,7 +172,7 @@ pub(crate) fn what_random_histories_found_is_right(flavor: Flavor) {
         let expected = rows(&mut control, case.query);
         run(&mut control, case.after);
         let names = [TableName::read("shop.t", "")];
-        let prepared = Prepared::new(&source, &names, &asked, options.clone()).unwrap();
+        let prepared = FlashbackPlan::new(&source, &names, &asked, options.clone()).unwrap();
         let mut diff = Diff::default();
         prepared
             .changes(&mut |change| diff.take(&prepared.tables[0], change))
@@ -214,8 +215,8 @@ pub(crate) fn a_file_that_was_begun_in_the_past_is_not_begun_with(flavor: Flavor
     );
     let (options, _work) = options();
     let names = [TableName::read("shop.t", "")];
-    let asked = Asked::read(&time.unwrap());
-    let prepared = Prepared::new(&source(&server), &names, &asked, options).unwrap();
+    let asked = MomentRequest::read(&time.unwrap());
+    let prepared = FlashbackPlan::new(&source(&server), &names, &asked, options).unwrap();
     let mut changes = 0;
     prepared
         .changes(&mut |_| {
@@ -232,7 +233,7 @@ fn private(server: &PrivateServer, options: Options) -> Private {
     run(&mut control, &["CREATE DATABASE shop", PAIR]);
     let names = [TableName::read("shop.t", "")];
     let source = source(server);
-    let prepared = Prepared::new(&source, &names, &Asked::Start, options).unwrap();
+    let prepared = FlashbackPlan::new(&source, &names, &MomentRequest::Start, options).unwrap();
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     prepared.make(&binary, State::Now, "").unwrap().private
 }
@@ -249,13 +250,13 @@ fn run(connection: &mut Connection, statements: &[&str]) {
     }
 }
 
-fn end_of_log(control: &mut Connection, flavor: Flavor) -> Asked {
+fn end_of_log(control: &mut Connection, flavor: Flavor) -> MomentRequest {
     let status = match flavor {
         Flavor::Mysql => "SHOW BINARY LOG STATUS",
         Flavor::Mariadb => "SHOW MASTER STATUS",
     };
     let row: Row = control.first(status).unwrap().unwrap();
-    Asked::At {
+    MomentRequest::At {
         file: row.get(0).unwrap(),
         position: row.get(1).unwrap(),
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use weir_flashback::{Asked, Prepared, State, find_like};
+use weir_flashback::{FlashbackPlan, MomentRequest, State, find_like};
 use weir_model::Flavor;
 use weir_mysql::Connection;
 
@@ -68,7 +68,8 @@ pub(crate) fn rows_without_a_key_are_counted(flavor: Flavor) {
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     for (time, expected) in &marks {
         let (options, _work) = options();
-        let prepared = Prepared::new(&source, &orders(), &Asked::read(time), options).unwrap();
+        let prepared =
+            FlashbackPlan::new(&source, &orders(), &MomentRequest::read(time), options).unwrap();
         assert!(prepared.tables[0].is_keyless);
         // A condition reads all rows nevertheless: they are counted.
         let made = prepared.make(&binary, State::Then, " WHERE a = 1").unwrap();

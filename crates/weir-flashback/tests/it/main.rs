@@ -32,7 +32,7 @@ use undo::{
     an_undo_sets_all_stored_columns, names_are_compared_as_the_server_does,
     rows_are_not_left_without_a_parent, triggers_are_refused_unless_they_may_fire,
 };
-use weir_flashback::{Asked, Options, Prepared, Source, State, TableName, find_like};
+use weir_flashback::{FlashbackPlan, MomentRequest, Options, Source, State, TableName, find_like};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
 use weir_server::PrivateServer;
@@ -124,10 +124,10 @@ fn orders() -> Vec<TableName> {
 }
 
 /// The table as of `asked`.
-fn flash(server: &PrivateServer, asked: &Asked) -> Vec<Vec<Value>> {
+fn flash(server: &PrivateServer, asked: &MomentRequest) -> Vec<Vec<Value>> {
     let (options, _work) = options();
     let source = source(server);
-    let prepared = Prepared::new(&source, &orders(), asked, options).unwrap();
+    let prepared = FlashbackPlan::new(&source, &orders(), asked, options).unwrap();
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let made = prepared
         .make(&binary, State::Then, "")

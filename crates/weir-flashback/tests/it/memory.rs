@@ -47,14 +47,14 @@ fn row(key: u32, value: u32, out: &mut Vec<u8>) {
 }
 
 /// A log that is made while it is read: MySQL's, one transaction, an event for each row.
-struct Made {
+struct GrowingLog {
     start: std::vec::IntoIter<Vec<u8>>,
     number: u32,
 }
 
 const LAYOUT: &[u8] = b"\x09\0\0\0\0\0\x01\0\x04shop\0\x01t\0\x03\x03\x03\x0f\x02\xe8\x03\0";
 
-impl Made {
+impl GrowingLog {
     fn new() -> Self {
         let mut format = vec![4, 0];
         format.extend(b"9.7.4");
@@ -95,7 +95,7 @@ fn event(kind: u8, body: &[u8]) -> Vec<u8> {
     event
 }
 
-impl Packets for Made {
+impl Packets for GrowingLog {
     fn next_packet(&mut self, packet: &mut Vec<u8>) -> Result<bool, ClientError> {
         if let Some(next) = self.start.next() {
             *packet = next;
@@ -129,7 +129,7 @@ fn values(memory_bytes: usize) -> Vec<(u32, u32)> {
     let table = table();
     let mut images = Images::new(work.path(), memory_bytes);
     let tables = [table.clone()];
-    let told = read_log(Made::new(), &tables, &Moment::Start, &mut |change| {
+    let told = read_log(GrowingLog::new(), &tables, &Moment::Start, &mut |change| {
         images.take(&table, change)
     });
     assert_eq!(told.unwrap().changes, u64::from(EVENTS));

@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use weir_flashback::{Asked, Chosen, Diff, Prepared, State, Undo, find_like, rehearse};
+use weir_flashback::{
+    Diff, FlashbackPlan, MomentRequest, State, TransactionFilter, Undo, find_like, rehearse,
+};
 use weir_model::Flavor;
 use weir_mysql::Connection;
 use weir_server::PrivateServer;
@@ -47,11 +49,11 @@ fn end(control: &mut Connection, statement: &str) {
     panic!("never: {statement}");
 }
 
-fn now(control: &mut Connection) -> Asked {
+fn now(control: &mut Connection) -> MomentRequest {
     thread::sleep(Duration::from_millis(1_100));
     let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
     thread::sleep(Duration::from_millis(1_100));
-    Asked::read(&time.unwrap())
+    MomentRequest::read(&time.unwrap())
 }
 
 /// Prepared before a time and committed or taken back after it, all of it after, at once, and not ended.
@@ -99,13 +101,13 @@ pub(crate) fn a_branch_counts_from_its_commit(flavor: Flavor) {
     let source = source(&server);
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let (options, _work) = options();
-    let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+    let prepared = FlashbackPlan::new(&source, &orders(), &asked, options).unwrap();
     let made = prepared.make(&binary, State::Then, "").unwrap();
     let mut then = made.private.connect(None).unwrap();
     assert_eq!(then.rows::<(i32, String)>(ROWS).unwrap(), expected);
     assert_eq!(made.told.pending, 1);
 
-    let (mut diff, mut undo) = (Diff::default(), Undo::of(Chosen::default()));
+    let (mut diff, mut undo) = (Diff::default(), Undo::new(TransactionFilter::default()));
     let told = prepared
         .changes(&mut |change| {
             diff.take(&prepared.tables[0], change)?;
@@ -145,7 +147,7 @@ pub(crate) fn a_branch_of_an_older_file_is_refused(flavor: Flavor) {
     end(&mut control, "XA COMMIT 'old'");
     let source = source(&server);
     let (options, _work) = options();
-    let prepared = Prepared::new(&source, &orders(), &asked, options).unwrap();
+    let prepared = FlashbackPlan::new(&source, &orders(), &asked, options).unwrap();
     let error = prepared.changes(&mut |_| Ok(())).unwrap_err().to_string();
     assert!(
         error.contains("(XA)") && error.contains("binlog."),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use weir_flashback::{Asked, Prepared, State, TableName, find_like};
+use weir_flashback::{FlashbackPlan, MomentRequest, State, TableName, find_like};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Value};
 use weir_server::PrivateServer;
@@ -99,7 +99,8 @@ fn flash(server: &PrivateServer, time: &str) -> Dump {
     let (options, _work) = options();
     let source = source(server);
     let names = TABLES.map(|(table, _)| TableName::read(table, ""));
-    let prepared = Prepared::new(&source, &names, &Asked::read(time), options).unwrap();
+    let prepared =
+        FlashbackPlan::new(&source, &names, &MomentRequest::read(time), options).unwrap();
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let made = prepared
         .make(&binary, State::Then, "")

@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use weir_flashback::{
-    Asked, Chosen, FlashbackError, Options, Prepared, Rehearsal, Rehearsed, Script, State,
-    TableName, Triggers, Undo, find_like, only_where, rehearse,
+    FlashbackError, FlashbackPlan, MomentRequest, Options, Rehearsal, RehearsalResult, Script,
+    State, TableName, TransactionFilter, Triggers, Undo, find_like, only_where, rehearse,
 };
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
@@ -45,17 +45,20 @@ impl Shop {
         }
     }
 
-    fn prepared(&self, tables: &[&str], options: Options) -> Prepared {
+    fn prepared(&self, tables: &[&str], options: Options) -> FlashbackPlan {
         let names: Vec<_> = tables
             .iter()
             .map(|name| TableName::read(name, "shop"))
             .collect();
-        let asked = Asked::read(&self.before);
-        Prepared::new(&source(&self.server), &names, &asked, options).unwrap()
+        let asked = MomentRequest::read(&self.before);
+        FlashbackPlan::new(&source(&self.server), &names, &asked, options).unwrap()
     }
 
     /// The script that takes everything back, and what it did on a copy.
-    pub(crate) fn undo(&self, tables: &[&str]) -> Result<(Script, Rehearsed), FlashbackError> {
+    pub(crate) fn undo(
+        &self,
+        tables: &[&str],
+    ) -> Result<(Script, RehearsalResult), FlashbackError> {
         self.undo_where(tables, None, false)
     }
 
@@ -64,12 +67,12 @@ impl Shop {
         tables: &[&str],
         condition: Option<&str>,
         with_triggers: bool,
-    ) -> Result<(Script, Rehearsed), FlashbackError> {
+    ) -> Result<(Script, RehearsalResult), FlashbackError> {
         let (options, _work) = options();
         let prepared = self.prepared(tables, options);
         let binary = find_like(prepared.source(), Some(&self.server.binary().path))?;
         let triggers = Triggers::read(&prepared, with_triggers)?;
-        let (mut undo, _) = Undo::read(&prepared, Chosen::default())?;
+        let (mut undo, _) = Undo::read(&prepared, TransactionFilter::default())?;
         let rehearsal = Rehearsal::new(&prepared, &binary, triggers)?;
         if let Some(condition) = condition {
             let then = prepared.make(&binary, State::Then, "")?;
@@ -130,7 +133,7 @@ pub(crate) fn an_undo_sets_all_stored_columns(flavor: Flavor) {
         "DELETE FROM onup WHERE id = 2",
     ]);
     let (script, rehearsed) = shop.undo(&["onup"]).unwrap();
-    assert_eq!(rehearsed, Rehearsed::default());
+    assert_eq!(rehearsed, RehearsalResult::default());
     assert_ne!(shop.rows("onup"), expected);
     run_forced(&mut shop.control, &script);
     assert_eq!(shop.rows("onup"), expected);
@@ -178,7 +181,7 @@ pub(crate) fn triggers_are_refused_unless_they_may_fire(flavor: Flavor) {
     shop.before = place(&mut shop.control, flavor);
     shop.then(&["UPDATE trig SET stock = 8 WHERE id = 1"]);
     let (script, rehearsed) = shop.undo(&["trig"]).unwrap();
-    assert_eq!(rehearsed, Rehearsed::default());
+    assert_eq!(rehearsed, RehearsalResult::default());
     shop.then(&["CREATE TRIGGER late BEFORE UPDATE ON trig FOR EACH ROW SET NEW.version = 99"]);
     let now = shop.rows("trig");
     run_forced(&mut shop.control, &script);
@@ -211,7 +214,8 @@ impl Shop {
         source.endpoint.password = weir_model::Secret::new("word".to_owned());
         let (options, _work) = options();
         let names = [TableName::read("shop.trig", "")];
-        let prepared = Prepared::new(&source, &names, &Asked::read(&self.before), options)?;
+        let prepared =
+            FlashbackPlan::new(&source, &names, &MomentRequest::read(&self.before), options)?;
         Triggers::read(&prepared, true)
     }
 }
@@ -236,7 +240,7 @@ pub(crate) fn rows_are_not_left_without_a_parent(flavor: Flavor) {
     ]);
     // The parents alone: the child of 7 stays, and with it 7.
     let (script, rehearsed) = shop.undo(&["fkp"]).unwrap();
-    assert_eq!(rehearsed, Rehearsed::default());
+    assert_eq!(rehearsed, RehearsalResult::default());
     assert_eq!(script.statements.len(), 2, "{:?}", script.statements);
     assert!(
         script.conflicts[0].contains("shop.fkp id=7")
@@ -261,7 +265,7 @@ pub(crate) fn rows_are_not_left_without_a_parent(flavor: Flavor) {
     let (script, rehearsed) = shop.undo(&["fkp", "fkc"]).unwrap();
     assert_eq!(
         (&rehearsed, script.conflicts.len()),
-        (&Rehearsed::default(), 0)
+        (&RehearsalResult::default(), 0)
     );
     // One child more, after the script was written: nothing is kept.
     shop.then(&["INSERT INTO fkc VALUES (80, 8)"]);
@@ -306,7 +310,7 @@ fn cascades_are_taken_back_with_their_parents() {
     let (script, rehearsed) = shop.undo(&tables).unwrap();
     assert_eq!(
         (&rehearsed, &script.conflicts),
-        (&Rehearsed::default(), &Vec::new())
+        (&RehearsalResult::default(), &Vec::new())
     );
     // A child that came later would go with its parent.
     shop.then(&["INSERT INTO b VALUES (90, 9)"]);
@@ -362,7 +366,7 @@ pub(crate) fn a_condition_finds_rows_by_any_key(flavor: Flavor) {
         let (script, rehearsed) = shop.undo_where(&["t"], Some(condition), false).unwrap();
         assert_eq!(
             (script.statements.len(), &rehearsed),
-            (count, &Rehearsed::default()),
+            (count, &RehearsalResult::default()),
             "{script:?}"
         );
     }
@@ -390,7 +394,7 @@ pub(crate) fn a_row_that_was_asked_for_is_not_left_out(flavor: Flavor) {
         (2, 0),
         "{script:?}"
     );
-    assert_eq!(rehearsed, Rehearsed::default());
+    assert_eq!(rehearsed, RehearsalResult::default());
     let binary = shop.server.binary().path.clone();
     let (options, _work) = options();
     let prepared = shop.prepared(&["t"], options);
@@ -416,8 +420,8 @@ pub(crate) fn a_row_that_was_asked_for_is_not_left_out(flavor: Flavor) {
 }
 
 impl Shop {
-    fn last_transaction(&self) -> Chosen {
-        let mut chosen = Chosen::default();
+    fn last_transaction(&self) -> TransactionFilter {
+        let mut chosen = TransactionFilter::default();
         let (options, _work) = options();
         let prepared = self.prepared(&["t"], options);
         let mut last = None;
@@ -461,7 +465,7 @@ pub(crate) fn names_are_compared_as_the_server_does(flavor: Flavor) {
     let (script, rehearsed) = shop.undo(&["orders"]).unwrap();
     assert_eq!(
         (script.statements.len(), &rehearsed),
-        (1, &Rehearsed::default()),
+        (1, &RehearsalResult::default()),
         "{script:?}"
     );
     assert!(script.statements[0].contains("`orders`"));
@@ -475,11 +479,11 @@ pub(crate) fn names_are_compared_as_the_server_does(flavor: Flavor) {
     ] {
         control.run(statement).unwrap();
     }
-    let before = Asked::read(&place(&mut control, flavor));
+    let before = MomentRequest::read(&place(&mut control, flavor));
     control.run("UPDATE SHOP.ORDERS SET total = 2").unwrap();
     let (options, _work) = options();
     let names = ["Shop.oRders", "shop.orders"].map(|name| TableName::read(name, ""));
-    let prepared = Prepared::new(&source(&server), &names, &before, options).unwrap();
+    let prepared = FlashbackPlan::new(&source(&server), &names, &before, options).unwrap();
     assert_eq!(prepared.tables.len(), 1);
     assert_eq!(prepared.changes(&mut |_| Ok(())).unwrap().changes, 1);
     control.run("TRUNCATE TABLE Shop.Orders").unwrap();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use weir_flashback::{
-    ColumnChange, Diff, FlashbackError, HistoryLine, Logged, Prepared, line, read_key,
+    ColumnChange, Diff, FlashbackError, FlashbackPlan, HistoryLine, LoggedValue, line, read_key,
 };
 
 use crate::checks::Outcome;
@@ -42,7 +42,12 @@ struct Pair<'a> {
     shown: Vec<HashMap<String, String>>,
 }
 
-pub(crate) fn check(prepared: &Prepared, then: Option<&Truth>, now: &Truth, outcome: &mut Outcome) {
+pub(crate) fn check(
+    prepared: &FlashbackPlan,
+    then: Option<&Truth>,
+    now: &Truth,
+    outcome: &mut Outcome,
+) {
     let mut diff = Diff::default();
     let done = prepared.changes(&mut |change| diff.take(&prepared.tables[0], change));
     if let Err(error) = done {
@@ -189,7 +194,7 @@ impl<'a> Pair<'a> {
             if self.then.columns[at].is_virtual {
                 continue;
             }
-            let side = |is_there: bool, logged: Option<&Logged>| match (is_there, logged) {
+            let side = |is_there: bool, logged: Option<&LoggedValue>| match (is_there, logged) {
                 (false, _) => Side::NoRow,
                 (true, None) => Side::NotLogged,
                 (true, Some(logged)) => Side::Is(self.said(at, logged)),
@@ -202,8 +207,8 @@ impl<'a> Pair<'a> {
     }
 
     /// A value that Weir says. Bytes that are no text to it are hexadecimal.
-    fn said(&self, at: usize, logged: &Logged) -> String {
-        let Logged::Text(text) = logged else {
+    fn said(&self, at: usize, logged: &LoggedValue) -> String {
+        let LoggedValue::Text(text) = logged else {
             return "NULL".to_owned();
         };
         let by_bytes = text
@@ -240,7 +245,7 @@ fn plain(column: &Column, text: &str) -> String {
 }
 
 /// The history of some keys that changed: from the row then it leads to the row now.
-fn history(prepared: &Prepared, pair: &Pair<'_>, outcome: &mut Outcome) {
+fn history(prepared: &FlashbackPlan, pair: &Pair<'_>, outcome: &mut Outcome) {
     let table = &prepared.tables[0];
     for (key, before, after) in pair.changed().into_iter().take(KEYS_MAX) {
         let columns = pair.key.iter().map(|at| &pair.then.columns[*at]);

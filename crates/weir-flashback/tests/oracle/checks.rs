@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use weir_flashback::{Asked, FlashbackError, Prepared};
+use weir_flashback::{FlashbackError, FlashbackPlan, MomentRequest};
 use weir_testing::Random;
 
 use crate::history::History;
-use crate::subject::{Lived, Subject};
+use crate::subject::{HistoryRecord, Subject};
 use crate::truth::Truth;
 use crate::{changes, undo};
 
@@ -95,7 +95,7 @@ fn reason(text: &str) -> String {
 pub(crate) fn check(
     subject: &Subject,
     history: &History,
-    lived: &Lived,
+    lived: &HistoryRecord,
     random: &mut Random,
 ) -> Outcome {
     let mut outcome = Outcome::default();
@@ -133,9 +133,9 @@ pub(crate) fn check(
 /// Whether it was answered, and right.
 fn as_of(
     subject: &Subject,
-    prepared: &Prepared,
+    prepared: &FlashbackPlan,
     then: Option<&Truth>,
-    asked: &Asked,
+    asked: &MomentRequest,
     outcome: &mut Outcome,
 ) -> bool {
     let name = &prepared.tables[0].name;
@@ -170,7 +170,7 @@ fn condition(random: &mut Random) -> String {
 }
 
 /// Of all rows those of a condition, and those that are asked for by it, are the same.
-fn some(subject: &Subject, prepared: &Prepared, clause: &str, outcome: &mut Outcome) {
+fn some(subject: &Subject, prepared: &FlashbackPlan, clause: &str, outcome: &mut Outcome) {
     let all = subject.selected(prepared, clause);
     let found = subject.flash(prepared, clause);
     match found {

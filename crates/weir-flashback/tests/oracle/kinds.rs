@@ -38,7 +38,7 @@ const fn kind(sql: &'static str, class: Class, values: &'static [&'static str]) 
     }
 }
 
-const fn of(
+const fn of_flavor(
     flavor: Flavor,
     sql: &'static str,
     class: Class,
@@ -307,13 +307,13 @@ pub(crate) const KINDS: &[Kind] = &[
     ),
     kind("GEOMETRY", Bytes, SHAPES),
     kind("POINT", Bytes, SHAPES),
-    of(
+    of_flavor(
         Flavor::Mysql,
         "POINT SRID 4326",
         Bytes,
         &["ST_GeomFromText('POINT(% -7.5)', 4326)"],
     ),
-    of(
+    of_flavor(
         Flavor::Mysql,
         "JSON",
         Json,
@@ -329,13 +329,13 @@ pub(crate) const KINDS: &[Kind] = &[
             "JSON_OBJECT('a', REPEAT('y', 70 * %), 'b', JSON_ARRAY(%, NULL))",
         ],
     ),
-    of(
+    of_flavor(
         Flavor::Mysql,
         "VECTOR(3)",
         Bytes,
         &["TO_VECTOR('[%,1.5,-9]')", "TO_VECTOR('[0,0,0]')"],
     ),
-    of(
+    of_flavor(
         Flavor::Mariadb,
         "JSON",
         Bytes,
@@ -345,7 +345,7 @@ pub(crate) const KINDS: &[Kind] = &[
             "'{\"a\": \"%\"}'",
         ],
     ),
-    of(
+    of_flavor(
         Flavor::Mariadb,
         "UUID",
         Exact,
@@ -357,7 +357,7 @@ pub(crate) const KINDS: &[Kind] = &[
             "'00000000-0000-0000-0000-000000000000'",
         ],
     ),
-    of(
+    of_flavor(
         Flavor::Mariadb,
         "INET6",
         Exact,
@@ -368,13 +368,13 @@ pub(crate) const KINDS: &[Kind] = &[
             "'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'",
         ],
     ),
-    of(
+    of_flavor(
         Flavor::Mariadb,
         "INET4",
         Exact,
         &["'0.0.0.0'", "'255.255.255.255'", "'10.0.0.%'"],
     ),
-    of(
+    of_flavor(
         Flavor::Mariadb,
         "VARCHAR(500) COMPRESSED",
         Bytes,

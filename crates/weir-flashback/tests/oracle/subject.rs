@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use weir_flashback::{
-    Asked, FlashbackError, Options, Prepared, Private, Source, State, TableName, find_like,
+    FlashbackError, FlashbackPlan, MomentRequest, Options, Private, Source, State, TableName,
+    find_like,
 };
 use weir_model::Flavor;
 use weir_mysql::binlog::Gtid;
@@ -36,14 +37,14 @@ pub(crate) type World = BTreeMap<(String, String), Truth>;
 #[derive(Debug, Clone)]
 pub(crate) struct Moment {
     /// Ways to ask for it.
-    pub(crate) asked: Vec<Asked>,
+    pub(crate) asked: Vec<MomentRequest>,
     /// What the server held.
     pub(crate) world: World,
 }
 
 /// What happened in a history.
 #[derive(Debug)]
-pub(crate) struct Lived {
+pub(crate) struct HistoryRecord {
     pub(crate) moments: Vec<Moment>,
     /// What the server holds at the end.
     pub(crate) now: World,
@@ -88,7 +89,7 @@ impl Subject {
         let source = source(&server);
         let options = Options::new(work.path().to_owned());
         let name = [TableName::read("lab.first", "")];
-        let prepared = Prepared::new(&source, &name, &Asked::Start, options).unwrap();
+        let prepared = FlashbackPlan::new(&source, &name, &MomentRequest::Start, options).unwrap();
         let binary = find_like(&source, Some(&server.binary().path)).unwrap();
         let made = prepared.make(&binary, State::Now, "").unwrap();
         Self {
@@ -157,7 +158,7 @@ impl Subject {
     }
 
     /// Lets a history happen on an empty server. Statements may be refused: what the server made of them is kept.
-    pub(crate) fn live(&self, history: &History) -> Lived {
+    pub(crate) fn live(&self, history: &History) -> HistoryRecord {
         self.clean();
         let mut sessions: BTreeMap<Session, Connection> = BTreeMap::new();
         let mut reader = self.connect();
@@ -197,11 +198,11 @@ impl Subject {
         let next = self.gtids(&mut reader).map(|(_, next)| next);
         for moment in &mut moments {
             moment.asked.retain(|asked| match asked {
-                Asked::Before(gtid) => next.as_ref().is_some_and(|next| next != gtid),
+                MomentRequest::Before(gtid) => next.as_ref().is_some_and(|next| next != gtid),
                 _ => true,
             });
         }
-        Lived {
+        HistoryRecord {
             now: world(&mut reader),
             moments,
         }
@@ -224,7 +225,7 @@ impl Subject {
             Flavor::Mariadb => "SHOW MASTER STATUS",
         };
         let row: Row = reader.first(status).unwrap().unwrap();
-        let mut asked = vec![Asked::At {
+        let mut asked = vec![MomentRequest::At {
             file: row.get(0).unwrap(),
             position: row.get(1).unwrap(),
         }];
@@ -233,10 +234,10 @@ impl Subject {
             let time: Option<String> = reader
                 .first("SELECT CONCAT(UTC_TIMESTAMP(6), 'Z')")
                 .unwrap();
-            asked.push(Asked::Time(time.unwrap()));
+            asked.push(MomentRequest::Time(time.unwrap()));
         }
         if let Some((last, next)) = self.gtids(reader) {
-            asked.extend([Asked::After(last), Asked::Before(next)]);
+            asked.extend([MomentRequest::After(last), MomentRequest::Before(next)]);
         }
         Moment {
             asked,
@@ -273,24 +274,28 @@ impl Subject {
     pub(crate) fn prepare(
         &self,
         name: &(&str, &str),
-        asked: &Asked,
-    ) -> Result<Prepared, FlashbackError> {
+        asked: &MomentRequest,
+    ) -> Result<FlashbackPlan, FlashbackError> {
         let options = Options::new(self.work.path().to_owned());
         let name = TableName {
             schema: name.0.to_owned(),
             table: name.1.to_owned(),
         };
-        Prepared::new(&source(&self.server), &[name], asked, options)
+        FlashbackPlan::new(&source(&self.server), &[name], asked, options)
     }
 
     /// What the table was; all of it or the rows that `clause` selects now or did then.
-    pub(crate) fn flash(&self, prepared: &Prepared, clause: &str) -> Result<Truth, FlashbackError> {
+    pub(crate) fn flash(
+        &self,
+        prepared: &FlashbackPlan,
+        clause: &str,
+    ) -> Result<Truth, FlashbackError> {
         prepared.make_on(&self.private, State::Then, clause)?;
         Ok(self.selected(prepared, ""))
     }
 
     /// Rows of the table that was made last.
-    pub(crate) fn selected(&self, prepared: &Prepared, clause: &str) -> Truth {
+    pub(crate) fn selected(&self, prepared: &FlashbackPlan, clause: &str) -> Truth {
         let name = &prepared.tables[0].name;
         let mut connection = self.private.connect(None).unwrap();
         Truth::read_where(&mut connection, (&name.schema, &name.table), clause).unwrap()

@@ -1,13 +1,14 @@
 //! The script of `--undo`, run by the client that people use: the table is as it was, every other one as it is.
 
 use weir_flashback::{
-    Chosen, FlashbackError, Prepared, Rehearsal, Rehearsed, Script, Triggers, Undo, head,
+    FlashbackError, FlashbackPlan, Rehearsal, RehearsalResult, Script, TransactionFilter, Triggers,
+    Undo, head,
 };
 use weir_testing::Random;
 
 use crate::checks::Outcome;
 use crate::history::{Feature, History};
-use crate::subject::{Lived, Subject, world};
+use crate::subject::{HistoryRecord, Subject, world};
 
 /// A rehearsal starts a server: of histories without keys and triggers one in so many has one.
 const REHEARSED: usize = 25;
@@ -15,7 +16,7 @@ const REHEARSED: usize = 25;
 pub(crate) fn check(
     subject: &Subject,
     history: &History,
-    lived: &Lived,
+    lived: &HistoryRecord,
     random: &mut Random,
     outcome: &mut Outcome,
 ) {
@@ -82,15 +83,15 @@ pub(crate) fn check(
 
 fn write(
     subject: &Subject,
-    prepared: &Prepared,
+    prepared: &FlashbackPlan,
     is_rehearsed: bool,
-) -> Result<(Script, Rehearsed), FlashbackError> {
+) -> Result<(Script, RehearsalResult), FlashbackError> {
     // Refused before anything is read, as the command does.
     let triggers = Triggers::read(prepared, false)?;
-    let (mut undo, told) = Undo::read(prepared, Chosen::default())?;
+    let (mut undo, told) = Undo::read(prepared, TransactionFilter::default())?;
     if !is_rehearsed {
         let script = undo.script(&prepared.tables, "the server", "then", &told);
-        return Ok((script, Rehearsed::default()));
+        return Ok((script, RehearsalResult::default()));
     }
     let rehearsal = Rehearsal::new(prepared, &subject.binary(), triggers)?;
     rehearsal.perform(&mut undo, &head("the server", "then", &told))

@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use crate::binlog::bytes::Bytes;
-use crate::binlog::{Malformed, kind};
+use crate::binlog::{MalformedEvent, kind};
 
 /// Longest transaction or event after decompression, bytes.
 const PLAIN_BYTES_MAX: u64 = 4 << 30;
@@ -18,7 +18,7 @@ const ALGORITHM_ZSTD: u64 = 0;
 const ALGORITHM_NONE: u64 = 255;
 
 /// Appends the events of a transaction, which stand in the body of a `TRANSACTION_PAYLOAD`.
-pub(crate) fn open_payload(body: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+pub(crate) fn open_payload(body: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEvent> {
     let mut bytes = Bytes(body);
     let (mut algorithm, mut size) = (ALGORITHM_NONE, None);
     loop {
@@ -41,11 +41,13 @@ pub(crate) fn open_payload(body: &[u8], out: &mut Vec<u8>) -> Result<(), Malform
         ALGORITHM_NONE => out.extend_from_slice(payload),
         ALGORITHM_ZSTD => {
             let decoder = zstd::stream::read::Decoder::with_buffer(payload)
-                .map_err(|_| Malformed("the transaction is not compressed as it says"))?;
+                .map_err(|_| MalformedEvent("the transaction is not compressed as it says"))?;
             read_all(decoder, out)?;
         }
         _ => {
-            return Err(Malformed("the transaction is compressed in an unknown way"));
+            return Err(MalformedEvent(
+                "the transaction is compressed in an unknown way",
+            ));
         }
     }
     Ok(())
@@ -66,7 +68,11 @@ pub(crate) fn plain_kind(event_kind: u8) -> Option<u8> {
 }
 
 /// Appends the body of the plain event of `plain_kind` for a compressed one.
-pub(crate) fn open_event(plain_kind: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+pub(crate) fn open_event(
+    plain_kind: u8,
+    body: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), MalformedEvent> {
     let start = match plain_kind {
         kind::QUERY => query_start(body)?,
         _ => rows_start(plain_kind, body)?,
@@ -76,7 +82,7 @@ pub(crate) fn open_event(plain_kind: u8, body: &[u8], out: &mut Vec<u8>) -> Resu
 }
 
 /// Bytes of a statement's event before its text.
-fn query_start(body: &[u8]) -> Result<usize, Malformed> {
+fn query_start(body: &[u8]) -> Result<usize, MalformedEvent> {
     let mut bytes = Bytes(body);
     bytes.take(8)?;
     let schema = usize::from(bytes.u8()?);
@@ -87,7 +93,7 @@ fn query_start(body: &[u8]) -> Result<usize, Malformed> {
 }
 
 /// Bytes of a rows event before its rows.
-fn rows_start(plain_kind: u8, body: &[u8]) -> Result<usize, Malformed> {
+fn rows_start(plain_kind: u8, body: &[u8]) -> Result<usize, MalformedEvent> {
     let mut bytes = Bytes(body);
     bytes.take(8)?;
     if matches!(
@@ -107,11 +113,11 @@ fn rows_start(plain_kind: u8, body: &[u8]) -> Result<usize, Malformed> {
 }
 
 /// A byte that says how long the length is, the length (first byte highest), then zlib.
-fn inflate(packed: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn inflate(packed: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEvent> {
     let mut bytes = Bytes(packed);
     let first = bytes.u8()?;
     if first & 0xE0 != 0x80 {
-        return Err(Malformed("a compressed event does not begin as one"));
+        return Err(MalformedEvent("a compressed event does not begin as one"));
     }
     let length = bytes.uint_big_endian(usize::from(first & 0x07))?;
     let before = out.len();
@@ -119,16 +125,18 @@ fn inflate(packed: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
     if (out.len() - before) as u64 == length {
         Ok(())
     } else {
-        Err(Malformed("a compressed event is not as long as it says"))
+        Err(MalformedEvent(
+            "a compressed event is not as long as it says",
+        ))
     }
 }
 
-fn read_all(decoder: impl Read, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn read_all(decoder: impl Read, out: &mut Vec<u8>) -> Result<(), MalformedEvent> {
     let before = out.len();
     let read = decoder.take(PLAIN_BYTES_MAX).read_to_end(out);
-    read.map_err(|_| Malformed("what is compressed is damaged"))?;
+    read.map_err(|_| MalformedEvent("what is compressed is damaged"))?;
     if (out.len() - before) as u64 >= PLAIN_BYTES_MAX {
-        return Err(Malformed("what is compressed is longer than 4 GiB"));
+        return Err(MalformedEvent("what is compressed is longer than 4 GiB"));
     }
     Ok(())
 }

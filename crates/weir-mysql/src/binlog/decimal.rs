@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::binlog::Malformed;
+use crate::binlog::MalformedEvent;
 use crate::binlog::bytes::Bytes;
 
 /// Digits of a full group.
@@ -14,14 +14,14 @@ const GROUP: u8 = 9;
 const BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
 
 /// Bytes of a value with `precision` digits, `scale` of them decimals.
-pub(crate) fn length(precision: u8, scale: u8) -> Result<usize, Malformed> {
+pub(crate) fn length(precision: u8, scale: u8) -> Result<usize, MalformedEvent> {
     Ok(groups(precision, scale)?
         .map(|group| BYTES[usize::from(group)])
         .sum())
 }
 
 /// The value as the server prints it.
-pub(crate) fn text(value: &[u8], precision: u8, scale: u8) -> Result<String, Malformed> {
+pub(crate) fn text(value: &[u8], precision: u8, scale: u8) -> Result<String, MalformedEvent> {
     let is_negative = value.first().is_some_and(|first| first & 0x80 == 0);
     let mut plain = value.to_vec();
     if let Some(first) = plain.first_mut() {
@@ -37,7 +37,7 @@ pub(crate) fn text(value: &[u8], precision: u8, scale: u8) -> Result<String, Mal
     for group in groups(precision, scale)?.filter(|group| *group > 0) {
         let number = bytes.uint_big_endian(BYTES[usize::from(group)])?;
         if number >= 10_u64.pow(u32::from(group)) {
-            return Err(Malformed("a DECIMAL has more than its digits"));
+            return Err(MalformedEvent("a DECIMAL has more than its digits"));
         }
         let width = usize::from(group);
         let _ = write!(digits, "{number:0width$}");
@@ -53,10 +53,10 @@ pub(crate) fn text(value: &[u8], precision: u8, scale: u8) -> Result<String, Mal
 }
 
 /// Digits of each group, in the order of the bytes.
-fn groups(precision: u8, scale: u8) -> Result<impl Iterator<Item = u8>, Malformed> {
+fn groups(precision: u8, scale: u8) -> Result<impl Iterator<Item = u8>, MalformedEvent> {
     let whole = precision
         .checked_sub(scale)
-        .ok_or(Malformed("a DECIMAL has more decimals than digits"))?;
+        .ok_or(MalformedEvent("a DECIMAL has more decimals than digits"))?;
     let full = usize::from(whole / GROUP) + usize::from(scale / GROUP);
     Ok(std::iter::once(whole % GROUP)
         .chain(std::iter::repeat_n(GROUP, full))

@@ -1,4 +1,4 @@
-//! What can be wrong with a log.
+//! Errors of a log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,17 +24,17 @@ impl fmt::Display for Place {
 /// Bytes that are no event of a binary log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct Malformed(pub &'static str);
+pub struct MalformedEvent(pub &'static str);
 
 /// Why the log cannot be read on.
 #[derive(Debug, Error)]
 pub enum BinlogError {
     /// An event that is damaged, cut short or unknown.
     #[error("binary log at {place}: {why}; compare with what `mysqlbinlog` says of that file")]
-    Malformed {
+    MalformedEvent {
         /// Where.
         place: Place,
-        /// What is wrong with it.
+        /// The fault of the event.
         why: String,
     },
     /// The connection or the server.

@@ -1,7 +1,7 @@
 //! The event that says how those after it are written.
 
 use crate::binlog::bytes::Bytes;
-use crate::binlog::{HEADER_BYTES, Malformed};
+use crate::binlog::{HEADER_BYTES, MalformedEvent};
 
 /// Bytes of a checksum.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
@@ -21,7 +21,7 @@ pub enum Dialect {
     Mariadb,
 }
 
-/// How the events of a file are written.
+/// Format of the events of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
     /// Whose log it is.
@@ -36,25 +36,25 @@ pub struct Format {
 
 impl Format {
     /// Reads and checks a whole event, header and checksum included.
-    pub(crate) fn read(event: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn read(event: &[u8]) -> Result<Self, MalformedEvent> {
         let mut body = Bytes(event.get(HEADER_BYTES..).unwrap_or_default());
         if body.u16()? != 4 {
-            return Err(Malformed("the log's format is not version 4"));
+            return Err(MalformedEvent("the log's format is not version 4"));
         }
         let version = body.take(VERSION_BYTES)?;
         let version = version.split(|byte| *byte == 0).next().unwrap_or_default();
         let version = String::from_utf8_lossy(version).into_owned();
         body.u32()?;
         if usize::from(body.u8()?) != HEADER_BYTES {
-            return Err(Malformed("headers of another length are announced"));
+            return Err(MalformedEvent("headers of another length are announced"));
         }
         // The checksum's kind and the room for one stand at the end, also without checksums.
         let end = body.0.len().checked_sub(1 + CHECKSUM_BYTES);
-        let end = end.ok_or(Malformed("the log's format is cut short"))?;
+        let end = end.ok_or(MalformedEvent("the log's format is cut short"))?;
         let has_checksum = match body.0[end] {
             0 => false,
             1 => true,
-            _ => return Err(Malformed("the kind of checksum is unknown")),
+            _ => return Err(MalformedEvent("the kind of checksum is unknown")),
         };
         // A format has its own checksum, or zeros in its place.
         if has_checksum || body.0[end + 1..].iter().any(|byte| *byte != 0) {
@@ -77,13 +77,15 @@ impl Format {
 }
 
 /// Compares an event with the checksum at its end; the event without it.
-pub(crate) fn check(event: &[u8]) -> Result<&[u8], Malformed> {
+pub(crate) fn check(event: &[u8]) -> Result<&[u8], MalformedEvent> {
     let (event, checksum) = event
         .split_last_chunk::<CHECKSUM_BYTES>()
-        .ok_or(Malformed("it is cut short"))?;
+        .ok_or(MalformedEvent("it is cut short"))?;
     if crc32fast::hash(event) == u32::from_le_bytes(*checksum) {
         Ok(event)
     } else {
-        Err(Malformed("its checksum does not fit, so it is damaged"))
+        Err(MalformedEvent(
+            "its checksum does not fit, so it is damaged",
+        ))
     }
 }

@@ -8,7 +8,7 @@ use mysql_common::binlog::consts::BinlogVersion;
 use mysql_common::binlog::events::{FormatDescriptionEvent, GtidEvent};
 
 use crate::binlog::bytes::Bytes;
-use crate::binlog::{EventHeader, Malformed, kind};
+use crate::binlog::{EventHeader, MalformedEvent, kind};
 
 /// The bit of the first commit time that says that the second one follows.
 const HAS_ORIGINAL: u64 = 1 << 55;
@@ -50,7 +50,7 @@ pub enum Gtid {
 /// The start of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransactionStart {
-    /// Its name, if it has one.
+    /// Name of the transaction, if it has one.
     pub gtid: Option<Gtid>,
     /// When it was committed, µs since 1970. Of `MariaDB` and old MySQL: when its last statement began, in whole
     /// seconds.
@@ -59,8 +59,8 @@ pub struct TransactionStart {
     pub is_exact: bool,
     /// It is a statement of its own: no event says where it ends.
     pub is_standalone: bool,
-    /// Its statement is only begun or was not done (`binlog_alter_two_phase` of `MariaDB`): if it is done, another
-    /// transaction has it again.
+    /// True if the statement is only begun or was not done (`binlog_alter_two_phase` of `MariaDB`): if it is done,
+    /// another transaction has it again.
     pub is_undone: bool,
     /// The name of the branch whose rows follow, of `MariaDB`: they are prepared, not committed. MySQL writes a statement.
     pub branch: Option<String>,
@@ -72,7 +72,7 @@ impl TransactionStart {
     /// # Errors
     ///
     /// Bytes that are no such event.
-    pub fn read(header: &EventHeader, body: &[u8]) -> Result<Self, Malformed> {
+    pub fn read(header: &EventHeader, body: &[u8]) -> Result<Self, MalformedEvent> {
         match header.kind {
             kind::MARIADB_GTID => Self::of_mariadb(header, body),
             kind::GTID_TAGGED => Self::tagged(header, body),
@@ -94,7 +94,7 @@ impl TransactionStart {
         }
     }
 
-    fn untagged(header: &EventHeader, body: &[u8]) -> Result<Self, Malformed> {
+    fn untagged(header: &EventHeader, body: &[u8]) -> Result<Self, MalformedEvent> {
         let mut bytes = Bytes(body);
         bytes.u8()?;
         let mut source = [0; 16];
@@ -116,11 +116,12 @@ impl TransactionStart {
         Ok(Self::of_mysql(header, gtid, committed_us))
     }
 
-    fn tagged(header: &EventHeader, body: &[u8]) -> Result<Self, Malformed> {
+    fn tagged(header: &EventHeader, body: &[u8]) -> Result<Self, MalformedEvent> {
         let format = FormatDescriptionEvent::new(BinlogVersion::Version4);
         let context = BinlogCtx::new(body.len(), &format, header.kind);
         let event = mysql_common::io::ParseBuf(body).parse::<GtidEvent>(context);
-        let event = event.map_err(|_| Malformed("the tagged name of a transaction is none"))?;
+        let event =
+            event.map_err(|_| MalformedEvent("the tagged name of a transaction is none"))?;
         let gtid = Gtid::Mysql {
             source: event.sid(),
             tag: event.tag().map(ToString::to_string).unwrap_or_default(),
@@ -133,7 +134,7 @@ impl TransactionStart {
         ))
     }
 
-    fn of_mariadb(header: &EventHeader, body: &[u8]) -> Result<Self, Malformed> {
+    fn of_mariadb(header: &EventHeader, body: &[u8]) -> Result<Self, MalformedEvent> {
         let mut bytes = Bytes(body);
         let number = bytes.u64()?;
         let domain = bytes.u32()?;
@@ -163,10 +164,10 @@ impl TransactionStart {
 }
 
 /// The name of a branch, as the statements that end it write it.
-fn branch(bytes: &mut Bytes<'_>) -> Result<String, Malformed> {
+fn branch(bytes: &mut Bytes<'_>) -> Result<String, MalformedEvent> {
     let format = bytes.u32()?;
     let (global, qualifier) = (bytes.u8()?, bytes.u8()?);
-    let mut hexadecimal = |length: u8| -> Result<String, Malformed> {
+    let mut hexadecimal = |length: u8| -> Result<String, MalformedEvent> {
         let mut digits = String::new();
         for byte in bytes.take(usize::from(length))? {
             let _ = write!(digits, "{byte:02x}");

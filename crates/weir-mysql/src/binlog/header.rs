@@ -1,6 +1,6 @@
-//! What each event begins with.
+//! Header at the beginning of each event.
 
-use crate::binlog::Malformed;
+use crate::binlog::MalformedEvent;
 use crate::binlog::bytes::Bytes;
 
 /// Bytes of an event's header.
@@ -47,7 +47,7 @@ pub mod kind {
     pub const MARIADB_PARTIAL_ROW_DATA: u8 = 172;
 }
 
-/// What an event begins with.
+/// Header at the beginning of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventHeader {
     /// When it was made, s since 1970; of a transaction's rows, when their statement began.
@@ -66,7 +66,7 @@ pub struct EventHeader {
 
 impl EventHeader {
     /// Reads it from the start of an event.
-    pub(crate) fn read(event: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn read(event: &[u8]) -> Result<Self, MalformedEvent> {
         let mut bytes = Bytes(event);
         Ok(Self {
             timestamp_s: bytes.u32()?,
@@ -78,7 +78,7 @@ impl EventHeader {
         })
     }
 
-    /// Whether it stands in no file.
+    /// Returns true if the event stands in no file.
     pub(crate) fn is_artificial(&self) -> bool {
         self.flags & ARTIFICIAL != 0 || self.end_position == 0
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::binlog::bytes::Bytes;
-use crate::binlog::{Malformed, kind};
+use crate::binlog::{MalformedEvent, kind};
 
 /// Bytes between the lengths and the rest of a statement that loads a file.
 const LOAD_BYTES: usize = 13;
@@ -15,7 +15,7 @@ pub struct QueryEvent<'a> {
     pub connection: u32,
     /// The connection's schema.
     pub schema: Cow<'a, str>,
-    /// Its text.
+    /// Text of the statement.
     pub statement: Cow<'a, str>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> QueryEvent<'a> {
     /// # Errors
     ///
     /// Bytes that are no such event.
-    pub fn read(event_kind: u8, body: &'a [u8]) -> Result<Self, Malformed> {
+    pub fn read(event_kind: u8, body: &'a [u8]) -> Result<Self, MalformedEvent> {
         let mut bytes = Bytes(body);
         let connection = bytes.u32()?;
         bytes.u32()?;

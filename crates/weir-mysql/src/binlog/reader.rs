@@ -6,7 +6,7 @@ use crate::{BinaryLog, ClientError};
 
 use crate::binlog::compressed::{open_event, open_payload, plain_kind};
 use crate::binlog::format::{CHECKSUM_BYTES, check};
-use crate::binlog::{BinlogError, EventHeader, Format, HEADER_BYTES, Malformed, Place, kind};
+use crate::binlog::{BinlogError, EventHeader, Format, HEADER_BYTES, MalformedEvent, Place, kind};
 
 /// Where whole events come from.
 pub trait Packets {
@@ -23,11 +23,11 @@ impl Packets for BinaryLog {
 /// A plain event.
 #[derive(Debug)]
 pub struct Event<'a> {
-    /// Its header. The kind is that of the plain event.
+    /// Header of the event. The kind is that of the plain event.
     pub header: EventHeader,
     /// Where it begins. Events of a compressed transaction have its place.
     pub place: Place,
-    /// What follows the header, without the checksum.
+    /// Bytes after the header, without the checksum.
     pub body: &'a [u8],
 }
 
@@ -49,7 +49,7 @@ pub struct LogReader<P> {
     bytes: u64,
 }
 
-/// What to hand on.
+/// Next item to hand on.
 enum Next {
     Packet(EventHeader, usize),
     Plain(EventHeader),
@@ -81,7 +81,7 @@ impl<P: Packets> LogReader<P> {
         }
     }
 
-    /// Whether the last event is one of a compressed transaction that has more.
+    /// Returns true if the last event is one of a compressed transaction that has more.
     pub fn is_inside(&self) -> bool {
         self.inner_at < self.inner.len()
     }
@@ -142,19 +142,19 @@ impl<P: Packets> LogReader<P> {
         }))
     }
 
-    fn damaged(&self, malformed: Malformed) -> BinlogError {
+    fn damaged(&self, malformed: MalformedEvent) -> BinlogError {
         BinlogError::Malformed {
             place: self.place(),
             why: malformed.to_string(),
         }
     }
 
-    fn take_packet(&mut self) -> Result<Option<Next>, Malformed> {
+    fn take_packet(&mut self) -> Result<Option<Next>, MalformedEvent> {
         // Where the packet stands is known before it is; what is wrong with it is wrong there.
         self.position = self.end;
         let header = EventHeader::read(&self.packet)?;
         if header.length as usize != self.packet.len() {
-            return Err(Malformed("its length is not the one that it says"));
+            return Err(MalformedEvent("its length is not the one that it says"));
         }
         let end = self.checked(&header)?;
         if !header.is_artificial() {
@@ -173,7 +173,7 @@ impl<P: Packets> LogReader<P> {
                 open_payload(body, &mut self.inner)?;
                 Ok(None)
             }
-            kind::MARIADB_PARTIAL_ROW_DATA => Err(Malformed(
+            kind::MARIADB_PARTIAL_ROW_DATA => Err(MalformedEvent(
                 "a row is split over several events (binlog_row_event_fragment_threshold), which is not read yet",
             )),
             compressed => match plain_kind(compressed) {
@@ -191,7 +191,7 @@ impl<P: Packets> LogReader<P> {
     }
 
     /// Where the packet's body ends, once its checksum was compared.
-    fn checked(&mut self, header: &EventHeader) -> Result<usize, Malformed> {
+    fn checked(&mut self, header: &EventHeader) -> Result<usize, MalformedEvent> {
         let whole = self.packet.len();
         if header.kind == kind::FORMAT_DESCRIPTION {
             self.format = Some(Format::read(&self.packet)?);
@@ -203,7 +203,7 @@ impl<P: Packets> LogReader<P> {
                 check(&self.packet).is_ok()
             }
             Some(format) => format.has_checksum,
-            None => return Err(Malformed("the log does not begin with its format")),
+            None => return Err(MalformedEvent("the log does not begin with its format")),
         };
         if has_checksum {
             check(&self.packet)?;
@@ -223,10 +223,10 @@ impl<P: Packets> LogReader<P> {
     }
 
     /// The log goes on in another file.
-    fn rotate(&mut self, end: usize) -> Result<(), Malformed> {
+    fn rotate(&mut self, end: usize) -> Result<(), MalformedEvent> {
         let (position, name) = self.packet[HEADER_BYTES..end]
             .split_first_chunk::<8>()
-            .ok_or(Malformed("the name of the next file is cut short"))?;
+            .ok_or(MalformedEvent("the name of the next file is cut short"))?;
         let name = std::str::from_utf8(name).ok();
         // The servers count their files; a checksum that does not fit would be the end of the name.
         let is_counted = |name: &&str| {
@@ -235,7 +235,7 @@ impl<P: Packets> LogReader<P> {
         };
         let name = name.filter(|name| !name.contains(char::is_control));
         let name = name.filter(is_counted);
-        let name = name.ok_or(Malformed("the name of the next file is none"))?;
+        let name = name.ok_or(MalformedEvent("the name of the next file is none"))?;
         self.file = Arc::from(name);
         self.position = u64::from_le_bytes(*position);
         self.end = self.position;
@@ -243,12 +243,12 @@ impl<P: Packets> LogReader<P> {
     }
 
     /// The next event of a compressed transaction: these have no checksums.
-    fn next_inner(&mut self) -> Result<Next, Malformed> {
+    fn next_inner(&mut self) -> Result<Next, MalformedEvent> {
         let start = self.inner_at;
         let header = EventHeader::read(&self.inner[start..])?;
         let end = start + header.length as usize;
         if (header.length as usize) < HEADER_BYTES || end > self.inner.len() {
-            return Err(Malformed(
+            return Err(MalformedEvent(
                 "the length of an event in a compressed transaction is not the one that it says",
             ));
         }

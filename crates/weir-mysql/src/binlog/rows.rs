@@ -2,12 +2,12 @@
 
 use crate::binlog::bytes::Bytes;
 use crate::binlog::value_length::{JSON, take};
-use crate::binlog::{ColumnFormat, Malformed, TableMap, kind};
+use crate::binlog::{ColumnFormat, MalformedEvent, TableMap, kind};
 
 /// A bit of an after-image's options: its JSON values are written as differences.
 const PARTIAL_JSON: u64 = 1;
 
-/// What happened to the rows of an event.
+/// Kind of change to the rows of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowsKind {
     /// They were inserted.
@@ -20,7 +20,7 @@ pub enum RowsKind {
 
 impl RowsKind {
     /// Of an event's kind, if its rows are plain.
-    pub fn of(event_kind: u8) -> Option<Self> {
+    pub fn from_event_kind(event_kind: u8) -> Option<Self> {
         Some(match event_kind {
             kind::WRITE_ROWS | kind::WRITE_ROWS_V1 => Self::Insert,
             kind::UPDATE_ROWS | kind::UPDATE_ROWS_V1 | kind::PARTIAL_UPDATE_ROWS => Self::Update,
@@ -33,7 +33,7 @@ impl RowsKind {
 /// An event with rows.
 #[derive(Debug, Clone, Copy)]
 pub struct RowsEvent<'a> {
-    /// What happened to them.
+    /// Kind of change to the rows.
     pub kind: RowsKind,
     /// Their table's number.
     pub table_id: u64,
@@ -55,7 +55,7 @@ pub struct RowImage<'a> {
     pub is_partial: bool,
 }
 
-/// What happened to one row.
+/// Change of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowChange<'a> {
     /// The row before; none if it was inserted.
@@ -64,7 +64,7 @@ pub struct RowChange<'a> {
     pub after: Option<RowImage<'a>>,
 }
 
-/// What an image says of a column.
+/// Content of an image for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field<'a> {
     /// Nothing.
@@ -81,17 +81,18 @@ impl<'a> RowsEvent<'a> {
     /// # Errors
     ///
     /// Bytes that are no such event.
-    pub fn table_id(body: &[u8]) -> Result<u64, Malformed> {
+    pub fn table_id(body: &[u8]) -> Result<u64, MalformedEvent> {
         Bytes(body).uint(6)
     }
 
-    /// Reads the body of an event for which [`RowsKind::of`] says something.
+    /// Reads the body of an event for which [`RowsKind::from_event_kind`] says something.
     ///
     /// # Errors
     ///
     /// Bytes that are no such event.
-    pub fn read(event_kind: u8, body: &'a [u8]) -> Result<Self, Malformed> {
-        let rows_kind = RowsKind::of(event_kind).ok_or(Malformed("it holds no rows"))?;
+    pub fn read(event_kind: u8, body: &'a [u8]) -> Result<Self, MalformedEvent> {
+        let rows_kind =
+            RowsKind::from_event_kind(event_kind).ok_or(MalformedEvent("it holds no rows"))?;
         let mut bytes = Bytes(body);
         let table_id = bytes.uint(6)?;
         bytes.u16()?;
@@ -124,13 +125,13 @@ impl<'a> RowsEvent<'a> {
     /// # Errors
     ///
     /// Rows that are not those of the table, or the error of `each`, which ends the reading.
-    pub fn each<E: From<Malformed>>(
+    pub fn each<E: From<MalformedEvent>>(
         &self,
         table: &TableMap,
         mut each: impl FnMut(RowChange<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
         if table.columns.len() != self.width {
-            return Err(Malformed("its rows have other columns than their table").into());
+            return Err(MalformedEvent("its rows have other columns than their table").into());
         }
         let columns = &table.columns;
         let mut bytes = Bytes(self.rows);
@@ -159,7 +160,7 @@ impl<'a> RowsEvent<'a> {
                 }
             };
             if bytes.0.len() == left {
-                return Err(Malformed("its rows have no columns").into());
+                return Err(MalformedEvent("its rows have no columns").into());
             }
             each(change)?;
         }
@@ -168,7 +169,7 @@ impl<'a> RowsEvent<'a> {
 }
 
 /// Passes over the options of an after-image; whether it has differences.
-fn partial(columns: &[ColumnFormat], bytes: &mut Bytes<'_>) -> Result<bool, Malformed> {
+fn partial(columns: &[ColumnFormat], bytes: &mut Bytes<'_>) -> Result<bool, MalformedEvent> {
     if bytes.length_encoded()? & PARTIAL_JSON == 0 {
         return Ok(false);
     }
@@ -182,7 +183,7 @@ fn image<'a>(
     columns: &[ColumnFormat],
     present: &'a [u8],
     bytes: &mut Bytes<'a>,
-) -> Result<RowImage<'a>, Malformed> {
+) -> Result<RowImage<'a>, MalformedEvent> {
     let all = bytes.0;
     walk(columns, present, bytes, &mut |_, _| {})?;
     Ok(RowImage {
@@ -198,7 +199,7 @@ fn walk<'a>(
     present: &[u8],
     bytes: &mut Bytes<'a>,
     each: &mut dyn FnMut(usize, Field<'a>),
-) -> Result<(), Malformed> {
+) -> Result<(), MalformedEvent> {
     let has = |at: usize| is_set(present, at);
     let count = (0..columns.len()).filter(|at| has(*at)).count();
     let nulls = bytes.take(count.div_ceil(8))?;
@@ -224,17 +225,17 @@ fn is_set(bits: &[u8], at: usize) -> bool {
 }
 
 impl<'a> RowImage<'a> {
-    /// Whether it has all columns.
+    /// Returns true if the image has all columns.
     pub fn is_full(&self, columns: usize) -> bool {
         (0..columns).all(|at| is_set(self.present, at))
     }
 
-    /// What it says of each column.
+    /// Returns the content of the image for each column.
     ///
     /// # Errors
     ///
     /// A row that is not one of the table.
-    pub fn fields(&self, table: &TableMap) -> Result<Vec<Field<'a>>, Malformed> {
+    pub fn fields(&self, table: &TableMap) -> Result<Vec<Field<'a>>, MalformedEvent> {
         let mut fields = Vec::with_capacity(table.columns.len());
         let mut bytes = Bytes(self.bytes);
         walk(&table.columns, self.present, &mut bytes, &mut |_, field| {
@@ -254,7 +255,7 @@ impl<'a> RowImage<'a> {
         table: &TableMap,
         columns: &[usize],
         key: &mut Vec<u8>,
-    ) -> Result<bool, Malformed> {
+    ) -> Result<bool, MalformedEvent> {
         let mut bytes = Bytes(self.bytes);
         let mut is_whole = true;
         let start = key.len();

@@ -2,7 +2,7 @@
 
 use crate::binlog::bytes::Bytes;
 use crate::binlog::value_length::metadata_bytes;
-use crate::binlog::{BinlogError, ColumnFormat, Malformed, Place};
+use crate::binlog::{BinlogError, ColumnFormat, MalformedEvent, Place};
 
 /// Most columns of a table.
 const COLUMNS_MAX: u64 = 4096;
@@ -12,11 +12,11 @@ const COLUMNS_MAX: u64 = 4096;
 pub struct TableMap {
     /// The number by which rows events name it.
     pub table_id: u64,
-    /// Its schema.
+    /// Schema of the table.
     pub schema: String,
-    /// Its name.
+    /// Name of the table.
     pub table: String,
-    /// Its columns.
+    /// Columns of the table.
     pub columns: Vec<ColumnFormat>,
     /// The whole body, to be sent to another server.
     pub body: Vec<u8>,
@@ -28,7 +28,7 @@ impl TableMap {
     /// # Errors
     ///
     /// Bytes that are no such event.
-    pub fn names(body: &[u8]) -> Result<(u64, &[u8], &[u8]), Malformed> {
+    pub fn names(body: &[u8]) -> Result<(u64, &[u8], &[u8]), MalformedEvent> {
         let mut bytes = Bytes(body);
         let table_id = bytes.uint(6)?;
         bytes.u16()?;
@@ -68,7 +68,7 @@ impl TableMap {
     /// # Errors
     ///
     /// Bytes that are no such event.
-    pub fn read(body: &[u8]) -> Result<Self, Malformed> {
+    pub fn read(body: &[u8]) -> Result<Self, MalformedEvent> {
         let (table_id, schema, table) = Self::names(body)?;
         let mut bytes = Bytes(body);
         bytes.take(8)?;
@@ -76,7 +76,7 @@ impl TableMap {
         name(&mut bytes)?;
         let count = bytes.length_encoded()?;
         if count > COLUMNS_MAX {
-            return Err(Malformed("a table has too many columns"));
+            return Err(MalformedEvent("a table has too many columns"));
         }
         let types = bytes.take(count as usize)?;
         let mut metadata = Bytes(bytes.length_prefixed()?);
@@ -91,7 +91,7 @@ impl TableMap {
                     metadata: both,
                 })
             })
-            .collect::<Result<_, Malformed>>()?;
+            .collect::<Result<_, MalformedEvent>>()?;
         Ok(Self {
             table_id,
             schema: String::from_utf8_lossy(schema).into_owned(),
@@ -102,7 +102,7 @@ impl TableMap {
     }
 
     /// For `map_err`: something is wrong at `place`.
-    pub fn malformed(place: Place) -> impl FnOnce(Malformed) -> BinlogError {
+    pub fn malformed(place: Place) -> impl FnOnce(MalformedEvent) -> BinlogError {
         move |malformed| BinlogError::Malformed {
             place,
             why: malformed.to_string(),
@@ -111,7 +111,7 @@ impl TableMap {
 }
 
 /// A name with its length before it and a zero byte after it.
-fn name<'a>(bytes: &mut Bytes<'a>) -> Result<&'a [u8], Malformed> {
+fn name<'a>(bytes: &mut Bytes<'a>) -> Result<&'a [u8], MalformedEvent> {
     let length = usize::from(bytes.u8()?);
     let name = bytes.take(length)?;
     bytes.u8()?;

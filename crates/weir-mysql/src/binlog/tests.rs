@@ -123,7 +123,7 @@ fn read(packets: Vec<Vec<u8>>) -> Result<usize, BinlogError> {
                 let map = TableMap::read(event.body).map_err(TableMap::malformed(place))?;
                 table = Some(map);
             }
-            other if RowsKind::of(other).is_some() => {
+            other if RowsKind::from_event_kind(other).is_some() => {
                 let Some(table) = &table else { continue };
                 let event = RowsEvent::read(other, event.body);
                 let event = event.map_err(TableMap::malformed(place.clone()))?;

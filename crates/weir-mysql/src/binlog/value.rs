@@ -18,7 +18,7 @@ use crate::binlog::value_length::{
     SHORT, STRING, TIME2, TIMESTAMP, TIMESTAMP2, TINY, TINY_BLOB, VAR_STRING, VARCHAR, VECTOR,
     YEAR, fraction_bytes, string_bytes_max,
 };
-use crate::binlog::{ColumnFormat, Malformed, decimal};
+use crate::binlog::{ColumnFormat, MalformedEvent, decimal};
 
 /// Longest value of a compressed column, bytes.
 const COMPRESSED_MAX: u64 = 1 << 30;
@@ -78,7 +78,7 @@ pub fn decode(
     column: ColumnFormat,
     value: &[u8],
     is_unsigned: bool,
-) -> Result<LogValue, Malformed> {
+) -> Result<LogValue, MalformedEvent> {
     let mut bytes = Bytes(value);
     let [low, high] = column.metadata;
     match column.column_type {
@@ -145,8 +145,9 @@ fn bytes_after(value: &[u8], width: usize) -> LogValue {
     LogValue::Bytes(value.get(width..).unwrap_or_default().to_vec())
 }
 
-/// What a compressed column of `MariaDB` holds: a byte that says how, the length, then the compressed bytes.
-fn compressed(value: &[u8]) -> Result<Vec<u8>, Malformed> {
+/// Returns the content of a compressed column of `MariaDB`. The column has a byte that tells the method, the length,
+/// then the compressed bytes.
+fn compressed(value: &[u8]) -> Result<Vec<u8>, MalformedEvent> {
     let Some((first, rest)) = value.split_first() else {
         return Ok(Vec::new());
     };
@@ -154,7 +155,7 @@ fn compressed(value: &[u8]) -> Result<Vec<u8>, Malformed> {
         return Ok(rest.to_vec());
     }
     if first & 0xF0 != 0x80 {
-        return Err(Malformed("a compressed column does not begin as one"));
+        return Err(MalformedEvent("a compressed column does not begin as one"));
     }
     // The lowest bits are the bytes of the length; one bit says that there is no zlib header.
     let mut bytes = Bytes(rest);
@@ -169,12 +170,12 @@ fn compressed(value: &[u8]) -> Result<Vec<u8>, Malformed> {
             .take(COMPRESSED_MAX)
             .read_to_end(&mut plain)
     };
-    read.map_err(|_| Malformed("a compressed column is damaged"))?;
+    read.map_err(|_| MalformedEvent("a compressed column is damaged"))?;
     Ok(plain)
 }
 
-fn by_library(column: ColumnFormat, value: &[u8]) -> Result<LogValue, Malformed> {
-    let undecoded = Malformed("a value does not decode");
+fn by_library(column: ColumnFormat, value: &[u8]) -> Result<LogValue, MalformedEvent> {
+    let undecoded = MalformedEvent("a value does not decode");
     let column_type = match column.column_type {
         DATE => NEWDATE,
         other => other,
@@ -212,7 +213,7 @@ fn serde_json(json: mysql_common::binlog::jsonb::Value<'_>) -> Option<String> {
     }
 }
 
-fn member(kind: u8, bytes: &mut Bytes<'_>, width: usize) -> Result<LogValue, Malformed> {
+fn member(kind: u8, bytes: &mut Bytes<'_>, width: usize) -> Result<LogValue, MalformedEvent> {
     let number = bytes.uint(width)?;
     Ok(match kind {
         ENUM => LogValue::Member(number),
@@ -221,12 +222,12 @@ fn member(kind: u8, bytes: &mut Bytes<'_>, width: usize) -> Result<LogValue, Mal
 }
 
 /// The decimals of a TIMESTAMP, µs.
-fn fraction(bytes: &mut Bytes<'_>, decimals: u8) -> Result<u32, Malformed> {
+fn fraction(bytes: &mut Bytes<'_>, decimals: u8) -> Result<u32, MalformedEvent> {
     let digits = bytes.uint_big_endian(fraction_bytes(decimals))? as u32;
     Ok(digits * unit(decimals))
 }
 
-/// What one step of the stored decimals is, µs.
+/// Returns one step of the stored decimals, µs.
 fn unit(decimals: u8) -> u32 {
     match fraction_bytes(decimals) {
         1 => 10_000,
@@ -244,7 +245,7 @@ fn with_fraction(mut text: String, micros: u32, decimals: u8) -> String {
 }
 
 /// A TIME: one big-endian number with the sign as an offset, whose last bytes are decimals.
-fn time(value: &[u8], decimals: u8) -> Result<String, Malformed> {
+fn time(value: &[u8], decimals: u8) -> Result<String, MalformedEvent> {
     let width = 3 + fraction_bytes(decimals);
     let raw = Bytes(value).uint_big_endian(width)?;
     let fraction_bits = 8 * fraction_bytes(decimals) as u32;

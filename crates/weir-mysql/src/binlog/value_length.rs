@@ -1,10 +1,10 @@
-//! How long a value is, by the type of its column. Nothing else of a value is looked at.
+//! Length of a value, by the type of its column. Nothing else of a value is looked at.
 //!
 //! MySQL: `sql/log_event.cc` documents the types' metadata; "Date and Time Data Type Representation" the
 //! temporal ones.
 
 use crate::binlog::bytes::Bytes;
-use crate::binlog::{ColumnFormat, Malformed, decimal};
+use crate::binlog::{ColumnFormat, MalformedEvent, decimal};
 
 pub(crate) const TINY: u8 = 1;
 pub(crate) const SHORT: u8 = 2;
@@ -41,7 +41,7 @@ pub(crate) const STRING: u8 = 254;
 pub(crate) const GEOMETRY: u8 = 255;
 
 /// Bytes of metadata that a type has in the table map.
-pub(crate) fn metadata_bytes(column_type: u8) -> Result<usize, Malformed> {
+pub(crate) fn metadata_bytes(column_type: u8) -> Result<usize, MalformedEvent> {
     Ok(match column_type {
         TINY | SHORT | LONG | NULL | TIMESTAMP | LONGLONG | INT24 | DATE | TIME | DATETIME
         | YEAR | NEWDATE => 0,
@@ -66,20 +66,23 @@ pub(crate) fn metadata_bytes(column_type: u8) -> Result<usize, Malformed> {
         | VAR_STRING
         | STRING
         | MARIADB_VARCHAR_COMPRESSED => 2,
-        _ => return Err(Malformed("a column has a type that is not known")),
+        _ => return Err(MalformedEvent("a column has a type that is not known")),
     })
 }
 
 /// Takes one value of `column` from the front.
-pub(crate) fn take<'a>(column: ColumnFormat, bytes: &mut Bytes<'a>) -> Result<&'a [u8], Malformed> {
+pub(crate) fn take<'a>(
+    column: ColumnFormat,
+    bytes: &mut Bytes<'a>,
+) -> Result<&'a [u8], MalformedEvent> {
     let all = bytes.0;
     let [low, high] = column.metadata;
-    let prefix = |width: usize| -> Result<usize, Malformed> {
+    let prefix = |width: usize| -> Result<usize, MalformedEvent> {
         let length = Bytes(all).uint(width)?;
-        let length = usize::try_from(length).map_err(|_| Malformed("a value is too long"))?;
+        let length = usize::try_from(length).map_err(|_| MalformedEvent("a value is too long"))?;
         length
             .checked_add(width)
-            .ok_or(Malformed("a value is too long"))
+            .ok_or(MalformedEvent("a value is too long"))
     };
     let length = match column.column_type {
         NULL => 0,
@@ -118,9 +121,9 @@ pub(crate) fn take<'a>(column: ColumnFormat, bytes: &mut Bytes<'a>) -> Result<&'
         | VECTOR
         | MARIADB_BLOB_COMPRESSED => match low {
             1..=4 => prefix(usize::from(low))?,
-            _ => return Err(Malformed("a length has an unknown width")),
+            _ => return Err(MalformedEvent("a length has an unknown width")),
         },
-        _ => return Err(Malformed("a column has a type that is not known")),
+        _ => return Err(MalformedEvent("a column has a type that is not known")),
     };
     bytes.take(length)
 }

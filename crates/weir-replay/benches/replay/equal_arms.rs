@@ -89,7 +89,7 @@ fn captured(folder: &Path, root: &Endpoint, endpoint: &Endpoint) -> PathBuf {
     prepare(&filling, &Gate::own(), &stop, &mut |_, _| {}).unwrap();
     weir_testing::make_account(root, USER, PASSWORD);
     let path = folder.join("shop.weircap");
-    let proxy = Running::start(endpoint, &path);
+    let proxy = ProxyThread::start(endpoint, &path);
     let load = LoadPlan {
         max_events: Some(TRANSACTIONS),
         load: LoadSpec {

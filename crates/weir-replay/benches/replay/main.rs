@@ -19,7 +19,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Map, Value, json};
 
 /// What is asked on the command line.
-struct Asked {
+struct Arguments {
     out: Option<String>,
     /// Length of the captures of many sessions, seconds.
     seconds: u64,
@@ -29,7 +29,7 @@ struct Asked {
     only: Option<String>,
 }
 
-impl Asked {
+impl Arguments {
     fn read() -> Self {
         let words: Vec<_> = std::env::args().skip(1).collect();
         let of = |name: &str| {
@@ -47,7 +47,7 @@ impl Asked {
 }
 
 fn main() {
-    let asked = Asked::read();
+    let asked = Arguments::read();
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     raise_file_limit();
     let mut result = Map::new();
@@ -70,7 +70,7 @@ fn main() {
 /// A part of the benchmark: measures below a folder of its own use.
 type Part = Box<dyn Fn(&Path) -> Value>;
 
-fn parts(asked: &Asked) -> [(&'static str, Part); 5] {
+fn parts(asked: &Arguments) -> [(&'static str, Part); 5] {
     let (seconds, rounds) = (asked.seconds, asked.rounds);
     [
         (

@@ -34,7 +34,7 @@ pub(crate) fn measure(folder: &Path) -> Value {
     let log = capture(folder, "profile", events());
     let recaptured = |from: &Path, name: &str, speed: f64| {
         let to = folder.join(name);
-        let proxy = Running::start(&server.endpoint(), &to);
+        let proxy = ProxyThread::start(&server.endpoint(), &to);
         let options = ReplayOptions {
             speed,
             ..ReplayOptions::default()

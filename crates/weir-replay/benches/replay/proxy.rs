@@ -15,14 +15,14 @@ use weir_mysql::Gate;
 const TURNS: usize = 5;
 
 /// A proxy that runs.
-pub(crate) struct Running {
+pub(crate) struct ProxyThread {
     /// How it is reached, with the account of the server behind it.
     pub(crate) endpoint: Endpoint,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<CaptureTail, CaptureError>>,
 }
 
-impl Running {
+impl ProxyThread {
     /// In front of a server that listens on TCP.
     pub(crate) fn start(server: &Endpoint, to: &Path) -> Self {
         let listen = "127.0.0.1:0".parse().unwrap();
@@ -69,7 +69,7 @@ fn load(endpoint: &Endpoint, connections: u32) -> (f64, f64) {
 pub(crate) fn measure(folder: &Path) -> Value {
     let server = NullServer::start_tcp(0, NullServerBehavior::default()).unwrap();
     let direct = server.endpoint();
-    let proxy = Running::start(&direct, &folder.join("proxy.weircap"));
+    let proxy = ProxyThread::start(&direct, &folder.join("proxy.weircap"));
     let found = [1, 16].map(|connections| {
         let turns: Vec<_> = (0..TURNS)
             .map(|_| {

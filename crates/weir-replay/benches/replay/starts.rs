@@ -21,7 +21,7 @@ pub(crate) fn measure(folder: &Path) -> Value {
     let server = NullServer::start_tcp(0, NullServerBehavior::default()).unwrap();
     let of = |connections: u64| {
         let to = folder.join(format!("starts-{connections}.weircap"));
-        let proxy = Running::start(&server.endpoint(), &to);
+        let proxy = ProxyThread::start(&server.endpoint(), &to);
         let clients: Vec<_> = (0..connections)
             .map(|number| {
                 let endpoint = proxy.endpoint.clone();

@@ -34,7 +34,7 @@ const KEPT: [&str; 14] = [
 /// A text of a statement.
 #[derive(Debug, Clone)]
 pub(crate) struct Statement {
-    /// Its text with question marks.
+    /// Text with question marks.
     pub(crate) sql: String,
     /// For each mark, whether it stands for a literal.
     pub(crate) marks: Vec<bool>,

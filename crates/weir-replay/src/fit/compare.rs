@@ -1,4 +1,4 @@
-//! How far a workload is from a capture: the same figures of both, and their distance.
+//! Distance of a workload from a capture: the same figures of both, and how far they are apart.
 //!
 //! The workload's transactions are drawn as the load engine draws them, without a server.
 
@@ -15,13 +15,13 @@ use crate::fit::FitError;
 use crate::fit::distance::{noise, place_distance, popularity_distance};
 use crate::fit::load_profile::{Mark, total_variation};
 use crate::fit::workload_form::{Form, form};
-use captured::{Captured, captured};
-use drawn::{Drawn, drawn};
+use captured::{CaptureProfile, captured};
+use drawn::{WorkloadProfile, drawn};
 
 /// Fewer values of a place are not compared.
 const VALUES_MIN: usize = 200;
 
-/// How far apart figures may be.
+/// Limits of the distances of figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitLimits {
     /// Of shares: statements, transactions, repeated values.
@@ -45,22 +45,22 @@ impl Default for FitLimits {
 /// A figure of both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it is of.
+    /// Subject of the figure.
     pub name: String,
     /// The capture's, where it is one number.
     pub capture: Option<f64>,
     /// The workload's.
     pub workload: Option<f64>,
-    /// How far they are apart.
+    /// Distance between both.
     pub distance: f64,
-    /// How far they may be.
+    /// Largest distance that is allowed.
     pub limit: f64,
     /// Where it is furthest, for figures of many.
     pub at: Option<String>,
 }
 
 impl Figure {
-    /// Whether it is within its limit.
+    /// Returns true if the figure is within its limit.
     pub fn holds(&self) -> bool {
         self.distance <= self.limit
     }
@@ -74,7 +74,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether all are within their limits.
+    /// Returns true if all are within their limits.
     pub fn holds(&self) -> bool {
         self.figures.iter().all(Figure::holds)
     }
@@ -128,7 +128,7 @@ pub fn compare(
     })
 }
 
-fn figures(captured: &Captured, drawn: &Drawn, limits: &FitLimits) -> Vec<Figure> {
+fn figures(captured: &CaptureProfile, drawn: &WorkloadProfile, limits: &FitLimits) -> Vec<Figure> {
     let (a, b) = (&captured.profile, &drawn.profile);
     let one = |name: &str, a: f64, b: f64, distance: f64, limit: f64| Figure {
         name: name.to_owned(),
@@ -187,8 +187,8 @@ fn figures(captured: &Captured, drawn: &Drawn, limits: &FitLimits) -> Vec<Figure
 /// The value whose distribution is furthest beyond its limit.
 fn furthest(
     name: &str,
-    captured: &Captured,
-    drawn: &Drawn,
+    captured: &CaptureProfile,
+    drawn: &WorkloadProfile,
     limits: &FitLimits,
     of_places: bool,
 ) -> Figure {

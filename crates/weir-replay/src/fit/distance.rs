@@ -1,4 +1,4 @@
-//! How far two samples of values are apart, whatever numbers stand for them.
+//! Distance of two samples of values, whatever numbers stand for them.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use crate::fit::load_profile::Mark;
 
 /// Share of the values at each end that does not decide where the range is.
 const TRIMMED: f64 = 0.001;
-/// How far places may be apart, of the range.
+/// Largest distance of places, as a share of the range.
 const SHIFT: f64 = 0.1;
 
-/// What chance alone makes of Kolmogorov and Smirnov's distance, at its 1 % level.
+/// Returns the distance of Kolmogorov and Smirnov that chance alone makes, at its 1 % level.
 pub(crate) fn noise(a: usize, b: usize) -> f64 {
     1.63 * (1.0 / a as f64 + 1.0 / b as f64).sqrt()
 }

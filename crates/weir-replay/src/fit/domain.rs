@@ -88,7 +88,7 @@ impl Domain {
         1 + key as u32
     }
 
-    /// Whether a number is one of the real ones.
+    /// Returns true if a number is one of the real ones.
     pub(crate) fn has(&self, real: i64) -> bool {
         (self.real.0..=self.real.1).contains(&real)
     }

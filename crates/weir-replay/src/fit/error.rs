@@ -1,4 +1,4 @@
-//! What can go wrong with a fit, in one line each.
+//! Errors of a fit, in one line each.
 
 use thiserror::Error;
 use weir_capture::CaptureError;
@@ -27,7 +27,7 @@ pub enum FitError {
         /// The capture.
         path: String,
     },
-    /// What was written is no workload: a fault of the fit.
+    /// A written file that is no workload: a fault of the fit.
     #[error(
         "the fitted workload does not hold together ({why}); report this with the statement's form"
     )]
@@ -38,9 +38,9 @@ pub enum FitError {
     /// The workload that is compared.
     #[error("{path}: {why}")]
     Workload {
-        /// Its file.
+        /// File of the workload.
         path: String,
-        /// What is wrong.
+        /// The fault of the workload.
         why: String,
     },
 }

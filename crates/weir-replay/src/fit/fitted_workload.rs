@@ -22,13 +22,13 @@ const NAMED_MAX: usize = 20;
 
 /// A workload file, and how it was found.
 #[derive(Debug, Clone, Serialize)]
-pub struct Fitted {
+pub struct FitResult {
     /// The file.
     #[serde(skip)]
     pub text: String,
     /// Sessions of the capture.
     pub sessions: u64,
-    /// Its length, seconds.
+    /// Length of the capture, seconds.
     pub length_s: f64,
     /// Transactions that were read.
     pub transactions: u64,
@@ -42,9 +42,9 @@ pub struct Fitted {
     pub tables: usize,
     /// Values of statements.
     pub values: Vec<FittedValue>,
-    /// What is left out, with how often it came.
+    /// Parts that are left out, with how often they came.
     pub left_out: Vec<(String, u64)>,
-    /// What differs from the capture's server, in words.
+    /// Differences from the capture's server, in words.
     pub remarks: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ pub struct Tables<'a> {
 /// # Errors
 ///
 /// A capture that cannot be read, has no values or no whole transaction; a server that cannot be read.
-pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<Fitted, FitError> {
+pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<FitResult, FitError> {
     let reader = CaptureReader::open(path)?;
     let head = reader.head().clone();
     if head.literals == Literals::Drop {
@@ -133,7 +133,7 @@ fn facts(
     Ok(facts)
 }
 
-fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText]) -> Fitted {
+fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText]) -> FitResult {
     let count: u64 = found.shapes.iter().map(|shape| shape.count).sum();
     let time_us: u64 = found.shapes.iter().map(|shape| shape.time_us).sum();
     let mut left_out = found.left_out.clone();
@@ -156,7 +156,7 @@ fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindTex
             left_out.push((what.to_owned(), number));
         }
     }
-    let mut fitted = Fitted {
+    let mut fitted = FitResult {
         text: String::new(),
         sessions: found.counts.sessions,
         length_s: found.counts.length_us as f64 / 1e6,
@@ -189,7 +189,7 @@ fn remarks(facts: &BTreeMap<String, TableFacts>) -> Vec<String> {
     remarks
 }
 
-fn text(fitted: &Fitted, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText]) -> String {
+fn text(fitted: &FitResult, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText]) -> String {
     let rate = fitted.transactions as f64 / fitted.length_s.max(1e-6);
     let mut text = format!(
         "# Made by `weir workload fit` from a capture of {:.0} s: {} sessions, {} transactions, {rate:.1} a second.\n\
@@ -217,8 +217,8 @@ fn text(fitted: &Fitted, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText
     text
 }
 
-/// What a reader wants to know of the fit; Weir itself reads none of it.
-fn summary(fitted: &Fitted, rate: f64) -> String {
+/// Returns the facts about the fit that a reader wants to know; Weir itself reads none of them.
+fn summary(fitted: &FitResult, rate: f64) -> String {
     let mut text = format!(
         "[fit]\nlength_s = {:.3}\nsessions = {}\ntransactions = {}\ntransactions_per_s = {rate:.3}\n\
          share_of_transactions = {:.4}\n",
@@ -254,7 +254,7 @@ fn summary(fitted: &Fitted, rate: f64) -> String {
     text
 }
 
-/// Whether the file holds together.
+/// Checks that the file holds together.
 fn check(text: &str) -> Result<(), FitError> {
     let spec = WorkloadSpec::File(FileWorkload {
         path: "fitted.toml".into(),

@@ -25,7 +25,7 @@ const LIKELIER: f64 = 3.0;
 /// Least mass of a bin in a likelihood.
 const MASS_MIN: f64 = 1e-12;
 
-/// How keys fall on rows.
+/// Distribution of keys over rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum KeyShape {
     /// As one of the load engine's distributions, from the first row or from the last.
@@ -55,7 +55,7 @@ pub(crate) struct KeyFit {
 pub(crate) fn fit_keys(keys: &[u32], rows: u64, is_ordered: bool) -> KeyFit {
     let bins = Bins::new(rows);
     let all = bins.count(keys.iter().copied());
-    let uniform = Candidate::of(Distribution::Uniform, false, &bins);
+    let uniform = Candidate::new(Distribution::Uniform, false, &bins);
     if keys.len() < KEYS_MIN {
         return KeyFit {
             shape: KeyShape::Distribution(Distribution::Uniform, KeyPlace::First),
@@ -119,7 +119,7 @@ fn best_in_order(bins: &Bins, uniform: Candidate, seen: &[u64], held_out: &[u64]
     for iterations in [2, 3, 4, 6, 8, 12, 16, 24, 32, 48] {
         let gaussian = Distribution::Gaussian { iterations };
         take(
-            Candidate::of(gaussian, false, bins),
+            Candidate::new(gaussian, false, bins),
             &mut best,
             &mut best_likelihood,
         );
@@ -137,7 +137,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn of(distribution: Distribution, is_reversed: bool, bins: &Bins) -> Self {
+    fn new(distribution: Distribution, is_reversed: bool, bins: &Bins) -> Self {
         let rows = bins.rows as f64;
         let up_to = |edge: u64| {
             let edge = edge as f64;
@@ -193,7 +193,7 @@ fn likeliest(
     const RATIO: f64 = 0.618_033_988_749_895;
     // Together they narrow the range to a thousandth.
     const STEPS: usize = 17;
-    let likelihood = |at: f64| Candidate::of(of(at), is_reversed, bins).log_likelihood(counts);
+    let likelihood = |at: f64| Candidate::new(of(at), is_reversed, bins).log_likelihood(counts);
     let (mut left, mut right) = (high - RATIO * (high - low), low + RATIO * (high - low));
     let (mut of_left, mut of_right) = (likelihood(left), likelihood(right));
     for _ in 0..STEPS {
@@ -208,7 +208,7 @@ fn likeliest(
         }
     }
     let found = (f64::midpoint(low, high) * 1_000.0).round() / 1_000.0;
-    Candidate::of(of(found), is_reversed, bins)
+    Candidate::new(of(found), is_reversed, bins)
 }
 
 /// The likeliest hot window in the middle, on a grid that becomes finer.
@@ -219,7 +219,7 @@ fn special(bins: &Bins, counts: &[u64]) -> Candidate {
             hot_rows_percent: rows,
             hot_keys_percent: keys,
         };
-        Candidate::of(special, false, bins)
+        Candidate::new(special, false, bins)
     };
     let mut best = (1, 75);
     let mut found = of(best.0, best.1);

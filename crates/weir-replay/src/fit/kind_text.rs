@@ -24,7 +24,7 @@ pub struct FittedValue {
     pub value: String,
     /// Where its values come from, as in the file.
     pub source: String,
-    /// How far off that is: Kolmogorov and Smirnov's distance; none where nothing was fitted.
+    /// Distance of the fit, Kolmogorov and Smirnov's; none where nothing was fitted.
     pub distance: Option<f64>,
     /// Values that it was fitted to.
     pub values: usize,
@@ -39,7 +39,7 @@ pub(crate) struct KindText {
     pub(crate) found: Vec<FittedValue>,
 }
 
-/// What all kinds share.
+/// Data that all kinds share.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) catalog: &'a Catalog,
@@ -145,7 +145,7 @@ impl Context<'_> {
         }
     }
 
-    /// How far the second end of `BETWEEN` is from the first, if it is never before it.
+    /// Returns the distance of the second end of `BETWEEN` from the first, if it is never before it.
     fn width(&self, shape: &Shape, places: &[Place], slot: usize) -> Option<SlotText> {
         let place = places[slot];
         let purpose = |place: Place| {

@@ -13,7 +13,7 @@ const SAMPLES_MIN: usize = 20;
 const HOLDS: f64 = 0.95;
 /// Share in which it would hold by chance, at most: between values of different transactions.
 const BY_CHANCE: f64 = 0.8;
-/// How many values before are compared.
+/// Number of earlier values that are compared.
 const REACH: usize = 64;
 /// Largest constant that is added.
 const DIFFERENCE_MAX: i64 = 1_000_000;
@@ -93,7 +93,7 @@ fn is_constant(samples: &[Sample], slot: usize) -> bool {
         .all(|sample| Some(sample.data[slot]) == first)
 }
 
-/// How often a value is that of the earlier slot in another transaction.
+/// Returns how often a value is that of the earlier slot in another transaction.
 fn chance(samples: &[Sample], slot: usize, earlier: usize) -> f64 {
     let others = samples.iter().zip(samples.iter().skip(1));
     let same = others

@@ -1,4 +1,4 @@
-//! What transactions have in common: which statements, in which order, and how their values fall.
+//! Common traits of transactions: which statements, in which order, and how their values fall.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,12 @@ pub(crate) enum Mark {
 
 /// A statement of a transaction.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ProfiledStatement {
     pub(crate) fingerprint: String,
     pub(crate) values: Vec<Mark>,
 }
 
-/// What a load is.
+/// Counts of a load.
 #[derive(Debug, Default)]
 pub(crate) struct LoadProfile {
     pub(crate) transactions: u64,
@@ -38,7 +38,7 @@ pub(crate) struct LoadProfile {
 
 impl LoadProfile {
     /// Counts a transaction.
-    pub(crate) fn take(&mut self, asked: &[Asked]) {
+    pub(crate) fn take(&mut self, asked: &[ProfiledStatement]) {
         self.transactions += 1;
         self.statements += asked.len() as u64;
         let mut seen = Vec::new();

@@ -29,9 +29,9 @@ pub(crate) struct TableFacts {
 /// A column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ColumnFacts {
-    /// Its type's name, in small letters.
+    /// Name of the column's type, in small letters.
     pub(crate) data_type: String,
-    /// Its type with all that belongs to it.
+    /// Type of the column with all that belongs to it.
     pub(crate) full_type: String,
     /// It is computed from others.
     pub(crate) is_generated: bool,
@@ -147,7 +147,7 @@ impl TableFacts {
         }
     }
 
-    /// Its key, for the columns of other tables that hold such keys.
+    /// Returns the table's key, for the columns of other tables that hold such keys.
     pub(crate) fn as_referenced(&self) -> Option<ReferencedKey> {
         let key = self.columns.get(self.integer_key()?)?;
         Some(ReferencedKey {
@@ -175,7 +175,7 @@ fn look(
     } else {
         "NULL"
     };
-    let seen: Option<Seen> = connection.first(format!(
+    let seen: Option<ColumnCounts> = connection.first(format!(
         "SELECT COUNT(*), COUNT(v), COUNT(DISTINCT v), {least}, {mean}, {most} FROM {sample}"
     ))?;
     let Some((all, valued, distinct, least, mean, most)) = seen else {
@@ -208,7 +208,7 @@ fn look(
 }
 
 /// Rows of the sample, those with a value, different values; then least, mean and greatest.
-type Seen = (u64, u64, u64, Option<i64>, Option<i64>, Option<i64>);
+type ColumnCounts = (u64, u64, u64, Option<i64>, Option<i64>, Option<i64>);
 
 /// Least and greatest in SQL: of the whole column for integers, which an index may know; of the sample for others. Of
 /// dates they are seconds since 1970, of texts characters.

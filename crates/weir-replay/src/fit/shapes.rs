@@ -48,7 +48,7 @@ pub(crate) struct Sample {
     pub(crate) insert_ids: Vec<Option<u64>>,
 }
 
-/// What the transactions of a capture are.
+/// Shapes of the transactions of a capture.
 #[derive(Debug)]
 pub(crate) struct Shapes {
     pub(crate) catalog: Catalog,

@@ -1,4 +1,4 @@
-//! What a workload file has in the place of one value: numbers by a distribution, texts of the same length.
+//! Content of a workload file in the place of one value: numbers by a distribution, texts of the same length.
 
 mod kinds;
 mod sources;
@@ -20,21 +20,21 @@ use weir_workload::{MarkUse, Purpose};
 const NEARLY_ALL: f64 = 0.95;
 /// Integers that never change and are not longer stand in the statement.
 const CONSTANT_MAX: i64 = 9_999;
-/// How far the clock of a client may be off, microseconds.
+/// Largest error of a client's clock, microseconds.
 const CLOCK_US: i64 = 5_000_000;
 const QUARTER_US: i64 = 900_000_000;
 const DAY_US: i64 = 86_400_000_000;
 /// Zones of time are at most so far apart, in quarters of an hour.
 const ZONE_QUARTERS: i64 = 56;
 
-/// What stands in the place of a mark.
+/// Text in the place of a mark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SlotText {
     /// The text, with a question mark for each of `values`.
     pub(crate) sql: String,
     /// Sources.
     pub(crate) values: Vec<String>,
-    /// How it was chosen.
+    /// The fit of the keys, if there is one.
     pub(crate) fit: Option<KeyFit>,
 }
 
@@ -47,7 +47,7 @@ impl SlotText {
         }
     }
 
-    pub(crate) fn of(sql: &str, source: String) -> Self {
+    pub(crate) fn new(sql: &str, source: String) -> Self {
         Self {
             sql: sql.to_owned(),
             values: vec![source],
@@ -58,12 +58,12 @@ impl SlotText {
     fn fitted(sql: &str, source: String, fit: KeyFit) -> Self {
         Self {
             fit: Some(fit),
-            ..Self::of(sql, source)
+            ..Self::new(sql, source)
         }
     }
 }
 
-/// What is known of a slot.
+/// Facts about a slot.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
     pub(crate) data: Vec<Datum>,
@@ -76,7 +76,7 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// What a workload has for it.
+    /// Returns the workload's text for the slot.
     pub(crate) fn text(&self) -> SlotText {
         let values: Vec<Datum> = self
             .data
@@ -91,7 +91,7 @@ impl Slot<'_> {
             .column()
             .and_then(|(_, column, _)| enum_members(&column.full_type))
         {
-            return SlotText::of("?", choice(&values, &members));
+            return SlotText::new("?", choice(&values, &members));
         }
         let numbers: Option<Vec<i64>> = match self.column() {
             Some((_, column, _)) if column.is_integer() => {
@@ -146,7 +146,7 @@ impl Slot<'_> {
         };
         let (over, domain) = match self.column() {
             Some((table, _, Purpose::Inserted)) if is_key(table) => {
-                return SlotText::of("?", new_numbers(numbers, table.rows));
+                return SlotText::new("?", new_numbers(numbers, table.rows));
             }
             Some((table, column, _)) if is_key(table) && column.range.is_some() => (
                 Over::Table(table.name.clone()),
@@ -222,7 +222,7 @@ impl Slot<'_> {
             .count();
         if near as f64 >= NEARLY_ALL * ages.len() as f64 {
             if first.abs() <= ZONE_QUARTERS {
-                return SlotText::of("?", quoted("now"));
+                return SlotText::new("?", quoted("now"));
             }
             let sign = if first < 0 { '+' } else { '-' };
             let minutes = first.abs() * 15;
@@ -261,13 +261,13 @@ impl Slot<'_> {
                 (true, false) => "(CONCAT('%', ?))",
                 _ => "(CONCAT(?, '%'))",
             };
-            return SlotText::of(sql, source);
+            return SlotText::new(sql, source);
         }
         match self.column() {
             Some((table, column, purpose)) if column.is_text() => {
                 self.coded(table, column, purpose, &texts)
             }
-            _ => SlotText::of("?", letters(&texts, 0)),
+            _ => SlotText::new("?", letters(&texts, 0)),
         }
     }
 
@@ -280,7 +280,7 @@ impl Slot<'_> {
         texts: &[TextDatum],
     ) -> SlotText {
         let Some(length) = code_length(table, column, self.column_name()) else {
-            return SlotText::of("?", letters(texts, 0));
+            return SlotText::new("?", letters(texts, 0));
         };
         let is_unique = table
             .definition
@@ -289,7 +289,7 @@ impl Slot<'_> {
             .any(|name| name == self.column_name());
         if purpose == Purpose::Inserted && is_unique {
             let next = format!("{{ sequence = {} }}", table.rows + 1);
-            return SlotText::of("?", code_of(length, &next));
+            return SlotText::new("?", code_of(length, &next));
         }
         // The order of texts is not known: each is a number in the order in which it came.
         let mut numbers: HashMap<u64, u32> = HashMap::new();
@@ -317,7 +317,7 @@ impl Slot<'_> {
     }
 }
 
-/// Whether the numbers are those that the column has.
+/// Returns true if the numbers are those that the column has.
 fn is_within(column: &ColumnFacts, numbers: &[i64]) -> bool {
     let domain = Domain::of_column(column);
     let within = numbers.iter().filter(|number| domain.has(**number)).count();

@@ -133,7 +133,8 @@ fn text_source(table: &TableFacts, name: &str, column: &ColumnFacts, is_unique: 
     }
 }
 
-/// How long the texts of a column are that a number decides; `None` if they are too long, or so many that letters do.
+/// Returns the length of a column's texts that a number decides. `None` if they are too long, or so many that letters
+/// do.
 pub(crate) fn code_length(table: &TableFacts, column: &ColumnFacts, name: &str) -> Option<usize> {
     let (_, mean, most) = column.lengths?;
     let is_unique = table.definition.unique.iter().any(|unique| unique == name)

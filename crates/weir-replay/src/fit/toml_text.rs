@@ -18,7 +18,7 @@ pub(crate) fn keys(over: &Over, fit: &KeyFit) -> String {
     format!("{{ key = {{ {over}, {} }} }}", shape(&fit.shape))
 }
 
-/// What keys are of.
+/// Rows or numbers to which keys belong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Over {
     Table(String),

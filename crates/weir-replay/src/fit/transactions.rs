@@ -4,7 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
-use weir_capture::{CaptureReader, Command, Ended, Happening, Started, Template, TransactionStep};
+use weir_capture::{
+    CaptureReader, Command, CommandEnd, CommandStart, Happening, Template, TransactionStep,
+};
 
 use crate::fit::FitError;
 use crate::fit::datum::Datum;
@@ -59,7 +61,7 @@ pub(crate) struct Transaction {
     pub(crate) begins_itself: bool,
 }
 
-/// What was read, and what of it is in no transaction.
+/// Counts of what was read, and of the part that is in no transaction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ReadCounts {
     pub(crate) sessions: u64,
@@ -86,12 +88,12 @@ struct Live {
     is_explicit: bool,
     autocommit_off: bool,
     /// Commands without an end: positions of calls, or of others.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<OpenCommand>,
     /// The transaction ends with the command that waits last.
     ends: bool,
 }
 
-enum Waiting {
+enum OpenCommand {
     Call(usize),
     Prepare,
     Other,
@@ -151,25 +153,25 @@ fn finish(transaction: &Transaction, counts: &mut ReadCounts, take: &mut dyn FnM
 }
 
 impl Live {
-    fn started(&mut self, at_us: u64, started: Started) {
+    fn started(&mut self, at_us: u64, started: CommandStart) {
         let (template, literals) = match started.command {
             Command::Query => match started.template {
                 Some(template) => (template, Arc::new(started.literals)),
-                None => return self.waiting.push_back(Waiting::Other),
+                None => return self.waiting.push_back(OpenCommand::Other),
             },
             Command::Prepare => {
                 if let Some(template) = started.template {
                     self.preparing
                         .push_back((template, Arc::new(started.literals)));
-                    self.waiting.push_back(Waiting::Prepare);
+                    self.waiting.push_back(OpenCommand::Prepare);
                 } else {
-                    self.waiting.push_back(Waiting::Other);
+                    self.waiting.push_back(OpenCommand::Other);
                 }
                 return;
             }
             Command::Execute => match self.prepared.get(&started.handle) {
                 Some((template, literals)) => (Arc::clone(template), Arc::clone(literals)),
-                None => return self.waiting.push_back(Waiting::Other),
+                None => return self.waiting.push_back(OpenCommand::Other),
             },
             Command::Close => {
                 self.prepared.remove(&started.handle);
@@ -177,14 +179,15 @@ impl Live {
             }
             Command::Reset | Command::ChangeUser => {
                 *self = Self::default();
-                return self.waiting.push_back(Waiting::Other);
+                return self.waiting.push_back(OpenCommand::Other);
             }
             Command::UseSchema | Command::Other => {
-                return self.waiting.push_back(Waiting::Other);
+                return self.waiting.push_back(OpenCommand::Other);
             }
         };
         self.step(template.class().transaction);
-        self.waiting.push_back(Waiting::Call(self.open.calls.len()));
+        self.waiting
+            .push_back(OpenCommand::Call(self.open.calls.len()));
         self.open.calls.push(Call {
             template,
             literals,
@@ -201,7 +204,7 @@ impl Live {
         }
     }
 
-    /// What a statement does to the transaction.
+    /// Applies the effect of a statement on the transaction.
     fn step(&mut self, step: TransactionStep) {
         match step {
             TransactionStep::Begins => {
@@ -227,17 +230,17 @@ impl Live {
     }
 
     /// The oldest command ended; the transaction that ended with it.
-    fn ended(&mut self, at_us: u64, ended: Ended) -> Option<Transaction> {
+    fn ended(&mut self, at_us: u64, ended: CommandEnd) -> Option<Transaction> {
         match self.waiting.pop_front()? {
-            Waiting::Prepare => {
+            OpenCommand::Prepare => {
                 let prepared = self.preparing.pop_front()?;
                 self.prepared.insert(ended.handle?, prepared);
                 None
             }
-            Waiting::Other => None,
-            Waiting::Call(position) => {
+            OpenCommand::Other => None,
+            OpenCommand::Call(position) => {
                 let call = self.open.calls.get_mut(position)?;
-                if ended != Ended::default() {
+                if ended != CommandEnd::default() {
                     call.took_us = Some(at_us.saturating_sub(call.at_us));
                 }
                 call.insert_id = ended.insert_id;

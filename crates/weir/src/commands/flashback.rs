@@ -9,8 +9,8 @@ mod since;
 
 use anyhow::{anyhow, bail};
 use weir_flashback::{
-    AsOfStatement, Asked, ColumnChange, FlashbackError, Logged, Moment, Options, Prepared, Source,
-    Stop, TableName, Told, usual_parent,
+    AsOfStatement, ColumnChange, FlashbackError, FlashbackPlan, LogFindings, Logged, Moment,
+    MomentRequest, Options, Source, Stop, TableName, usual_parent,
 };
 use weir_model::ServerUrl;
 use weir_server::ExternalServer;
@@ -64,7 +64,7 @@ fn options(common: &FlashbackCommon, stop: Stop) -> Options {
 }
 
 /// The moment of the options.
-fn asked(arguments: &FlashbackArguments) -> anyhow::Result<Asked> {
+fn asked(arguments: &FlashbackArguments) -> anyhow::Result<MomentRequest> {
     let gtid = |text: &str| {
         text.parse()
             .map_err(|why: String| anyhow!("flashback: {why}"))
@@ -74,9 +74,9 @@ fn asked(arguments: &FlashbackArguments) -> anyhow::Result<Asked> {
         &arguments.as_of_gtid,
         &arguments.before_gtid,
     ) {
-        (Some(time), _, _) => Ok(Asked::read(time)),
-        (_, Some(text), _) => Ok(Asked::After(gtid(text)?)),
-        (_, _, Some(text)) => Ok(Asked::Before(gtid(text)?)),
+        (Some(time), _, _) => Ok(MomentRequest::read(time)),
+        (_, Some(text), _) => Ok(MomentRequest::After(gtid(text)?)),
+        (_, _, Some(text)) => Ok(MomentRequest::Before(gtid(text)?)),
         _ => bail!("flashback: no time; pass --as-of, --as-of-gtid or --before-gtid"),
     }
 }
@@ -86,16 +86,16 @@ fn prepare(
     server: &ExternalServer,
     arguments: &FlashbackArguments,
     stop: Stop,
-) -> anyhow::Result<Prepared> {
+) -> anyhow::Result<FlashbackPlan> {
     let schema = &server.endpoint.database;
     let names: Vec<_> = arguments
         .tables
         .iter()
         .map(|name| TableName::read(name, schema))
         .collect();
-    let source = Source::of(server);
+    let source = Source::new(server);
     let asked = asked(arguments)?;
-    let prepared = Prepared::new(&source, &names, &asked, options(&arguments.common, stop))?;
+    let prepared = FlashbackPlan::new(&source, &names, &asked, options(&arguments.common, stop))?;
     match prepared.tables.iter().find(|table| table.is_versioned) {
         Some(table) => bail!(
             "flashback: {} is system-versioned, and the server answers by itself; give a query with `FROM {} AS OF \
@@ -108,7 +108,10 @@ fn prepare(
 }
 
 /// The only table, for what is done with one.
-fn one_table<'a>(prepared: &'a Prepared, what: &str) -> anyhow::Result<&'a weir_flashback::Table> {
+fn one_table<'a>(
+    prepared: &'a FlashbackPlan,
+    what: &str,
+) -> anyhow::Result<&'a weir_flashback::Table> {
     match prepared.tables.as_slice() {
         [table] => Ok(table),
         _ => bail!("flashback: {what} is of one table; name one with --tables"),
@@ -127,7 +130,7 @@ fn clause(arguments: &FlashbackArguments) -> anyhow::Result<String> {
 }
 
 /// Says where the log was cut, so that it can be compared with what is remembered.
-fn tell(prepared: &Prepared, told: &Told) {
+fn tell(prepared: &FlashbackPlan, told: &LogFindings) {
     let moment = &prepared.moment;
     tell_unlogged(prepared);
     if told.pending > 0 {
@@ -168,7 +171,7 @@ fn tell(prepared: &Prepared, told: &Told) {
 }
 
 /// Names the transactions that a time alone may put on the wrong side, or counts them if they are many.
-fn tell_second(told: &Told) {
+fn tell_second(told: &LogFindings) {
     let [before, after] = told.counts_within_second;
     let named = told.within_second.iter().map(|(name, is_after)| {
         let side = if *is_after { "after" } else { "before" };
@@ -186,7 +189,7 @@ fn tell_second(told: &Told) {
 }
 
 /// Says what the log lacks, if that was to be ignored.
-fn tell_unlogged(prepared: &Prepared) {
+fn tell_unlogged(prepared: &FlashbackPlan) {
     for what in prepared
         .tables
         .iter()

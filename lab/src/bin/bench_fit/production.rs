@@ -11,7 +11,7 @@ use weir_model::{
     Address, Distribution, Endpoint, Flavor, LoadSpec, Secret, SysbenchWorkload, WorkloadName,
 };
 use weir_mysql::Gate;
-use weir_replay::fit::{Fitted, Tables, fit};
+use weir_replay::fit::{FitResult, Tables, fit};
 use weir_server::{PrivateServer, free_port, loopback_variables};
 
 const USER: &str = "production";
@@ -66,7 +66,7 @@ pub(crate) static PRODUCTIONS: [Production; 3] = [
 /// A capture, what was fitted to it, and the data of both.
 pub(crate) struct RecordedLoad {
     pub(crate) capture: PathBuf,
-    pub(crate) fitted: Fitted,
+    pub(crate) fitted: FitResult,
     /// The fitted workload.
     pub(crate) workload: Workload,
     /// Folders with the data of production before the capture, and of the fitted tables.

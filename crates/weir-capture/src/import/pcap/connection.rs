@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 
 use super::frame::Segment;
 use super::stream::Stream;
-use crate::proxy::{LoginSeen, Seen, Watch, asks_for_tls};
+use crate::proxy::{ConnectionEvent, LoginSeen, Watch, asks_for_tls};
 
 /// The servers' usual ports.
 const PORTS: [u16; 2] = [3306, 33060];
 /// Length and number of a packet.
 const HEADER_BYTES: usize = 4;
 
-/// What became of a connection.
+/// State of a connection at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It was read to its end.
@@ -31,24 +31,24 @@ pub(super) struct Connection {
     watch: Watch,
     client: Stream,
     server: Stream,
-    /// What a side has sent while something of the other is missing that came before.
+    /// Bytes of a side that wait for earlier ones of the other side, which are missing.
     held: [Vec<u8>; 2],
     /// Which sides have sent their last segment.
     ended: [bool; 2],
     outcome: Outcome,
-    /// What the client sent first, until it is whole.
+    /// The client's first bytes, until its login is whole.
     login: Option<Vec<u8>>,
     /// A session was seen to begin.
     was_opened: bool,
 }
 
-/// Whether a side is a server by its port.
+/// Returns true if a side is a server by its port.
 pub(super) fn is_usual_port(end: SocketAddr) -> bool {
     PORTS.contains(&end.port())
 }
 
 impl Connection {
-    /// Its first segment was seen.
+    /// Makes a connection whose first segment was seen.
     pub(super) fn begun(session: u32) -> Self {
         Self {
             session,
@@ -71,7 +71,7 @@ impl Connection {
         }
     }
 
-    /// Whether the client's first segment had this number.
+    /// Returns true if the client's first segment had this number.
     pub(super) fn has_begun_at(&self, sequence: u32) -> bool {
         self.client.begins_after(sequence)
     }
@@ -84,10 +84,10 @@ impl Connection {
         self.was_opened
     }
 
-    /// What was seen since the last call.
-    pub(super) fn take(&mut self) -> Vec<Seen> {
+    /// Returns what was seen since the last call.
+    pub(super) fn take(&mut self) -> Vec<ConnectionEvent> {
         let seen = self.watch.take();
-        self.was_opened |= matches!(seen.first(), Some(Seen::Opened(_)));
+        self.was_opened |= matches!(seen.first(), Some(ConnectionEvent::Opened(_)));
         seen
     }
 
@@ -199,7 +199,7 @@ impl Connection {
         self.settle();
     }
 
-    /// What is not understood ends it.
+    /// Sets the outcome if the bytes are not understood any more.
     fn settle(&mut self) {
         if self.watch.is_blind() {
             // A login that was refused is no session.

@@ -1,4 +1,4 @@
-//! What a packet has of TCP, under whatever the interface puts around it.
+//! The TCP part of a packet, under whatever the interface puts around it.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -20,7 +20,7 @@ pub(super) struct Segment<'a> {
     pub(super) from: SocketAddr,
     pub(super) to: SocketAddr,
     pub(super) sequence: u32,
-    /// What its sender has received.
+    /// Number up to which the sender has received the other side's bytes.
     pub(super) acknowledged: Option<u32>,
     /// The client's first: `SYN` alone.
     pub(super) is_first_of_client: bool,

@@ -35,7 +35,7 @@ pub(super) struct Packets {
     ended: bool,
 }
 
-/// Whether a file is one of packets.
+/// Returns true if a file is one of packets.
 pub(in super::super) fn is_packets(path: &Path) -> Result<bool, CaptureError> {
     let failed = |error: std::io::Error| CaptureError::file("cannot read", path, &error);
     let mut magic = [0; 4];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Bytes that wait for others before them.
 const WAITING_BYTES_MAX: usize = 4 << 20;
-/// What is missing for so long does not come any more, microseconds.
+/// Time after which missing bytes do not come any more, microseconds.
 const MISSING_US_MAX: u64 = 1_000_000;
 
 /// One direction.
@@ -31,7 +31,7 @@ impl Stream {
         self.first = Some(sequence.wrapping_add(1));
     }
 
-    /// Whether the first segment was known, and had this number.
+    /// Returns true if the first segment was known, and had this number.
     pub(super) fn begins_after(&self, sequence: u32) -> bool {
         self.first == Some(sequence.wrapping_add(1))
     }
@@ -62,7 +62,7 @@ impl Stream {
         ready
     }
 
-    /// What waits and is not missing anything before it.
+    /// Takes the waiting bytes before which none are missing.
     fn ready(&mut self) -> Vec<u8> {
         let mut ready = Vec::new();
         while let Some(entry) = self.waiting.first_entry() {
@@ -107,12 +107,12 @@ impl Stream {
         }
     }
 
-    /// Whether all of it was given on.
+    /// Returns true if all of it was given on.
     pub(super) fn is_complete(&self) -> bool {
         self.end == Some(self.given)
     }
 
-    /// Whether bytes are missing that are known to have been sent.
+    /// Returns true if bytes are missing that are known to have been sent.
     pub(super) fn misses(&self) -> bool {
         !self.waiting.is_empty() || self.received > self.given
     }
@@ -125,7 +125,7 @@ impl Stream {
         }
     }
 
-    /// Whether what is missing does not come any more.
+    /// Returns true if the missing bytes do not come any more.
     pub(super) fn is_lost(&self, at_us: u64) -> bool {
         let waits_us = self
             .missing_since_us

@@ -11,7 +11,7 @@ const ADMINISTRATION: &[u8] = b"# administrator command: ";
 /// Header lines without a name and a value.
 const PLAIN_HEADERS: [&str; 2] = ["#", "# No InnoDB statistics available for this query"];
 
-/// What a line completes.
+/// Result that a line completes.
 #[derive(Debug)]
 pub(in crate::import) enum Step {
     Nothing,
@@ -246,7 +246,7 @@ fn time_of(line: &[u8]) -> Option<(i64, bool)> {
     }
 }
 
-/// What follows `# User@Host: ` in the form that the servers write.
+/// Returns the text after `# User@Host: ` in the form that the servers write.
 fn user_of(line: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(line.strip_prefix(b"# User@Host: ")?);
     let (account, host) = text.split_once("] @ ")?;

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt::Write as _;
 
-use weir_capture::{Command, Ended, Login, Started, Value, inlined};
+use weir_capture::{Command, CommandEnd, CommandStart, Login, Value, inlined};
 use weir_mysql::Connection;
 
 use crate::proxy::USER;
 
 /// What a session said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum SessionAction {
     /// Account and schema.
     Login(String, String),
     Changed(String, String),
@@ -31,9 +31,9 @@ pub(crate) fn connections(root: &mut Connection) -> usize {
 }
 
 /// What the server logged of each session of the account, in the order in which they connected.
-pub(crate) fn sessions(root: &mut Connection) -> Vec<Vec<Said>> {
+pub(crate) fn sessions(root: &mut Connection) -> Vec<Vec<SessionAction>> {
     let rows: Vec<(u64, String, Option<String>)> = root.rows(LOG).unwrap();
-    let mut sessions: Vec<(u64, Vec<Said>)> = Vec::new();
+    let mut sessions: Vec<(u64, Vec<SessionAction>)> = Vec::new();
     for (connection, command, argument) in rows {
         let argument = unhex(&argument.unwrap_or_default());
         if command == "Connect" && argument.starts_with(&format!("{USER}@")) {
@@ -44,8 +44,8 @@ pub(crate) fn sessions(root: &mut Connection) -> Vec<Vec<Said>> {
             .find(|(number, _)| *number == connection);
         if let (Some((_, said)), Some(one)) = (session, logged(&command, argument)) {
             // What a statement of SQL prepares or executes is logged again behind it.
-            let is_again = matches!(one, Said::Prepared(_) | Said::Executed(_))
-                && matches!(said.last(), Some(Said::Text(text)) if is_by_sql(text));
+            let is_again = matches!(one, SessionAction::Prepared(_) | SessionAction::Executed(_))
+                && matches!(said.last(), Some(SessionAction::Text(text)) if is_by_sql(text));
             if !is_again {
                 said.push(one);
             }
@@ -61,7 +61,7 @@ fn is_by_sql(text: &str) -> bool {
         .any(|by_sql| verb.eq_ignore_ascii_case(by_sql))
 }
 
-fn logged(command: &str, argument: String) -> Option<Said> {
+fn logged(command: &str, argument: String) -> Option<SessionAction> {
     let login = |argument: &str| {
         let (user, rest) = argument.split_once('@').unwrap();
         let schema = rest.split_once(" on ").map_or("", |(_, schema)| schema);
@@ -71,16 +71,16 @@ fn logged(command: &str, argument: String) -> Option<Said> {
     Some(match command.to_ascii_lowercase().as_str() {
         "connect" => {
             let (user, schema) = login(&argument);
-            Said::Login(user, schema)
+            SessionAction::Login(user, schema)
         }
         "change user" => {
             let (user, schema) = login(&argument);
-            Said::Changed(user, schema)
+            SessionAction::Changed(user, schema)
         }
-        "init db" => Said::Schema(argument),
-        "query" => Said::Text(argument),
-        "prepare" => Said::Prepared(argument),
-        "execute" => Said::Executed(argument),
+        "init db" => SessionAction::Schema(argument),
+        "query" => SessionAction::Text(argument),
+        "prepare" => SessionAction::Prepared(argument),
+        "execute" => SessionAction::Executed(argument),
         _ => return None,
     })
 }
@@ -105,7 +105,7 @@ fn text(bytes: &[u8]) -> String {
 /// Reads a session of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    said: Vec<Said>,
+    said: Vec<SessionAction>,
     prepared: HashMap<u32, Vec<u8>>,
     /// Commands that have not ended: what was said, and the text that is prepared.
     open: VecDeque<(Option<usize>, Option<Vec<u8>>)>,
@@ -114,24 +114,26 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn opened(&mut self, login: &Login) {
-        self.said
-            .push(Said::Login(login.user.clone(), login.schema.clone()));
+        self.said.push(SessionAction::Login(
+            login.user.clone(),
+            login.schema.clone(),
+        ));
     }
 
-    pub(crate) fn started(&mut self, started: &Started) {
+    pub(crate) fn started(&mut self, started: &CommandStart) {
         let bytes = started.text();
         let said = match started.command {
             Command::Close => return,
             Command::Other => None,
-            Command::Query => Some(Said::Text(text(&bytes))),
-            Command::Prepare => Some(Said::Prepared(text(&bytes))),
-            Command::Execute => Some(Said::Executed(self.execution(started))),
-            Command::UseSchema => Some(Said::Schema(text(&bytes))),
-            Command::Reset => Some(Said::Reset),
+            Command::Query => Some(SessionAction::Text(text(&bytes))),
+            Command::Prepare => Some(SessionAction::Prepared(text(&bytes))),
+            Command::Execute => Some(SessionAction::Executed(self.execution(started))),
+            Command::UseSchema => Some(SessionAction::Schema(text(&bytes))),
+            Command::Reset => Some(SessionAction::Reset),
             Command::ChangeUser => started
                 .login
                 .clone()
-                .map(|login| Said::Changed(login.user, login.schema)),
+                .map(|login| SessionAction::Changed(login.user, login.schema)),
         };
         let number = said.is_some().then_some(self.said.len());
         self.said.extend(said);
@@ -139,28 +141,31 @@ impl Reader {
         self.open.push_back((number, prepares.then_some(bytes)));
     }
 
-    fn execution(&self, started: &Started) -> String {
+    fn execution(&self, started: &CommandStart) -> String {
         let prepared = self.prepared.get(&started.handle);
         let values: &[Value] = &started.values;
         let whole = prepared.and_then(|sql| inlined(sql, values));
         whole.map_or_else(|| format!("{started:?}"), |sql| text(&sql))
     }
 
-    pub(crate) fn ended(&mut self, ended: &Ended) {
+    pub(crate) fn ended(&mut self, ended: &CommandEnd) {
         let (number, prepared) = self.open.pop_front().unwrap();
         if let (Some(handle), Some(sql)) = (ended.handle, prepared) {
             self.prepared.insert(handle, sql);
         }
         // Servers log a schema when the session is in it, and a preparation when it is made.
         if let Some(number) = number
-            && matches!(self.said[number], Said::Schema(_) | Said::Prepared(_))
+            && matches!(
+                self.said[number],
+                SessionAction::Schema(_) | SessionAction::Prepared(_)
+            )
             && ended.error != Some(0)
         {
             self.refused.push(number);
         }
     }
 
-    pub(crate) fn into_said(self) -> Vec<Said> {
+    pub(crate) fn into_said(self) -> Vec<SessionAction> {
         let kept = self.said.into_iter().enumerate();
         kept.filter(|(number, _)| !self.refused.contains(number))
             .map(|(_, said)| said)
@@ -170,35 +175,38 @@ impl Reader {
 
 /// Differences that have a name, and how often; and all others.
 pub(crate) fn differences(
-    logged: &[Said],
-    captured: &[Said],
+    logged: &[SessionAction],
+    captured: &[SessionAction],
 ) -> (BTreeMap<&'static str, usize>, Vec<String>) {
     let mut named = BTreeMap::new();
     let mut others = Vec::new();
     let mut logged = logged.iter().peekable();
     let (mut prepared, mut is_bulk) = (None, false);
     for said in captured {
-        is_bulk &= matches!(said, Said::Executed(_))
+        is_bulk &= matches!(said, SessionAction::Executed(_))
             && !logged.peek().is_some_and(|next| is_same(next, said));
         if is_bulk {
             continue;
         }
         // Neither server logs it.
-        if *said == Said::Reset {
+        if *said == SessionAction::Reset {
             *named.entry("reset").or_default() += 1;
             continue;
         }
         let mut expected = logged.next();
         // MySQL prepares a statement anew for parameters of other types.
-        while expected.is_some() && expected == prepared && !matches!(said, Said::Prepared(_)) {
+        while expected.is_some()
+            && expected == prepared
+            && !matches!(said, SessionAction::Prepared(_))
+        {
             *named.entry("prepared again").or_default() += 1;
             expected = logged.next();
         }
-        if matches!(said, Said::Prepared(_)) {
+        if matches!(said, SessionAction::Prepared(_)) {
             prepared = expected;
         }
         // MariaDB logs one line without parameters for a bulk execution.
-        if let (Some(Said::Executed(text)), Said::Executed(_)) = (expected, said)
+        if let (Some(SessionAction::Executed(text)), SessionAction::Executed(_)) = (expected, said)
             && text.contains('?')
         {
             *named.entry("bulk execution").or_default() += 1;
@@ -209,7 +217,7 @@ pub(crate) fn differences(
             // MariaDB logs a text of several statements, MySQL each of them.
             continue;
         }
-        if let (Some(Said::Text(first)), Said::Text(all)) = (expected, said)
+        if let (Some(SessionAction::Text(first)), SessionAction::Text(all)) = (expected, said)
             && let Some(count) = statements_of(all, first, &mut logged)
         {
             *named.entry("several statements in one text").or_default() += count;
@@ -228,7 +236,7 @@ pub(crate) fn differences(
 fn statements_of<'a>(
     all: &str,
     first: &str,
-    logged: &mut std::iter::Peekable<impl Iterator<Item = &'a Said>>,
+    logged: &mut std::iter::Peekable<impl Iterator<Item = &'a SessionAction>>,
 ) -> Option<usize> {
     let mut rest = all.strip_prefix(first.trim_end_matches(';'))?;
     let mut count = 1;
@@ -237,7 +245,7 @@ fn statements_of<'a>(
         if after.is_empty() {
             return Some(count);
         }
-        let Some(Said::Text(next)) = logged.next() else {
+        let Some(SessionAction::Text(next)) = logged.next() else {
             return None;
         };
         rest = after.strip_prefix(next.trim_start().trim_end_matches(';'))?;
@@ -247,15 +255,17 @@ fn statements_of<'a>(
 }
 
 /// Whether both are the same, but for comments, which a capture leaves out, and for how a parameter is written.
-fn is_same(logged: &Said, captured: &Said) -> bool {
+fn is_same(logged: &SessionAction, captured: &SessionAction) -> bool {
     match (logged, captured) {
         // MySQL does not log a text that SQL prepares.
-        (Said::Text(logged), Said::Text(captured)) if logged.ends_with(" FROM ...") => {
+        (SessionAction::Text(logged), SessionAction::Text(captured))
+            if logged.ends_with(" FROM ...") =>
+        {
             is_by_sql(captured) && plain(captured).starts_with(plain(logged).trim_end_matches('.'))
         }
-        (Said::Text(logged), Said::Text(captured))
-        | (Said::Prepared(logged), Said::Prepared(captured))
-        | (Said::Executed(logged), Said::Executed(captured)) => {
+        (SessionAction::Text(logged), SessionAction::Text(captured))
+        | (SessionAction::Prepared(logged), SessionAction::Prepared(captured))
+        | (SessionAction::Executed(logged), SessionAction::Executed(captured)) => {
             let (logged, captured) = (plain(logged), plain(captured));
             logged == captured
                 || is_in_other_charset(&captured) && ascii(&logged) == ascii(&captured)

@@ -8,12 +8,12 @@ use weir_capture::TransactionStep;
 use crate::fit::FitError;
 use crate::fit::catalog::Catalog;
 use crate::fit::datum::Datum;
-use crate::fit::load_profile::{Asked, LoadProfile, Mark};
+use crate::fit::load_profile::{LoadProfile, Mark, ProfiledStatement};
 use crate::fit::transactions::{Transaction, each_transaction};
 use crate::fit::workload_form::Form;
 
 /// A capture as a profile.
-pub(super) struct Captured {
+pub(super) struct CaptureProfile {
     pub(super) profile: LoadProfile,
     pub(super) time_us: u64,
     /// The time of statements that the workload has.
@@ -25,10 +25,10 @@ pub(super) fn captured(
     path: &Path,
     schema: Option<String>,
     forms: &[Form],
-) -> Result<Captured, FitError> {
+) -> Result<CaptureProfile, FitError> {
     let known: HashSet<&str> = forms.iter().map(|form| &*form.fingerprint).collect();
     let mut catalog = Catalog::new(schema);
-    let mut captured = Captured {
+    let mut captured = CaptureProfile {
         profile: LoadProfile::default(),
         time_us: 0,
         known_us: 0,
@@ -46,8 +46,8 @@ fn asked(
     transaction: &Transaction,
     catalog: &mut Catalog,
     known: &HashSet<&str>,
-    captured: &mut Captured,
-) -> Vec<Asked> {
+    captured: &mut CaptureProfile,
+) -> Vec<ProfiledStatement> {
     let mut asked = Vec::new();
     for call in &transaction.calls {
         let Some(number) = catalog.number(call) else {
@@ -66,7 +66,7 @@ fn asked(
             continue;
         }
         let data = call.data(&statement.marks).unwrap_or_default();
-        asked.push(Asked {
+        asked.push(ProfiledStatement {
             fingerprint: statement.fingerprint.clone(),
             values: data.iter().map(mark).collect(),
         });

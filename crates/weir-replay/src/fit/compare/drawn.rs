@@ -6,23 +6,23 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use weir_capture::TransactionStep;
 use weir_workload::{DrawnValue, Generator, Script, Value, seeded};
 
-use crate::fit::load_profile::{Asked, LoadProfile, Mark};
+use crate::fit::load_profile::{LoadProfile, Mark, ProfiledStatement};
 use crate::fit::workload_form::{Expression, Form};
 
 /// Transactions that are drawn.
 const DRAWN: u64 = 20_000;
 
 /// A workload as a profile.
-pub(super) struct Drawn {
+pub(super) struct WorkloadProfile {
     pub(super) profile: LoadProfile,
     /// Values whose places mean nothing: keys that are scattered, texts.
     pub(super) scattered: HashSet<(String, usize)>,
 }
 
 /// Draws transactions as a connection does.
-pub(super) fn drawn(script: &Script, forms: &[Form]) -> Drawn {
+pub(super) fn drawn(script: &Script, forms: &[Form]) -> WorkloadProfile {
     let mut rng = seeded(1, 0);
-    let mut drawn = Drawn {
+    let mut drawn = WorkloadProfile {
         profile: LoadProfile::default(),
         scattered: HashSet::new(),
     };
@@ -45,7 +45,7 @@ pub(super) fn drawn(script: &Script, forms: &[Form]) -> Drawn {
                     drawn.scattered.insert((form.fingerprint.clone(), position));
                 }
             }
-            asked.push(Asked {
+            asked.push(ProfiledStatement {
                 fingerprint: form.fingerprint.clone(),
                 values: values.into_iter().map(|(mark, _)| mark).collect(),
             });

@@ -50,7 +50,7 @@ impl Bins {
         masses.collect()
     }
 
-    /// How likely two keys are the same, if the rows of a bin are alike.
+    /// Returns how likely two keys are the same, if the rows of a bin are alike.
     pub(super) fn collisions(&self, masses: &[f64]) -> f64 {
         let mut before = 0;
         let pairs = self.ends.iter().zip(masses).map(|(end, mass)| {

@@ -9,9 +9,9 @@ use super::{KEYS_MIN, KeyFit, KeyPlace, KeyShape};
 
 /// Pairs of the same key that a finding needs.
 const PAIRS_MIN: f64 = 30.0;
-/// How many times as many pairs as the place explains.
+/// Least ratio of the pairs of the same key to those that the place explains.
 const TIMES_MIN: f64 = 1.3;
-/// And how many standard deviations of a count more.
+/// Least excess of the pairs over those, in standard deviations of a count.
 const DEVIATIONS_MIN: f64 = 6.0;
 /// Fewer rows have a part of a histogram each.
 const ROWS_MIN: u64 = 200;
@@ -46,7 +46,7 @@ pub(super) fn fit(keys: &[u32], rows: u64, place_collisions: f64) -> Option<KeyF
     })
 }
 
-/// How often each key came, the most first.
+/// Returns how often each key came, the most first.
 fn sorted_counts(keys: impl Iterator<Item = u32>) -> Vec<f64> {
     let mut counts: HashMap<u32, u32> = HashMap::new();
     for key in keys {

@@ -6,7 +6,7 @@ pub(crate) struct Definition {
     /// Lines of columns and of the primary key.
     lines: Vec<String>,
     options: String,
-    /// What stands after `ALTER TABLE t ADD`, uniqueness left out where several columns make it.
+    /// Definitions as they stand after `ALTER TABLE t ADD`, uniqueness left out where several columns make it.
     pub(crate) indexes: Vec<String>,
     /// Columns of the primary key.
     pub(crate) primary: Vec<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Definition {
     pub(crate) unique: Vec<String>,
     /// Columns that refer to a table's key, with that table.
     pub(crate) references: Vec<(String, String)>,
-    /// What was left out, in words.
+    /// Parts that were left out, in words.
     pub(crate) left_out: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the values of a slot are, if all of them are of one kind.
+//! Kind of a slot's values, if all of them are of one kind.
 
 use crate::fit::datum::{Datum, TextDatum};
 

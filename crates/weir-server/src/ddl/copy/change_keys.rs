@@ -70,7 +70,7 @@ impl ChangeKeys {
                 if is_it {
                     map = Some(Arc::new(TableMap::read(event.body).map_err(malformed)?));
                 }
-            } else if RowsKind::of(event.header.kind).is_some()
+            } else if RowsKind::from_event_kind(event.header.kind).is_some()
                 && let Some(map) = &map
                 && RowsEvent::table_id(event.body).map_err(malformed)? == map.table_id
             {

@@ -20,7 +20,7 @@ pub(super) fn execute(arguments: &CaptureShowArguments) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// What a capture lacks, in words.
+/// Returns what a capture lacks, in words.
 pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 13] {
     [
         ("sessions were not followed to their end", losses.sessions),

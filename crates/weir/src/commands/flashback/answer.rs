@@ -1,7 +1,9 @@
 //! A query on tables as they were.
 
 use anyhow::{Context as _, bail};
-use weir_flashback::{AsOfStatement, FlashbackError, Prepared, Source, State, Stop, find_like};
+use weir_flashback::{
+    AsOfStatement, FlashbackError, FlashbackPlan, Source, State, Stop, find_like,
+};
 use weir_mysql::Connection;
 use weir_server::ExternalServer;
 
@@ -25,8 +27,8 @@ pub(super) fn execute(
         );
     };
     let prepared = match &asked {
-        Some(asked) => Prepared::new(
-            &Source::of(server),
+        Some(asked) => FlashbackPlan::new(
+            &Source::new(server),
             &asked.tables,
             &asked.asked,
             options(&arguments.common, stop),
@@ -82,7 +84,7 @@ fn is_missing_table(error: &anyhow::Error) -> bool {
 }
 
 /// Columns that a session's time zone shows otherwise.
-fn times(prepared: &Prepared) -> Vec<&str> {
+fn times(prepared: &FlashbackPlan) -> Vec<&str> {
     let columns = prepared.tables.iter().flat_map(|table| &table.columns);
     columns
         .filter(|column| column.data_type == "timestamp")
@@ -93,7 +95,7 @@ fn times(prepared: &Prepared) -> Vec<&str> {
 /// Tables that keep their own past answer by themselves.
 fn natively(
     server: &ExternalServer,
-    prepared: &Prepared,
+    prepared: &FlashbackPlan,
     asked: &AsOfStatement,
     is_json: bool,
 ) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
-//! What happened to one row.
+//! History of one row.
 
 use weir_flashback::{
-    Asked, FlashbackError, Moment, Prepared, Source, Stop, TableName, line, read_key,
+    FlashbackError, FlashbackPlan, Moment, MomentRequest, Source, Stop, TableName, line, read_key,
 };
 
 use super::{in_json, open, options, tell_unlogged};
@@ -10,18 +10,21 @@ use crate::output;
 
 pub(super) fn execute(arguments: &FlashbackLogArguments, stop: Stop) -> anyhow::Result<()> {
     let server = open(&arguments.url, &arguments.common)?;
-    let source = Source::of(&server);
+    let source = Source::new(&server);
     let name = TableName::read(&arguments.table, &server.endpoint.database);
     let from = match &arguments.from {
-        Some(time) => Asked::read(time),
-        None => Asked::Start,
+        Some(time) => MomentRequest::read(time),
+        None => MomentRequest::Start,
     };
     let mut options = options(&arguments.common, stop);
     // What the log has is shown; what it has not is not asked for.
     options.ignore_cascades = true;
-    let prepared = Prepared::new(&source, &[name], &from, options)?;
+    let prepared = FlashbackPlan::new(&source, &[name], &from, options)?;
     let until = match &arguments.to {
-        Some(time) => Some(Moment::resolve(&Asked::read(time), &mut source.open()?)?),
+        Some(time) => Some(Moment::resolve(
+            &MomentRequest::read(time),
+            &mut source.open()?,
+        )?),
         None => None,
     };
     let table = &prepared.tables[0];

@@ -1,12 +1,12 @@
-//! What changed since, and the script that takes it back.
+//! Changes since a moment, and the script that takes them back.
 
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use weir_flashback::{
-    Chosen, Diff, Rehearsal, Rehearsed, Script, State, Stop, Triggers, Undo, find_like, head,
-    only_where,
+    Diff, Rehearsal, RehearsalResult, Script, State, Stop, TransactionFilter, Triggers, Undo,
+    find_like, head, only_where,
 };
 use weir_process::create_private_file;
 use weir_server::ExternalServer;
@@ -84,10 +84,10 @@ pub(super) fn undo(
 }
 
 /// Which changes are taken back.
-fn chosen(arguments: &FlashbackArguments) -> anyhow::Result<Chosen> {
+fn chosen(arguments: &FlashbackArguments) -> anyhow::Result<TransactionFilter> {
     let gtids = arguments.gtid.iter().map(|text| text.parse());
     let gtids: Result<Vec<_>, String> = gtids.collect();
-    Ok(Chosen {
+    Ok(TransactionFilter {
         gtids: gtids.map_err(|why| anyhow!("flashback: {why}"))?,
         connection: arguments.connection,
         statement: arguments.statement.clone(),
@@ -111,7 +111,7 @@ fn print_script(
     arguments: &FlashbackArguments,
     file: &Path,
     script: &Script,
-    rehearsed: &Rehearsed,
+    rehearsed: &RehearsalResult,
 ) -> anyhow::Result<()> {
     let applied = script
         .statements

@@ -30,7 +30,7 @@ pub(crate) fn capture_first(words: &[String]) -> Option<Vec<String>> {
 #[cfg(test)]
 pub(crate) use line::HELP;
 
-/// Whether a command line is understood.
+/// Checks that a command line is understood.
 #[cfg(test)]
 pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
     ReplayLine::read(arguments, &ClientConfig::default()).map(drop)

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use weir_mysql::{Connection, Connector, Patience};
-use weir_replay::fit::{Fitted, Tables, fit};
+use weir_replay::fit::{FitResult, Tables, fit};
 
 use crate::cli::WorkloadFitArguments;
 use crate::commands::external_server;
@@ -53,7 +53,7 @@ pub(super) fn execute(arguments: &WorkloadFitArguments) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn print(arguments: &WorkloadFitArguments, fitted: &Fitted) -> anyhow::Result<()> {
+fn print(arguments: &WorkloadFitArguments, fitted: &FitResult) -> anyhow::Result<()> {
     let time = fitted.share_of_time.map_or("not known".to_owned(), percent);
     output::line(format_args!(
         "{}: {} kinds of transactions on {} tables, from {} transactions of {} sessions in {:.1} s",

@@ -14,7 +14,7 @@ use crate::window::Window;
 
 /// How a client reads the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum ScriptReader {
     /// `client < script`
     Batch,
     /// `client --force < script`
@@ -25,11 +25,11 @@ enum Reading {
     Typed,
 }
 
-const READINGS: [Reading; 4] = [
-    Reading::Batch,
-    Reading::Forced,
-    Reading::Source,
-    Reading::Typed,
+const READINGS: [ScriptReader; 4] = [
+    ScriptReader::Batch,
+    ScriptReader::Forced,
+    ScriptReader::Source,
+    ScriptReader::Typed,
 ];
 /// Settings of a session that decide when something is committed.
 const SESSIONS: [&str; 3] = [
@@ -82,7 +82,7 @@ fn arguments(users: &Users, client: &str, session: &str) -> Vec<String> {
 fn read(
     users: &Users,
     client: &str,
-    reading: Reading,
+    reading: ScriptReader,
     session: &str,
     script: &Path,
 ) -> (String, bool) {
@@ -90,10 +90,10 @@ fn read(
     let source = format!("source {}", script.display());
     let mut input = Stdio::null();
     match reading {
-        Reading::Typed => return (typed(users, client, &arguments, &source), true),
-        Reading::Source => arguments.push(format!("--execute={source}")),
-        Reading::Batch => input = fs::File::open(script).unwrap().into(),
-        Reading::Forced => {
+        ScriptReader::Typed => return (typed(users, client, &arguments, &source), true),
+        ScriptReader::Source => arguments.push(format!("--execute={source}")),
+        ScriptReader::Batch => input = fs::File::open(script).unwrap().into(),
+        ScriptReader::Forced => {
             arguments.push("--force".to_owned());
             input = fs::File::open(script).unwrap().into();
         }
@@ -168,7 +168,7 @@ pub(super) fn a_script_keeps_all_or_nothing_whoever_reads_it(flavor: Flavor) {
     }
 }
 
-type Way<'a> = (&'a str, Reading, &'a str);
+type Way<'a> = (&'a str, ScriptReader, &'a str);
 
 fn all_is_kept(users: &Users, control: &mut Connection, way: Way<'_>, script: &Path) {
     set_back(control);
@@ -229,7 +229,7 @@ fn nothing_is_kept(users: &Users, control: &mut Connection, way: Way<'_>, script
         assert_eq!(one(control, ROWS), rows, "{way:?}, {change}: {said}");
         assert!(said.contains(there), "{way:?}, {change}: {said}");
         // A client that stops at an error has not come to the report, and the server to its end.
-        let stops = matches!(reading, Reading::Batch | Reading::Source);
+        let stops = matches!(reading, ScriptReader::Batch | ScriptReader::Source);
         if !(stops && (there.starts_with("Dup") || there.starts_with("timeout"))) {
             assert!(
                 said.contains(row) && said.contains("nothing was changed"),
@@ -237,7 +237,7 @@ fn nothing_is_kept(users: &Users, control: &mut Connection, way: Way<'_>, script
             );
         }
         // With `source` and with `--force` some clients end with success, whatever happened.
-        if reading == Reading::Batch {
+        if reading == ScriptReader::Batch {
             assert!(!is_success, "{way:?}, {change}: {said}");
         }
     }

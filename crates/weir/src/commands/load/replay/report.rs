@@ -1,4 +1,4 @@
-//! What a replay tells: how faithful it was, first.
+//! Report of a replay: how faithful it was, first.
 
 use std::fmt::Write as _;
 
@@ -66,7 +66,7 @@ fn write(
     write_speed(text, outcome)
 }
 
-/// How much of the load a replay is that could not send its writes.
+/// Writes the share of the load that was sent, for a replay that could not send its writes.
 fn write_share(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result {
     if told.not_sent.not_allowed == 0 {
         return Ok(());
@@ -117,7 +117,7 @@ fn write_fidelity(
     Ok(())
 }
 
-/// How many sessions connected, and what became of the others.
+/// Writes how many sessions connected, and what became of the others.
 fn write_sessions(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result {
     writeln!(
         text,
@@ -151,7 +151,7 @@ fn write_sessions(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result 
     Ok(())
 }
 
-/// How many were sent, and what became of the others.
+/// Writes how many statements were sent, and what became of the others.
 fn write_statements(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result {
     writeln!(
         text,
@@ -203,7 +203,7 @@ fn write_differences(text: &mut String, outcome: &ReplayOutcome) -> std::fmt::Re
     Ok(())
 }
 
-/// How fast it was, in all and by kind of statement.
+/// Writes how fast it was, in all and by kind of statement.
 fn write_speed(text: &mut String, outcome: &ReplayOutcome) -> std::fmt::Result {
     let load = &outcome.load;
     writeln!(
