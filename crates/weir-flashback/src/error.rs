@@ -88,3 +88,21 @@ impl From<weir_server::StopRequested> for FlashbackError {
         Self::Stopped
     }
 }
+
+/// Returns the error for a file that is gone, with the server's message in words.
+pub(crate) fn purged(error: BinlogError) -> FlashbackError {
+    const FATAL_ERROR_READING: u16 = 1236;
+    match &error {
+        BinlogError::Client(client) if client.code() == Some(FATAL_ERROR_READING) => {
+            FlashbackError::refused(
+                format!("the server cannot send the log ({})", client.words()),
+                "was it purged meanwhile? SHOW BINARY LOGS lists the remaining files; ask for a later time",
+            )
+        }
+        BinlogError::Client(client) if client.code().is_some() => FlashbackError::refused(
+            format!("the server does not send its log ({})", client.words()),
+            "GRANT REPLICATION SLAVE ON *.* to the account",
+        ),
+        _ => FlashbackError::Log(error),
+    }
+}

@@ -6,6 +6,7 @@ use weir_model::Flavor;
 use weir_mysql::binlog::{BinlogError, LogReader, TransactionStart, kind};
 use weir_mysql::{BinaryLog, Connection, LogStart, Row};
 
+use crate::error::purged;
 use crate::moment::{Moment, show};
 use crate::scan::is_start;
 use crate::{FlashbackError, Source};
@@ -218,24 +219,6 @@ fn free(drawn: u32, taken: &[u32]) -> u32 {
         id += 1;
     }
     id
-}
-
-/// Returns the error for a file that is gone, with the server's message in words.
-pub(crate) fn purged(error: BinlogError) -> FlashbackError {
-    const FATAL_ERROR_READING: u16 = 1236;
-    match &error {
-        BinlogError::Client(client) if client.code() == Some(FATAL_ERROR_READING) => {
-            FlashbackError::refused(
-                format!("the server cannot send the log ({})", client.words()),
-                "was it purged meanwhile? SHOW BINARY LOGS lists the remaining files; ask for a later time",
-            )
-        }
-        BinlogError::Client(client) if client.code().is_some() => FlashbackError::refused(
-            format!("the server does not send its log ({})", client.words()),
-            "GRANT REPLICATION SLAVE ON *.* to the account",
-        ),
-        _ => FlashbackError::Log(error),
-    }
 }
 
 fn privilege(error: weir_mysql::ClientError, needed: &str) -> FlashbackError {

@@ -11,7 +11,7 @@ use weir_mysql::binlog::{
 };
 
 use crate::branches::{Branches, KeptRows, Word};
-use crate::log_files::purged;
+use crate::error::purged;
 use crate::moment::{Cut, Moment, show};
 use crate::render::{Cell, cells};
 use crate::statement::{Concern, concern};
