@@ -184,7 +184,7 @@ function imported(world, kind) {
 
 function replay(world, capture) {
   const shown = JSON.parse(world.weir(["capture", "show", capture, "--json"]));
-  if (JSON.stringify(shown).includes('"statements":0,')) {
+  if (shown.fingerprints.length === 0) {
     throw new Error("the capture has no statements");
   }
   world.load([capture, "--allow-write", "run"]);
