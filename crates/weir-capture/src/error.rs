@@ -53,7 +53,7 @@ pub enum CaptureError {
     #[error(
         "{why}; the capture lacks {statements} statements ({bytes} bytes) of {sessions} sessions"
     )]
-    CommandEnd {
+    Ended {
         /// The first error.
         why: String,
         /// Sessions that are missing, whole or from some point on.

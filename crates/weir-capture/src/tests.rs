@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::writer::Asked;
+use crate::writer::Request;
 
 fn head(literals: Literals) -> CaptureHead {
     CaptureHead::new(CaptureSource::Proxy, literals, 1_700_000_000_000_000)
@@ -21,13 +21,13 @@ fn write(path: &Path, literals: Literals, statements: u64) -> CaptureWriter {
         let sql = format!("SELECT name FROM product WHERE id = {number} AND note = 'n{number}'");
         let asked = Request {
             text: Some(sql.as_bytes()),
-            ..Asked::new(Command::Query)
+            ..Request::new(Command::Query)
         };
         writer.started(number * 10_000, 1, asked).unwrap();
         let ended = CommandEnd {
             rows: Some(1),
             error: Some(0),
-            ..Ended::default()
+            ..CommandEnd::default()
         };
         writer.ended(number * 10_000 + 400, 1, ended).unwrap();
     }
@@ -61,7 +61,7 @@ fn what_is_written_is_read_and_only_by_its_owner() {
             Value::Date(2026, 11, 25, 1, 2, 3, 4),
             Value::Time(true, 1, 2, 3, 4, 5),
         ],
-        ..Asked::new(Command::Execute)
+        ..Request::new(Command::Execute)
     };
     let values = asked.values.clone();
     writer.started(9_999_999, 1, asked).unwrap();
@@ -117,7 +117,7 @@ fn logins_come_back_and_captures_of_version_1_are_read() {
         writer.opened(0, session, login(collation)).unwrap();
         let asked = Request {
             login: Some(login(collation)),
-            ..Asked::new(Command::ChangeUser)
+            ..Request::new(Command::ChangeUser)
         };
         writer.started(1, session, asked).unwrap();
     }
@@ -196,7 +196,7 @@ fn no_planted_secret_is_in_a_capture_without_literals() {
             let asked = Request {
                 text: Some(text.as_bytes()),
                 values: vec![Value::Bytes(secret.into_bytes())],
-                ..Asked::new(Command::Query)
+                ..Request::new(Command::Query)
             };
             writer.started(number, 1, asked).unwrap();
         }

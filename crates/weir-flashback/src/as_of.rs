@@ -4,7 +4,7 @@
 
 use weir_mysql::{SqlWord, sql_words};
 
-use crate::moment::Asked;
+use crate::moment::MomentRequest;
 use crate::{FlashbackError, TableName};
 
 /// Functions and variables that say something else each time: a condition with one is not used to read less.

@@ -25,7 +25,7 @@ use crate::log_files::{LogFiles, free_server_id, open};
 use crate::moment::{Cut, Moment, MomentRequest};
 use crate::private::Private;
 use crate::scan::{Change, LogFindings, Pace, Scan};
-use crate::settled::Settled;
+use crate::settled::SnapshotPlace;
 use crate::source::Variables;
 use crate::{FlashbackError, Source, Stop, Table, TableName};
 

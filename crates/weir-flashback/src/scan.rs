@@ -261,7 +261,7 @@ impl<'a> Scan<'a> {
         Self {
             told: LogFindings {
                 added: vec![Vec::new(); tables.len()],
-                ..Told::default()
+                ..LogFindings::default()
             },
             tables,
             cut,
@@ -644,7 +644,7 @@ fn hand_on(
 /// Why rows were not read to the end.
 enum ReadFailure {
     By(FlashbackError),
-    MalformedEvent(MalformedEvent),
+    Malformed(MalformedEvent),
 }
 
 impl From<MalformedEvent> for ReadFailure {

@@ -10,7 +10,7 @@ use weir_mysql::{Reply, Row, ServerError};
 use crate::item::{Action, Ask, Item, Reason};
 use crate::settings::Settings;
 use crate::slot::Stage;
-use crate::tally::Came;
+use crate::tally::ReplayedStatement;
 use crate::transaction::TransactionState;
 use weir_model::ReplayPace;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use weir_capture::Ended;
+use weir_capture::CommandEnd;
 use weir_model::{ReplayOrder, ReplayPace};
 
 use crate::ReplayOptions;

@@ -1,7 +1,7 @@
 //! Counts of a replay, and a comparison of the outcomes of statements with the captured ones.
 
 use hdrhistogram::Histogram;
-use weir_capture::Ended;
+use weir_capture::CommandEnd;
 
 use crate::item::Reason;
 use weir_model::{LatenessUs, NotSent, ReplayFidelity};

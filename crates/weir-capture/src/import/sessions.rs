@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::head::{CaptureHead, CaptureTail};
 use crate::sql::is_cut;
-use crate::writer::Asked;
+use crate::writer::Request;
 use crate::{CaptureError, CaptureWriter, Command, CommandEnd, Login};
 
 /// Entries that wait for others that began before them.
@@ -53,7 +53,7 @@ impl Entry {
 #[derive(Debug)]
 enum What {
     Opened(Login),
-    Request {
+    Asked {
         command: Command,
         text: Vec<u8>,
         is_truncated: bool,
@@ -204,7 +204,7 @@ impl Sessions {
             let (at_us, session) = (live.last_us, live.session);
             let ended = CommandEnd {
                 error: Some(ACCESS_DENIED),
-                ..Ended::default()
+                ..CommandEnd::default()
             };
             return self.put(at_us, session, What::Ended(ended));
         }
@@ -331,7 +331,7 @@ impl Sessions {
             rows: entry.rows,
             affected: entry.affected,
             error: entry.error,
-            ..Ended::default()
+            ..CommandEnd::default()
         };
         let asked = What::Asked {
             command: Command::Query,
@@ -385,7 +385,7 @@ impl Sessions {
             What::Changed(login) => {
                 let asked = Request {
                     login: Some(login),
-                    ..Asked::new(Command::ChangeUser)
+                    ..Request::new(Command::ChangeUser)
                 };
                 self.writer.started(at_us, session, asked)
             }
@@ -405,7 +405,7 @@ impl Sessions {
                     text: Some(&text),
                     is_truncated,
                     is_unread_bulk: is_bulk,
-                    ..Asked::new(command)
+                    ..Request::new(command)
                 };
                 self.writer.started(at_us, session, asked)
             }

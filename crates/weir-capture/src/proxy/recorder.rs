@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::watch::Seen;
-use crate::writer::Asked;
+use super::watch::ConnectionEvent;
+use crate::writer::Request;
 use crate::{CaptureError, CaptureTail, CaptureWriter, Losses};
 
 /// Messages that may wait for the thread that writes.
@@ -45,7 +45,7 @@ pub(super) struct Recorder {
 /// Treatment of a session's commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    CaptureCounts,
+    Written,
     /// It is counted and not written.
     Counted,
 }
@@ -343,7 +343,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::proxy::watch::OwnedAsked;
+    use crate::proxy::watch::OwnedRequest;
     use crate::{
         CaptureHead, CaptureReader, CaptureSource, Command, CommandEnd, Happening, Literals, Login,
     };
@@ -351,7 +351,7 @@ mod tests {
     fn asked(text: &str) -> Vec<ConnectionEvent> {
         let asked = OwnedRequest {
             text: Some(text.as_bytes().to_vec()),
-            ..OwnedAsked::new(Command::Query)
+            ..OwnedRequest::new(Command::Query)
         };
         vec![
             ConnectionEvent::Asked(asked),

@@ -1,6 +1,6 @@
 //! Where the reply to a command ends, and what it says.
 
-use crate::Ended;
+use crate::CommandEnd;
 
 use super::packets::{Fields, Packet};
 
@@ -17,7 +17,7 @@ pub(super) enum Form {
     /// An outcome, or rows with their columns.
     Results,
     /// The number of a statement, and descriptions.
-    StatementsByHandle,
+    Prepared,
     /// Rows without columns, or columns alone, to their end.
     Rows,
     /// One packet.
@@ -252,7 +252,7 @@ mod tests {
             rows: Some(2),
             error: Some(0),
             in_transaction: Some(true),
-            ..Ended::default()
+            ..CommandEnd::default()
         });
         let mut old = ReplyWatch::new(Form::Results, true);
         assert_eq!(

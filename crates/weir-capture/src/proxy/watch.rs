@@ -330,7 +330,7 @@ impl Talk {
         self.seen.push(ConnectionEvent::Asked(OwnedRequest {
             text: Some(text.to_vec()),
             is_incomplete: !packet.is_whole(),
-            ..OwnedAsked::new(command)
+            ..OwnedRequest::new(command)
         }));
     }
 
@@ -348,7 +348,7 @@ impl Talk {
         self.outstanding.push_back(Outstanding::new(Form::Dialogue));
         self.seen.push(ConnectionEvent::Asked(OwnedRequest {
             login: Some(login),
-            ..OwnedAsked::new(Command::ChangeUser)
+            ..OwnedRequest::new(Command::ChangeUser)
         }));
         Ok(())
     }
@@ -371,7 +371,7 @@ impl Talk {
             handle,
             is_incomplete: values.is_none() || !packet.is_whole(),
             values: values.unwrap_or_default(),
-            ..OwnedAsked::new(Command::Execute)
+            ..OwnedRequest::new(Command::Execute)
         }));
     }
 
@@ -389,7 +389,7 @@ impl Talk {
                 handle,
                 is_incomplete: true,
                 is_unread_bulk: true,
-                ..OwnedAsked::new(Command::Execute)
+                ..OwnedRequest::new(Command::Execute)
             }));
             return;
         };
@@ -399,7 +399,7 @@ impl Talk {
                 is_incomplete: values.is_none(),
                 is_unread_bulk: values.is_none(),
                 values: values.unwrap_or_default(),
-                ..OwnedAsked::new(Command::Execute)
+                ..OwnedRequest::new(Command::Execute)
             })
         }));
     }
@@ -409,7 +409,7 @@ impl Talk {
         self.prepared.forget(handle);
         self.seen.push(ConnectionEvent::Asked(OwnedRequest {
             handle,
-            ..OwnedAsked::new(Command::Close)
+            ..OwnedRequest::new(Command::Close)
         }));
     }
 
@@ -455,7 +455,7 @@ fn ended_of_many(ended: CommandEnd) -> CommandEnd {
     CommandEnd {
         error: ended.error,
         in_transaction: ended.in_transaction,
-        ..Ended::default()
+        ..CommandEnd::default()
     }
 }
 

@@ -380,7 +380,7 @@ pub(crate) const KINDS: &[Kind] = &[
         Bytes,
         &["''", "REPEAT('aaaa', %)", "'\u{e9}'", "'%'"],
     ),
-    of(Flavor::Mariadb, "MEDIUMBLOB COMPRESSED", Bytes, BLOBS),
+    of_flavor(Flavor::Mariadb, "MEDIUMBLOB COMPRESSED", Bytes, BLOBS),
 ];
 
 impl Kind {

@@ -31,7 +31,7 @@ pub struct MalformedEvent(pub &'static str);
 pub enum BinlogError {
     /// An event that is damaged, cut short or unknown.
     #[error("binary log at {place}: {why}; compare with what `mysqlbinlog` says of that file")]
-    MalformedEvent {
+    Malformed {
         /// Where.
         place: Place,
         /// The fault of the event.

@@ -13,7 +13,7 @@ use weir_model::{
 use weir_mysql::Gate;
 use weir_replay::ReplayOptions;
 
-use crate::proxy::Running;
+use crate::proxy::ProxyThread;
 use crate::written::send;
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/shop.toml");

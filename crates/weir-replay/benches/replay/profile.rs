@@ -13,7 +13,7 @@ use weir_load::{NullServer, NullServerBehavior};
 use weir_replay::ReplayOptions;
 use weir_workload::seeded;
 
-use crate::proxy::Running;
+use crate::proxy::ProxyThread;
 use crate::written::{Event, capture, send};
 
 const SESSIONS: u64 = 100;

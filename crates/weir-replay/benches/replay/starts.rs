@@ -10,7 +10,7 @@ use weir_load::{NullServer, NullServerBehavior};
 use weir_model::Endpoint;
 use weir_mysql::{Connection, Gate};
 
-use crate::proxy::Running;
+use crate::proxy::ProxyThread;
 
 /// Of each connection.
 const STATEMENTS: u64 = 4_000;

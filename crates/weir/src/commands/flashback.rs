@@ -9,7 +9,7 @@ mod since;
 
 use anyhow::{anyhow, bail};
 use weir_flashback::{
-    AsOfStatement, ColumnChange, FlashbackError, FlashbackPlan, LogFindings, Logged, Moment,
+    AsOfStatement, ColumnChange, FlashbackError, FlashbackPlan, LogFindings, LoggedValue, Moment,
     MomentRequest, Options, Source, Stop, TableName, usual_parent,
 };
 use weir_model::ServerUrl;
@@ -206,8 +206,8 @@ fn in_json(column: &ColumnChange) -> serde_json::Value {
     for (name, value) in [("before", column.before()), ("after", column.after())] {
         if let Some(value) = value {
             let value = match value {
-                Logged::Null => serde_json::Value::Null,
-                Logged::Text(text) => text.as_str().into(),
+                LoggedValue::Null => serde_json::Value::Null,
+                LoggedValue::Text(text) => text.as_str().into(),
             };
             fields.insert(name.to_owned(), value);
         }

@@ -58,7 +58,7 @@ impl ChangeKeys {
         let mut map: Option<Arc<TableMap>> = None;
         while let Some(event) = reader.next_event().map_err(log)? {
             let place = event.place.clone();
-            let malformed = |error: weir_mysql::binlog::Malformed| {
+            let malformed = |error: weir_mysql::binlog::MalformedEvent| {
                 DdlError::Log(BinlogError::Malformed {
                     place: place.clone(),
                     why: error.to_string(),
@@ -80,7 +80,7 @@ impl ChangeKeys {
                     for image in [change.before, change.after].into_iter().flatten() {
                         keys.extend(key(map, &image, layout)?);
                     }
-                    Ok::<(), weir_mysql::binlog::Malformed>(())
+                    Ok::<(), weir_mysql::binlog::MalformedEvent>(())
                 });
                 read.map_err(malformed)?;
             }
@@ -170,7 +170,7 @@ fn key(
     map: &TableMap,
     image: &RowImage<'_>,
     layout: &Layout,
-) -> Result<Option<i128>, weir_mysql::binlog::Malformed> {
+) -> Result<Option<i128>, weir_mysql::binlog::MalformedEvent> {
     let fields = image.fields(map)?;
     let column = map.columns.get(layout.key_at).copied();
     let (Some(column), Some(weir_mysql::binlog::Field::Value(bytes))) =
