@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_model::Flavor;
-use weir_mysql::binlog::{BinlogError, LogReader, TransactionStart, kind};
+use weir_mysql::binlog::{LogReader, TransactionStart, kind};
 use weir_mysql::{BinaryLog, Connection, LogStart, Row};
 
 use crate::error::purged;
