@@ -195,9 +195,13 @@ fn what_sessions_have_set_is_set_again(shop: &Shop, flavor: Flavor) {
     assert_eq!(told.rows_differ, 0, "{told:?}");
 }
 
-/// Ends the account's connections when there are several.
+/// Ends the account's connections when there are several, and each has asked something: nobody misses one that has not.
 fn kill_once(shop: &Shop, is_over: &AtomicBool) {
     let mut root = shop.oracle();
+    let selects = |root: &mut Connection| -> u64 {
+        let rows: Vec<(String, u64)> = root.rows("SHOW GLOBAL STATUS LIKE 'Com_select'").unwrap();
+        rows[0].1
+    };
     while !is_over.load(Ordering::SeqCst) {
         std::thread::sleep(Duration::from_millis(500));
         let ids: Vec<(u64,)> = root
@@ -205,6 +209,10 @@ fn kill_once(shop: &Shop, is_over: &AtomicBool) {
             .unwrap();
         if ids.len() < 3 {
             continue;
+        }
+        let before = selects(&mut root);
+        while selects(&mut root) < before + 9 && !is_over.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(20));
         }
         for (id,) in ids {
             // It may have left.
