@@ -173,6 +173,8 @@ fn what_sessions_have_set_is_set_again(shop: &Shop, flavor: Flavor) {
             let rows: Vec<(u64,)> = client.rows("SELECT id FROM product").unwrap();
             assert_eq!(rows.len(), 2);
         }
+        // Else logins would be most of the capture's time.
+        std::thread::sleep(Duration::from_millis(10));
     }
     let path = proxy.path.clone();
     proxy.finish();
@@ -203,7 +205,7 @@ fn kill_once(shop: &Shop, is_over: &AtomicBool) {
         rows[0].1
     };
     while !is_over.load(Ordering::SeqCst) {
-        std::thread::sleep(Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(50));
         let ids: Vec<(u64,)> = root
             .rows("SELECT id FROM information_schema.processlist WHERE user = 'shop'")
             .unwrap();
