@@ -197,7 +197,8 @@ fn what_sessions_have_set_is_set_again(shop: &Shop, flavor: Flavor) {
     assert_eq!(told.rows_differ, 0, "{told:?}");
 }
 
-/// Ends the account's connections when there are several, and each has asked something: nobody misses one that has not.
+/// Ends the account's connections when there are several and each has asked something: the end of an idle one shows
+/// nowhere.
 fn kill_once(shop: &Shop, is_over: &AtomicBool) {
     let mut root = shop.oracle();
     let selects = |root: &mut Connection| -> u64 {
