@@ -266,9 +266,9 @@ ${why.length === 0 ? "Nothing is refused." : `What is refused or fails:\n\n${why
 const all = [];
 for (const server of servers()) {
   all.push(await tried(server));
-}
-if (table !== undefined) {
-  writeFileSync(table, page(all));
+  if (table !== undefined) {
+    writeFileSync(table, page(all));
+  }
 }
 const has_failed = all.some(({ results }) => Object.values(results).some(({ state }) => state === "fails"));
 process.exit(all.length === 0 || has_failed ? 1 : 0);
