@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use weir_model::{Endpoint, Flavor, Replication};
+use weir_model::{Endpoint, Flavor, Replication, ServerVersion};
 use weir_mysql::Gate;
 
 pub use promote::{Promotion, promote};
@@ -118,6 +118,13 @@ pub fn attach(
     attach_at(binary, primary, port, &mut session, place)
 }
 
+/// First MySQL whose replicas ask the primary for its public key.
+const PUBLIC_KEY_FROM: ServerVersion = ServerVersion {
+    major: 8,
+    minor: 0,
+    patch: 4,
+};
+
 /// Returns the clause of the statement for the position at which a replica by global transaction
 /// identifiers begins.
 ///
@@ -131,6 +138,10 @@ pub fn gtid_place(
     Ok(match binary.flavor {
         Flavor::Mysql if Words::for_server(binary).source == "SOURCE" => {
             "SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"
+        }
+        // From there on accounts log in by `caching_sha2_password`, which needs it without TLS.
+        Flavor::Mysql if binary.version >= PUBLIC_KEY_FROM => {
+            "MASTER_AUTO_POSITION = 1, GET_MASTER_PUBLIC_KEY = 1"
         }
         Flavor::Mysql => "MASTER_AUTO_POSITION = 1",
         Flavor::Mariadb => {
