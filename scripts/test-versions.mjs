@@ -3,16 +3,13 @@
 //
 //   node scripts/test-versions.mjs WEIR FOLDER [TABLE.md]
 //
-// A feature works, or Weir refuses it in one line, or it fails. A refusal that REFUSALS does not name is a failure. The
-// exit status is 1 if something failed. What was tried is in FOLDER/VERSION.log.
+// A feature works or fails, with Weir's line. The exit status is 1 if something failed. What was tried is in
+// FOLDER/VERSION.log.
 import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:net";
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-
-/** Refusals that stand: feature, the versions, and words of the line. */
-const REFUSALS = [];
 
 const [weir, folder, table] = process.argv.slice(2).map((path) => resolve(path));
 if (folder === undefined) {
@@ -231,8 +228,7 @@ async function tried(server) {
     } catch (error) {
       // Folders and ports are of this machine.
       const words = error.message.replace(/\/(?:[\w.-]+\/)+/g, "").replace(/127\.0\.0\.1:\d+/g, "127.0.0.1");
-      const stands = REFUSALS.some((one) => one.feature === feature && one.versions.test(server.name) && words.includes(one.words));
-      results[feature] = { state: stands ? "refused" : "fails", why: words };
+      results[feature] = { state: "fails", why: words };
     }
     const { state, why } = results[feature];
     console.log(`${server.name}: ${feature}: ${state}${why === undefined ? "" : `: ${why}`}`);
@@ -260,7 +256,7 @@ first MySQL and MariaDB of this machine.
 |---|${names.map(() => "---|").join("")}
 ${rows.join("\n")}
 
-${why.length === 0 ? "Nothing is refused." : `What is refused or fails:\n\n${why.join("\n")}`}
+${why.length === 0 ? "Nothing fails." : `What fails:\n\n${why.join("\n")}`}
 `;
 }
 

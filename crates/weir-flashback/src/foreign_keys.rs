@@ -146,15 +146,11 @@ impl ForeignKey {
         let table = &tables[step.table];
         let mut values = Vec::new();
         if table.name == self.parent {
-            let columns: Vec<_> = self.columns.iter().map(|pair| pair.1.as_str()).collect();
-            let old = value(table, &columns, step.before.as_deref());
-            let new = value(table, &columns, step.after.as_deref());
+            let (old, new) = self.values_around(table, step, false);
             values.extend(new.filter(|new| old.as_ref() != Some(new)));
         }
         if table.name == self.child {
-            let columns: Vec<_> = self.columns.iter().map(|pair| pair.0.as_str()).collect();
-            let old = value(table, &columns, step.before.as_deref());
-            let new = value(table, &columns, step.after.as_deref());
+            let (old, new) = self.values_around(table, step, true);
             values.extend(old.filter(|old| new.as_ref() != Some(old)));
         }
         values
@@ -163,10 +159,24 @@ impl ForeignKey {
     /// The change that a step takes back removed a value of the parent, and with it changed the child's rows.
     pub(crate) fn has_cascaded(&self, tables: &[Table], step: &Step) -> bool {
         let table = &tables[step.table];
-        let columns: Vec<_> = self.columns.iter().map(|pair| pair.1.as_str()).collect();
-        let old = value(table, &columns, step.before.as_deref());
+        let (old, new) = self.values_around(table, step, false);
         let is_parent = table.name == self.parent && self.is_cascading();
-        is_parent && old.is_some() && old != value(table, &columns, step.after.as_deref())
+        is_parent && old.is_some() && old != new
+    }
+
+    /// Values of the child's columns, else of the parent's, before and after the change of a step.
+    fn values_around(
+        &self,
+        table: &Table,
+        step: &Step,
+        is_child: bool,
+    ) -> (Option<String>, Option<String>) {
+        let columns = self.columns.iter();
+        let columns: Vec<_> = columns
+            .map(|(child, parent)| if is_child { child } else { parent }.as_str())
+            .collect();
+        let of_row = |row: &Option<Vec<Cell>>| value(table, &columns, row.as_deref());
+        (of_row(&step.before), of_row(&step.after))
     }
 }
 

@@ -4,9 +4,7 @@ use super::scan::{Kind, Scan, Token};
 
 /// Returns true if a statement prepares another one, executes it, or forgets it.
 pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
-    let is_read =
-        |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);
-    let mut tokens = Scan::new(sql, true).filter(is_read);
+    let mut tokens = Scan::new(sql, true).filter(Token::is_read);
     let Some(first) = tokens.next() else {
         return false;
     };

@@ -57,9 +57,7 @@ const SECRET_CALLS: [&str; 7] = [
 
 impl StatementClass {
     pub(crate) fn from_sql(sql: &[u8]) -> Self {
-        let is_read =
-            |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);
-        let tokens: Vec<_> = Scan::new(sql, true).filter(is_read).collect();
+        let tokens: Vec<_> = Scan::new(sql, true).filter(Token::is_read).collect();
         let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is(sql, word));
         Self {
             transaction: transaction(&tokens, sql),

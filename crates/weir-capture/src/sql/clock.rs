@@ -4,9 +4,7 @@ use super::scan::{Kind, Scan, Token};
 
 /// Returns `true` if a statement sets the session's `timestamp` to a time of its own, `false` if back to the server's.
 pub(crate) fn sets_own_clock(sql: &[u8]) -> Option<bool> {
-    let is_read =
-        |token: &Token| !matches!(token.kind, Kind::Comment | Kind::Hint | Kind::Executed);
-    let mut tokens = Scan::new(sql, true).filter(is_read);
+    let mut tokens = Scan::new(sql, true).filter(Token::is_read);
     if !tokens.next()?.is(sql, "SET") {
         return None;
     }

@@ -37,6 +37,11 @@ impl Token {
         &sql[self.start..self.end]
     }
 
+    /// Returns true if it is a part of the statement: no comment and no hint.
+    pub(crate) fn is_read(&self) -> bool {
+        !matches!(self.kind, Kind::Comment | Kind::Hint | Kind::Executed)
+    }
+
     /// Returns true if it is this keyword, which is given in capitals.
     pub(crate) fn is(&self, sql: &[u8], keyword: &str) -> bool {
         self.kind == Kind::Word && self.text(sql).eq_ignore_ascii_case(keyword.as_bytes())
