@@ -147,9 +147,9 @@ impl HostedSession {
         StepReply::Later
     }
 
-    /// The answer to a step; who waits for it.
+    /// The answer to a step; who waits for it. Once the end was asked for, the waiter waits for that alone.
     pub(super) fn done(&mut self, number: u64, answer: Vec<u8>) -> Option<(Subject, Vec<u8>)> {
-        if number != self.number || self.answer.is_some() {
+        if number != self.number || self.answer.is_some() || self.is_ending() {
             return None;
         }
         self.answer = Some(answer.clone());

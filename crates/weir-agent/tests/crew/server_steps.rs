@@ -65,6 +65,8 @@ impl ServerRole for Role {
             };
             work.answer(Ok(ServerOutcome::Reply(reply)));
         }
+        // A server takes a while to stop.
+        std::thread::sleep(Duration::from_millis(300));
         self.is_there.store(false, Ordering::SeqCst);
     }
 }
