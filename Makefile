@@ -38,9 +38,10 @@ test: setup-tests check
 	cd web && npm test && npm run test:browser
 	@touch $(SKIPS); sort -u $(SKIPS); echo "left out on this machine: $$(sort -u $(SKIPS) | wc -l)"
 
-# All tests: long repetitions, and the second flavour of slow ones, too.
+# All tests: long repetitions, and the second flavour of slow ones, too; then those of the program without its features.
 test-whole: PROFILE := whole
 test-whole: test
+	cargo nextest run --package weir --no-default-features
 
 # Each feature on further versions of the servers, as far as the registries have them, and the page of what came of it.
 # Not part of `make test`; half an hour and 3 GB of disk.

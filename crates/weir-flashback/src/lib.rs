@@ -1,13 +1,18 @@
 //! Tables of a stock server as they were, what changed since, and the script that takes it back; from the tables and the binary log.
 //! Change here: what an event of the log means: `scan.rs`; which tables can be told: `table.rs`; the algorithm: `flashback.rs`; how values are written: `render.rs`; what is taken back: `undo.rs`; the script: `script.rs`; how it is tried: `rehearsal.rs`.
+//! Options and what is printed: `command/`.
 //!
 //! It needs neither a lock nor a backup: [`Prepared::make`] has the algorithm and why it is right.
 //!
 //! The user's server is only read: its tables in one consistent snapshot, its log as a replica reads it. Images of rows
 //! reach the private server as row events, so that a server of the same kind reads the values that one wrote.
 
+#[macro_use]
+extern crate weir_terminal;
+
 mod as_of;
 mod branches;
+pub mod command;
 mod condition;
 mod copy;
 mod definition;

@@ -57,6 +57,7 @@ impl Job {
     }
 
     /// Returns its plan; an error names the problem.
+    #[cfg(feature = "lua")]
     pub(crate) fn plan(self) -> Result<LoadPlan, String> {
         self.plan.plan(Secret::new(self.password))
     }

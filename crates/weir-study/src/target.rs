@@ -10,7 +10,7 @@ use weir_model::{
     SysbenchOptions, TimelineEvent, Topology, UnitError, WorkloadName, WorkloadShares,
     WorkloadSpec, nearest, option_spelling, set_options,
 };
-use weir_script::lua::ScriptFiles;
+use weir_script::ScriptFiles;
 use weir_workload::{Workload, read_spec};
 
 use crate::StudyError;

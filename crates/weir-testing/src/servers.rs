@@ -201,6 +201,9 @@ fn small() -> BTreeMap<String, String> {
     [
         ("innodb_buffer_pool_size", "33554432"),
         ("innodb_redo_log_capacity", "16777216"),
+        // A server makes room for its open tables when it starts.
+        ("table_open_cache", "400"),
+        ("table_definition_cache", "400"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into()

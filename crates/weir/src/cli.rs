@@ -5,7 +5,6 @@ mod capture;
 mod crash_test;
 mod ddl;
 mod drive;
-mod flashback;
 mod init;
 mod predict;
 mod server;
@@ -28,9 +27,6 @@ pub(crate) use capture::{
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
 pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};
 pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
-pub(crate) use flashback::{
-    FlashbackArguments, FlashbackCommand, FlashbackCommon, FlashbackLogArguments,
-};
 pub(crate) use init::{CompletionsArguments, InitArguments, ManualArguments, Question};
 pub(crate) use predict::{
     LevelsArgument, ObserveArguments, PredictCommand, PredictResultArguments,
@@ -149,7 +145,8 @@ pub(crate) enum Command {
         command: FactsCommand,
     },
     /// Query tables of your server as they were, print the changes since then, and undo them
-    Flashback(Box<FlashbackArguments>),
+    #[cfg(feature = "flashback")]
+    Flashback(Box<weir_flashback::command::Arguments>),
     /// Cut the power of an emulated drive under a server many times, and judge its recovery
     CrashTest {
         #[command(subcommand)]

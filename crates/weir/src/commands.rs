@@ -12,9 +12,7 @@ pub(crate) mod ddl;
 pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod explain;
-pub(crate) mod external_server;
 pub(crate) mod facts;
-pub(crate) mod flashback;
 pub(crate) mod init;
 pub(crate) mod left_changed;
 pub(crate) mod load;
@@ -27,3 +25,5 @@ pub(crate) mod server;
 pub(crate) mod shell;
 pub(crate) mod study_file;
 pub(crate) mod workload;
+
+pub(crate) use weir_terminal::external_server;

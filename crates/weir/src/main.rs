@@ -1,22 +1,15 @@
 //! The command line: wiring only. It parses, calls, prints and exits.
-//! Change here: an option: `cli.rs`, `cli/`; of `weir load`: `weir-sysbench`; what a command does: `commands/`, one file each; words of an error: the crate's `error.rs`, put together in `error_line.rs`.
-#![allow(
-    clippy::print_stderr,
-    reason = "progress and errors of a program go to standard error"
-)]
-
+//! Change here: an option: `cli.rs`, `cli/`; of `weir load`: `weir-sysbench`; what a command does: `commands/`, one file each; words of an error: the crate's `error.rs`, put together in `weir-terminal`.
 #[macro_use]
-mod stderr;
+extern crate weir_terminal;
 
 mod argv;
 mod cli;
 mod commands;
+// The documents are about the whole program.
 #[cfg(test)]
+#[cfg(all(feature = "flashback", feature = "lua"))]
 mod documented;
-mod error_line;
-mod interrupt;
-mod output;
-mod password;
 mod progress;
 
 use std::path::PathBuf;
@@ -24,44 +17,19 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use weir_load::LoadError;
+use weir_terminal::{Outcome, interrupt, output, password};
 
 use crate::cli::{Cli, Command, DriveCommand, LoadArguments};
 
-/// Outcome of a command; the numbers are the contract of `weir --help`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// Done.
-    Done,
-    /// Done, and what was asked for does not hold: a gate is crossed, a crash state is damaged.
-    Failed,
-    /// Done, but a rule makes a verdict invalid.
-    Invalid,
-    /// Stopped by Ctrl-C; what was complete is kept.
-    Stopped,
-    /// As a script says.
-    Code(u8),
-}
-
 fn main() -> ExitCode {
-    let done = run(command());
-    match done.and_then(|outcome| output::check().map(|()| outcome)) {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Failed) => ExitCode::FAILURE,
-        Ok(Outcome::Invalid) => ExitCode::from(3),
-        Ok(Outcome::Code(code)) => ExitCode::from(code),
-        Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
-        Err(error) => {
-            eprintln!("weir: {}", error_line::error_line(&error));
-            exit_code(&error)
-        }
-    }
+    weir_terminal::exit_code("weir", run(command()), failure_code)
 }
 
 /// 2 for a load that did not begin or end in time, as in sysbench; 1 for all other failures.
-fn exit_code(error: &anyhow::Error) -> ExitCode {
+fn failure_code(error: &anyhow::Error) -> u8 {
     match error.downcast_ref() {
-        Some(LoadError::InitTimeout { .. } | LoadError::Unfinished(_)) => ExitCode::from(2),
-        _ => ExitCode::FAILURE,
+        Some(LoadError::InitTimeout { .. } | LoadError::Unfinished(_)) => 2,
+        _ => 1,
     }
 }
 
@@ -114,7 +82,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Server { command } => commands::server::execute(&command),
         Command::Ddl { command } => commands::ddl::execute(&command),
         Command::Facts { command } => commands::facts::execute(&command),
-        Command::Flashback(arguments) => commands::flashback::execute(&arguments),
+        #[cfg(feature = "flashback")]
+        Command::Flashback(arguments) => weir_flashback::command::execute(&arguments),
         Command::CrashTest { command } => commands::crash_test::execute(&command),
         Command::Doctor(arguments) => commands::doctor::execute(&arguments),
         Command::Clean(arguments) => commands::clean::execute(&arguments),

@@ -3,12 +3,17 @@
 mod agents;
 mod check;
 mod document;
+#[cfg(feature = "lua")]
 mod drop_in;
+#[cfg(feature = "lua")]
 mod help;
 pub(crate) mod null_server;
 pub(crate) mod replay;
+#[cfg(feature = "lua")]
 mod script;
 mod server_host;
+#[cfg(not(feature = "lua"))]
+mod without_lua;
 
 use std::fs::File;
 use std::path::Path;
@@ -25,6 +30,8 @@ use crate::cli::LoadArguments;
 use crate::commands::external_server;
 use crate::progress::LoadingProgress;
 use crate::{Outcome, interrupt, output, password};
+#[cfg(not(feature = "lua"))]
+use without_lua::{drop_in, script};
 
 /// sysbench's reports are notices; below this level they are not printed.
 const NOTICE: u32 = 3;
@@ -137,6 +144,10 @@ struct Words {
 struct FailedRun {
     error: anyhow::Error,
     /// Transactions were made.
+    #[cfg_attr(
+        not(feature = "lua"),
+        expect(dead_code, reason = "only the name sysbench asks")
+    )]
     has_begun: bool,
 }
 

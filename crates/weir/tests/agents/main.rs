@@ -6,11 +6,13 @@
     reason = "a test that cannot go on fails, and says why"
 )]
 
+#[cfg(feature = "lua")]
 mod early_ends;
 mod faults;
 mod hosts;
 mod prepare;
 mod remote_server;
+#[cfg(feature = "lua")]
 mod script;
 mod server_host;
 mod ssh;

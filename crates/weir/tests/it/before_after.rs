@@ -20,7 +20,7 @@ use weir_testing::on_both_flavors;
 use crate::harness::{Output, wait_until};
 use crate::kill::{Random, kills};
 use crate::users::Users;
-use commands::{CHANGING, Command, ONLY_READ, Reach};
+use commands::{CHANGING, Command, Reach};
 use state::{State, is_of_schema};
 
 /// Longest time after which a command is killed.
@@ -61,8 +61,9 @@ pub(crate) fn start(flavor: Flavor) -> Users {
 }
 
 pub(crate) fn find_command(name: &str) -> Command {
-    let mut all = ONLY_READ.iter().chain(&CHANGING);
-    *all.find(|command| command.name == name).unwrap()
+    commands::all()
+        .find(|command| command.name == name)
+        .unwrap()
 }
 
 fn root(users: &Users, statement: &str) {
@@ -97,7 +98,7 @@ fn statements(users: &Users) -> Vec<(String, String)> {
 fn each_command_sends_and_changes_only_what_it_may(flavor: Flavor) {
     let users = start(flavor);
     root(&users, "SET GLOBAL general_log = 1");
-    for command in ONLY_READ.into_iter().chain(CHANGING) {
+    for command in commands::all() {
         root(&users, "TRUNCATE TABLE mysql.general_log");
         let before = State::observe(&users);
         let output = command.on(&users, "app.cnf").output();
@@ -171,7 +172,7 @@ pub(crate) fn is_done(output: &Output) -> bool {
 fn an_account_without_privileges_changes_nothing(flavor: Flavor) {
     let users = start(flavor);
     let before = State::observe(&users);
-    for command in ONLY_READ.into_iter().chain(CHANGING) {
+    for command in commands::all() {
         let output = command.on(&users, "nobody.cnf").output();
         let changed = before.changes(&State::observe(&users), |_| false);
         assert!(changed.is_empty(), "{}: {changed:#?}", command.name);
@@ -329,7 +330,7 @@ fn a_full_disk_of_weirs_own_changes_nothing(flavor: Flavor) {
     let disk = SmallDisk::mount(&users);
     disk.fill();
     let before = State::observe(&users);
-    for command in ONLY_READ.into_iter().chain(CHANGING) {
+    for command in commands::all() {
         let output = command.on(&users, "app.cnf").output();
         let changed = before.changes(&State::observe(&users), |_| false);
         assert!(changed.is_empty(), "{}: {changed:#?}", command.name);

@@ -6,7 +6,6 @@ use serde_json::Value;
 use weir_model::Flavor;
 use weir_testing::connect;
 
-use crate::flashback::on_this_machine;
 use crate::users::{PASSWORD, Users};
 
 const FACTS: &str = r#"
@@ -33,7 +32,7 @@ fn advice_and_facts_come_in_text_and_json_and_leave_nothing(flavor: Flavor) {
         control.run(statement).unwrap();
     }
     let url = users.url("app.cnf");
-    let call = |arguments: &[&str]| on_this_machine(&users, arguments);
+    let call = |arguments: &[&str]| users.weir_with_servers(arguments);
     let advise = [
         "ddl",
         "advise",

@@ -21,7 +21,6 @@ use night::somebody_ran_update_without_where;
 use refusals::what_cannot_be_told_is_refused;
 use weir_model::Flavor;
 use weir_mysql::{ClientError, Connection};
-use weir_server::cache_directory;
 use weir_testing::connect;
 
 use crate::harness::{Output, Weir, wait_until};
@@ -42,23 +41,8 @@ fn connection(users: &Users) -> Connection {
     connect(&users.server().endpoint())
 }
 
-/// A call of `weir flashback`.
-pub(crate) fn weir(users: &Users, arguments: &[&str]) -> Weir {
-    on_this_machine(users, &[&["flashback"], arguments].concat())
-}
-
-/// A call that finds this machine's servers and empty data directories, though its home is the test's.
-pub(crate) fn on_this_machine(users: &Users, arguments: &[&str]) -> Weir {
-    let program = users.server().binary().path.clone();
-    let weir = users.weir(arguments);
-    let weir = weir.env(
-        "XDG_CACHE_HOME",
-        cache_directory().ancestors().nth(2).unwrap(),
-    );
-    match program.ancestors().nth(3) {
-        Some(servers) => weir.env("WEIR_SERVERS", servers),
-        None => weir,
-    }
+fn weir(users: &Users, arguments: &[&str]) -> Weir {
+    users.flashback(arguments)
 }
 
 fn flashback(users: &Users, arguments: &[&str]) -> Output {

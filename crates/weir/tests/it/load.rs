@@ -146,6 +146,7 @@ fn wrong_options_and_no_server_are_named() {
     assert!(error.contains("oltp_write_only"), "{error}");
 }
 
+#[cfg(feature = "lua")]
 /// What the drop-in prints.
 fn drop_in(world: &World, arguments: &[&str]) -> Output {
     let link = world.path("sysbench");
@@ -156,6 +157,7 @@ fn drop_in(world: &World, arguments: &[&str]) -> Output {
     Output::from(output.unwrap())
 }
 
+#[cfg(feature = "lua")]
 #[test]
 fn a_link_named_sysbench_is_a_drop_in() {
     let world = World::new();
@@ -176,6 +178,7 @@ fn a_link_named_sysbench_is_a_drop_in() {
     assert!(refused.stdout.contains(line), "{}", refused.stdout);
 }
 
+#[cfg(feature = "lua")]
 #[test]
 fn option_files_log_in_but_not_under_the_name_of_sysbench() {
     let (server, _directory) = weir_testing::start(Flavor::Mysql);

@@ -21,6 +21,7 @@ mod events;
 mod explain;
 mod external_server;
 mod failover;
+#[cfg(feature = "flashback")]
 mod flashback;
 mod grants;
 mod harness;
@@ -41,6 +42,7 @@ mod replayed_study;
 mod replicas;
 mod report;
 mod run;
+#[cfg(feature = "lua")]
 mod script_study;
 mod search;
 mod server;

@@ -123,6 +123,7 @@ fn a_killed_loading_is_gone_on_with() {
 }
 
 /// Under sysbench's name there is no such workload: a script of a user's may be called so.
+#[cfg(feature = "lua")]
 #[test]
 fn under_the_name_of_sysbench_it_is_no_workload() {
     let world = World::new();

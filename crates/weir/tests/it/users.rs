@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 use weir_model::{Address, Endpoint, Flavor};
-use weir_server::{PrivateServer, StartOptions, free_port, loopback_variables};
+use weir_server::{PrivateServer, StartOptions, cache_directory, free_port, loopback_variables};
 
 use crate::harness::{Weir, World};
 
@@ -123,6 +123,24 @@ impl Users {
             .env("HOME", self.world.home.path())
             .env("XDG_STATE_HOME", self.world.path("state"))
             .args(arguments)
+    }
+
+    /// As [`Users::weir`], but it finds this machine's servers and empty data directories.
+    pub(crate) fn weir_with_servers(&self, arguments: &[&str]) -> Weir {
+        let program = self.server().binary().path.clone();
+        let cache = cache_directory();
+        let cache = cache.ancestors().nth(2).unwrap().to_owned();
+        let weir = self.weir(arguments).env("XDG_CACHE_HOME", cache);
+        match program.ancestors().nth(3) {
+            Some(servers) => weir.env("WEIR_SERVERS", servers),
+            None => weir,
+        }
+    }
+
+    /// A call of `weir flashback`.
+    #[cfg(feature = "flashback")]
+    pub(crate) fn flashback(&self, arguments: &[&str]) -> Weir {
+        self.weir_with_servers(&[&["flashback"], arguments].concat())
     }
 
     /// `weir run` of a study with `factor` on the server at `url`, into the folder `out`.

@@ -39,7 +39,7 @@ fn refuse(error: &anyhow::Error) -> anyhow::Result<Outcome> {
         Some(LoadError::InitTimeout { limit_s, .. }) => {
             format!("Worker threads failed to initialize within {limit_s} seconds!")
         }
-        _ => crate::error_line::error_line(error),
+        _ => weir_terminal::error_line(error),
     };
     output::line(format_args!("FATAL: {line}"))?;
     Ok(Outcome::Code(match error.downcast_ref() {

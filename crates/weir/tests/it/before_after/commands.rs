@@ -73,7 +73,7 @@ const fn command(name: &'static str, reach: Reach, sends: &'static [&'static str
 }
 
 /// Commands that change nothing that is there, on tables 1 and 2.
-pub(super) const ONLY_READ: [Command; 23] = [
+const ONLY_READ: [Command; 23] = [
     command("plan", Reach::Nothing, &[]),
     command(
         "run reading",
@@ -134,7 +134,22 @@ pub(super) const CHANGING: [Command; 7] = [
     ),
 ];
 
+/// All commands that this program was built with.
+pub(super) fn all() -> impl Iterator<Item = Command> {
+    ONLY_READ
+        .into_iter()
+        .chain(CHANGING)
+        .filter(Command::is_built)
+}
+
 impl Command {
+    /// Returns true if the program under test has it.
+    fn is_built(&self) -> bool {
+        let is_of = |what| self.name.starts_with(what);
+        (cfg!(feature = "flashback") || !is_of("flashback"))
+            && (cfg!(feature = "lua") || !is_of("load run script"))
+    }
+
     /// Whether it may send a statement; a rehearsal has the server check those of a load, without executing
     /// them.
     pub(super) fn may_send(&self, kind: &str, statement: &str) -> bool {
@@ -151,6 +166,7 @@ impl Command {
         if let Some(rest) = self.name.strip_prefix("load ") {
             return load(users, account, rest);
         }
+        #[cfg(feature = "flashback")]
         if let Some(rest) = self.name.strip_prefix("flashback ") {
             return flashback(users, &url, rest);
         }
@@ -213,6 +229,7 @@ const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/shop.to
 /// Rows of each table.
 pub(super) const ROWS: u32 = 40_000;
 
+#[cfg(feature = "flashback")]
 /// `weir flashback` of a table as it is now: that its answers are right is asked elsewhere.
 fn flashback(users: &Users, url: &str, rest: &str) -> Weir {
     let mut session = users.server().session().unwrap();
@@ -232,7 +249,7 @@ fn flashback(users: &Users, url: &str, rest: &str) -> Weir {
         "--into" => [&as_of[..], &into, &["--allow-write"]].concat(),
         other => panic!("{other}"),
     };
-    crate::flashback::weir(users, &words)
+    users.flashback(&words)
 }
 
 fn study(users: &Users, url: &str, name: &str) -> Weir {

@@ -7,7 +7,7 @@ use anyhow::bail;
 use weir_load::Workload;
 use weir_model::{LuaModule, LuaWorkload, WorkloadSpec};
 use weir_mysql::Gate;
-use weir_script::lua::ScriptFiles;
+use weir_script::ScriptFiles;
 use weir_sysbench::{LuaThreads, ScriptLine};
 
 use super::Manner;

@@ -6,7 +6,7 @@ use anyhow::bail;
 use serde_json::{Map, Number, Value as Json};
 use weir_mysql::{Column, ColumnType, Connection, Row, Value};
 
-use crate::output;
+use weir_terminal::output;
 
 /// Prints the rows: as JSON an object on each line, else tab-separated with a header, as `mysql --batch` does.
 pub(super) fn print(connection: &mut Connection, sql: &str, is_json: bool) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 /// The error with its causes, without the system's numbers of errors, whose words stand beside them. A cause that the
 /// error names already is left out, also if it only adds a number.
-pub(crate) fn error_line(error: &anyhow::Error) -> String {
+pub fn error_line(error: &anyhow::Error) -> String {
     let mut line = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         let words = cause.rsplit_once(": ").map_or(&*cause, |(_, words)| words);

@@ -1,14 +1,14 @@
 //! History of one row.
 
-use weir_flashback::{
+use crate::{
     FlashbackError, FlashbackPlan, Moment, MomentRequest, Source, Stop, TableName, line, read_key,
 };
 
+use super::arguments::LogArguments;
 use super::{in_json, open, options, tell_unlogged};
-use crate::cli::FlashbackLogArguments;
-use crate::output;
+use weir_terminal::output;
 
-pub(super) fn execute(arguments: &FlashbackLogArguments, stop: Stop) -> anyhow::Result<()> {
+pub(super) fn execute(arguments: &LogArguments, stop: Stop) -> anyhow::Result<()> {
     let server = open(&arguments.url, &arguments.common)?;
     let source = Source::new(&server);
     let name = TableName::read(&arguments.table, &server.endpoint.database);
@@ -61,7 +61,7 @@ pub(super) fn execute(arguments: &FlashbackLogArguments, stop: Stop) -> anyhow::
     Ok(())
 }
 
-fn print(found: &weir_flashback::HistoryLine) -> anyhow::Result<()> {
+fn print(found: &crate::HistoryLine) -> anyhow::Result<()> {
     let connection = found
         .connection
         .map_or_else(String::new, |id| format!("  connection {id}"));
@@ -78,7 +78,7 @@ fn print(found: &weir_flashback::HistoryLine) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_json(found: &weir_flashback::HistoryLine) -> anyhow::Result<()> {
+fn print_json(found: &crate::HistoryLine) -> anyhow::Result<()> {
     let columns: Vec<_> = found.columns.iter().map(in_json).collect();
     output::line(serde_json::json!({
         "time": found.time,

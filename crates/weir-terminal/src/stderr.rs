@@ -5,11 +5,12 @@ use std::fmt::Arguments;
 use std::io::{self, Write as _};
 
 /// Writes; where standard error is closed or full, the words are lost and the work goes on.
-pub(crate) fn write(text: Arguments<'_>) {
+pub fn write(text: Arguments<'_>) {
     let _ = io::stderr().lock().write_fmt(text);
 }
 
 /// As the standard library's, but never panics.
+#[macro_export]
 macro_rules! eprint {
     ($($part:tt)*) => {
         $crate::stderr::write(format_args!($($part)*))
@@ -17,6 +18,7 @@ macro_rules! eprint {
 }
 
 /// As the standard library's, but never panics.
+#[macro_export]
 macro_rules! eprintln {
     () => {
         $crate::stderr::write(format_args!("\n"))

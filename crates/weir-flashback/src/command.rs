@@ -1,25 +1,31 @@
 //! `weir flashback`: tables as they were, what happened to a row, what changed since, and the way back.
 
 mod answer;
+mod arguments;
 mod into;
 mod log;
 mod rows;
 mod serve;
 mod since;
 
-use anyhow::{anyhow, bail};
-use weir_flashback::{
+use crate::{
     AsOfStatement, ColumnChange, FlashbackError, FlashbackPlan, LogFindings, LoggedValue, Moment,
     MomentRequest, Options, Source, Stop, TableName, usual_parent,
 };
+use anyhow::{anyhow, bail};
 use weir_model::ServerUrl;
 use weir_server::ExternalServer;
 
-use crate::cli::{FlashbackArguments, FlashbackCommand, FlashbackCommon};
-use crate::commands::external_server;
-use crate::{Outcome, interrupt};
+pub use self::arguments::Arguments;
+use self::arguments::{Command, Common};
+use weir_terminal::{Outcome, external_server, interrupt};
 
-pub(crate) fn execute(arguments: &FlashbackArguments) -> anyhow::Result<Outcome> {
+/// Does what the options ask for; prints answers and notes.
+///
+/// # Errors
+///
+/// A server that cannot be read, or a table that cannot be given back; nothing is left behind.
+pub fn execute(arguments: &Arguments) -> anyhow::Result<Outcome> {
     // Stopping takes a moment; a second signal does not wait for it.
     let stop = Stop::when(interrupt::stop_flag_then_exit()?);
     match perform(arguments, stop) {
@@ -34,8 +40,8 @@ pub(crate) fn execute(arguments: &FlashbackArguments) -> anyhow::Result<Outcome>
     }
 }
 
-fn perform(arguments: &FlashbackArguments, stop: Stop) -> anyhow::Result<()> {
-    if let Some(FlashbackCommand::Log(arguments)) = &arguments.command {
+fn perform(arguments: &Arguments, stop: Stop) -> anyhow::Result<()> {
+    if let Some(Command::Log(arguments)) = &arguments.command {
         return log::execute(arguments, stop);
     }
     let url = arguments.url.as_deref().unwrap_or_default();
@@ -49,13 +55,13 @@ fn perform(arguments: &FlashbackArguments, stop: Stop) -> anyhow::Result<()> {
     }
 }
 
-fn open(url: &str, common: &FlashbackCommon) -> anyhow::Result<ExternalServer> {
+fn open(url: &str, common: &Common) -> anyhow::Result<ExternalServer> {
     let url: ServerUrl = url.parse().map_err(anyhow::Error::msg)?;
     let config = external_server::client_config(common.ask_password)?;
     external_server::open(&url, &config)
 }
 
-fn options(common: &FlashbackCommon, stop: Stop) -> Options {
+fn options(common: &Common, stop: Stop) -> Options {
     let mut options = Options::new(common.work.clone().unwrap_or_else(usual_parent));
     options.ignore_cascades = common.ignore_cascades;
     options.bytes_per_s = common.limit.map(|limit| limit.0);
@@ -64,7 +70,7 @@ fn options(common: &FlashbackCommon, stop: Stop) -> Options {
 }
 
 /// The moment of the options.
-fn asked(arguments: &FlashbackArguments) -> anyhow::Result<MomentRequest> {
+fn asked(arguments: &Arguments) -> anyhow::Result<MomentRequest> {
     let gtid = |text: &str| {
         text.parse()
             .map_err(|why: String| anyhow!("flashback: {why}"))
@@ -84,7 +90,7 @@ fn asked(arguments: &FlashbackArguments) -> anyhow::Result<MomentRequest> {
 /// The tables of the options, looked at.
 fn prepare(
     server: &ExternalServer,
-    arguments: &FlashbackArguments,
+    arguments: &Arguments,
     stop: Stop,
 ) -> anyhow::Result<FlashbackPlan> {
     let schema = &server.endpoint.database;
@@ -108,10 +114,7 @@ fn prepare(
 }
 
 /// The only table, for what is done with one.
-fn one_table<'a>(
-    prepared: &'a FlashbackPlan,
-    what: &str,
-) -> anyhow::Result<&'a weir_flashback::Table> {
+fn one_table<'a>(prepared: &'a FlashbackPlan, what: &str) -> anyhow::Result<&'a crate::Table> {
     match prepared.tables.as_slice() {
         [table] => Ok(table),
         _ => bail!("flashback: {what} is of one table; name one with --tables"),
@@ -119,7 +122,7 @@ fn one_table<'a>(
 }
 
 /// The condition of the options, as a clause.
-fn clause(arguments: &FlashbackArguments) -> anyhow::Result<String> {
+fn clause(arguments: &Arguments) -> anyhow::Result<String> {
     match &arguments.condition {
         None => Ok(String::new()),
         Some(_) if arguments.tables.len() != 1 => {
@@ -218,7 +221,7 @@ fn in_json(column: &ColumnChange) -> serde_json::Value {
 /// Reads the statement of the command line, if it has one with a time.
 fn statement(
     server: &ExternalServer,
-    arguments: &FlashbackArguments,
+    arguments: &Arguments,
 ) -> anyhow::Result<Option<AsOfStatement>> {
     match &arguments.sql {
         Some(sql) if arguments.tables.is_empty() => {

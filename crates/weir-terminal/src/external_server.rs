@@ -9,7 +9,7 @@ use crate::{output, password};
 
 /// Returns the settings that the servers' own clients would find here, and the password of the terminal if that is
 /// wanted.
-pub(crate) fn client_config(ask_password: bool) -> anyhow::Result<ClientConfig> {
+pub fn client_config(ask_password: bool) -> anyhow::Result<ClientConfig> {
     let mut config = ClientConfig::of_environment(|name| std::env::var_os(name))?;
     config.dialogue = Dialogue {
         warn: |warning| eprintln!("WARNING: {warning}"),
@@ -22,14 +22,14 @@ pub(crate) fn client_config(ask_password: bool) -> anyhow::Result<ClientConfig> 
 }
 
 /// Prints what could not be looked at.
-pub(crate) fn tell_remarks(gate: &Gate) {
+pub fn tell_remarks(gate: &Gate) {
     for remark in gate.remarks() {
         eprintln!("note: {remark}");
     }
 }
 
 /// Prints what a rehearsal has noted instead of sending it.
-pub(crate) fn tell_rehearsed(gate: &Gate) -> anyhow::Result<()> {
+pub fn tell_rehearsed(gate: &Gate) -> anyhow::Result<()> {
     for statement in gate.rehearsed() {
         output::line(statement)?;
     }
@@ -40,7 +40,7 @@ pub(crate) fn tell_rehearsed(gate: &Gate) -> anyhow::Result<()> {
 }
 
 /// Logs in to the server at `url`, which is only read until more is permitted.
-pub(crate) fn open(url: &ServerUrl, config: &ClientConfig) -> anyhow::Result<ExternalServer> {
+pub fn open(url: &ServerUrl, config: &ClientConfig) -> anyhow::Result<ExternalServer> {
     let endpoint = endpoint(url, config);
     let endpoint = endpoint.map_err(|error| anyhow!("cannot use `{url}` ({error})"))?;
     Ok(ExternalServer::open(url, endpoint)?)

@@ -1,17 +1,17 @@
 //! A table as it was, as a new table on the user's server.
 
+use crate::{State, Stop, TableName, TableRows, find_like, into};
 use anyhow::bail;
-use weir_flashback::{State, Stop, TableName, TableRows, find_like, into};
 use weir_server::ExternalServer;
 
+use super::arguments::Arguments;
 use super::{clause, one_table, prepare, tell};
-use crate::cli::FlashbackArguments;
-use crate::commands::external_server::tell_remarks;
-use crate::output;
+use weir_terminal::external_server::tell_remarks;
+use weir_terminal::output;
 
 pub(super) fn execute(
     mut server: ExternalServer,
-    arguments: &FlashbackArguments,
+    arguments: &Arguments,
     target: &str,
     stop: Stop,
 ) -> anyhow::Result<()> {

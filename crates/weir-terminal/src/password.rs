@@ -50,7 +50,7 @@ impl Drop for Silent {
 }
 
 /// Reads a password.
-pub(crate) fn ask() -> anyhow::Result<Secret> {
+pub fn ask() -> anyhow::Result<Secret> {
     let line = if io::stdin().is_terminal() {
         eprint!("Password: ");
         Silent::new()

@@ -1,16 +1,17 @@
-//! Options of `weir flashback`.
+//! Options of `weir flashback`, and of the program `weir-flashback`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use weir_model::Bytes;
 
+/// The command line, without the program's name.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[allow(clippy::struct_excessive_bools)] // each is an option of its own
-pub(crate) struct FlashbackArguments {
+pub struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Option<FlashbackCommand>,
+    pub(crate) command: Option<Command>,
     /// The server, which is only read: mysql://USER@HOST:PORT/SCHEMA or mariadb://...
     #[arg(required = true)]
     pub(crate) url: Option<String>,
@@ -67,11 +68,11 @@ pub(crate) struct FlashbackArguments {
     #[arg(long, requires = "tables", conflicts_with_all = ["sql", "into", "undo", "diff"])]
     pub(crate) serve: bool,
     #[command(flatten)]
-    pub(crate) common: FlashbackCommon,
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FlashbackCommon {
+pub(crate) struct Common {
     /// Print JSON: a line for each row, change or result
     #[arg(long)]
     pub(crate) json: bool,
@@ -93,13 +94,13 @@ pub(crate) struct FlashbackCommon {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum FlashbackCommand {
+pub(crate) enum Command {
     /// Show the history of one row: each change with its time, transaction and statement
-    Log(FlashbackLogArguments),
+    Log(LogArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FlashbackLogArguments {
+pub(crate) struct LogArguments {
     /// The server, which is only read
     pub(crate) url: String,
     /// The table
@@ -114,5 +115,5 @@ pub(crate) struct FlashbackLogArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
-    pub(crate) common: FlashbackCommon,
+    pub(crate) common: Common,
 }

@@ -14,12 +14,12 @@ static LOST: OnceLock<String> = OnceLock::new();
 
 /// Returns true if text on standard output has colours: by `--color`, else by `NO_COLOR`, `CLICOLOR_FORCE` and the
 /// terminal.
-pub(crate) fn is_colored() -> bool {
+pub fn is_colored() -> bool {
     AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }
 
 /// Takes the choice of `--color`.
-pub(crate) fn choose_color(choice: clap::ColorChoice) {
+pub fn choose_color(choice: clap::ColorChoice) {
     let choice = match choice {
         clap::ColorChoice::Auto => ColorChoice::Auto,
         clap::ColorChoice::Always => ColorChoice::Always,
@@ -29,12 +29,12 @@ pub(crate) fn choose_color(choice: clap::ColorChoice) {
 }
 
 /// Writes `text` as it is.
-pub(crate) fn text(text: impl Display) -> anyhow::Result<()> {
+pub fn text(text: impl Display) -> anyhow::Result<()> {
     write(format_args!("{text}"))
 }
 
 /// Writes `text` and ends the line.
-pub(crate) fn line(text: impl Display) -> anyhow::Result<()> {
+pub fn line(text: impl Display) -> anyhow::Result<()> {
     write(format_args!("{text}\n"))
 }
 
@@ -54,7 +54,7 @@ fn write(text: Arguments<'_>) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// The first text that could not be written.
-pub(crate) fn check() -> anyhow::Result<()> {
+pub fn check() -> anyhow::Result<()> {
     LOST.get()
         .map_or(Ok(()), |why| bail!("{CANNOT_WRITE}: {why}"))
 }

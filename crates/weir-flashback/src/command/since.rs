@@ -3,21 +3,21 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow, bail};
-use weir_flashback::{
+use crate::{
     Diff, Rehearsal, RehearsalResult, Script, State, Stop, TransactionFilter, Triggers, Undo,
     find_like, head, only_where,
 };
+use anyhow::{Context as _, anyhow, bail};
 use weir_process::create_private_file;
 use weir_server::ExternalServer;
 
+use super::arguments::Arguments;
 use super::{in_json, one_table, prepare, tell};
-use crate::cli::FlashbackArguments;
-use crate::output;
+use weir_terminal::output;
 
 pub(super) fn diff(
     server: &ExternalServer,
-    arguments: &FlashbackArguments,
+    arguments: &Arguments,
     stop: Stop,
 ) -> anyhow::Result<()> {
     if arguments.condition.is_some() {
@@ -45,7 +45,7 @@ pub(super) fn diff(
 
 pub(super) fn undo(
     server: &ExternalServer,
-    arguments: &FlashbackArguments,
+    arguments: &Arguments,
     file: &Path,
     stop: Stop,
 ) -> anyhow::Result<()> {
@@ -84,7 +84,7 @@ pub(super) fn undo(
 }
 
 /// Which changes are taken back.
-fn chosen(arguments: &FlashbackArguments) -> anyhow::Result<TransactionFilter> {
+fn chosen(arguments: &Arguments) -> anyhow::Result<TransactionFilter> {
     let gtids = arguments.gtid.iter().map(|text| text.parse());
     let gtids: Result<Vec<_>, String> = gtids.collect();
     Ok(TransactionFilter {
@@ -108,7 +108,7 @@ fn write_script(file: &Path, script: &Script) -> anyhow::Result<()> {
 
 /// Says what the script does, and what it did on a copy of the tables as they are.
 fn print_script(
-    arguments: &FlashbackArguments,
+    arguments: &Arguments,
     file: &Path,
     script: &Script,
     rehearsed: &RehearsalResult,

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use crate::{State, Stop, find_like};
 use anyhow::bail;
-use weir_flashback::{State, Stop, find_like};
 use weir_server::ExternalServer;
 
+use super::arguments::Arguments;
 use super::{clause, prepare, tell};
-use crate::cli::FlashbackArguments;
-use crate::output;
+use weir_terminal::output;
 
 /// Between two looks whether the server still runs.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(super) fn execute(
     server: &ExternalServer,
-    arguments: &FlashbackArguments,
+    arguments: &Arguments,
     stop: Stop,
 ) -> anyhow::Result<()> {
     let prepared = prepare(server, arguments, stop)?;

@@ -1,0 +1,32 @@
+//! The place of scripts in a build without Lua.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Reason and remedy of all that needs Lua.
+pub const NO_LUA: &str = "scripts in Lua (this program was built without them); build with the feature lua, or write a workload file";
+
+/// A script and its modules: there are none.
+#[derive(Debug, Clone)]
+pub struct ScriptFiles {
+    /// The script.
+    pub text: String,
+    /// Modules that it loads, by name.
+    pub modules: BTreeMap<String, String>,
+}
+
+impl ScriptFiles {
+    /// Refuses.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    pub fn read(_path: &Path, _more: &[String]) -> Result<Self, &'static str> {
+        Err(NO_LUA)
+    }
+}
+
+/// Returns true if there is a file of this name.
+pub fn is_found(name: &str) -> bool {
+    name == "-" || Path::new(name).is_file()
+}
