@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use weir_load::{Frame, LoadOutcome, LoadPlan, PlanMessage};
-use weir_model::{IntervalRecord, Secret};
+use weir_model::IntervalRecord;
 
 /// An order to the process.
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl Job {
     /// Returns its plan; an error names the problem.
     #[cfg(feature = "lua")]
     pub(crate) fn plan(self) -> Result<LoadPlan, String> {
-        self.plan.plan(Secret::new(self.password))
+        self.plan.plan(weir_model::Secret::new(self.password))
     }
 }
 

@@ -76,6 +76,6 @@ pub use process::{OnInterval, PROCESS_WORDS, ScriptProcess};
 #[cfg(feature = "lua")]
 pub use serve::serve;
 #[cfg(not(feature = "lua"))]
-pub use without_lua::{NO_LUA, ScriptFiles, is_found};
+pub use without_lua::{NoLua, ScriptFiles, is_found};
 #[cfg(feature = "lua")]
 pub use world::{AWAY_MAX, DriverKind, Report, ScriptPlan};

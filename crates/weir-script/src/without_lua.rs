@@ -3,8 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use thiserror::Error;
+
 /// Reason and remedy of all that needs Lua.
-pub const NO_LUA: &str = "scripts in Lua (this program was built without them); build with the feature lua, or write a workload file";
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "scripts in Lua (this program was built without them); build it with the feature lua, or write a workload file"
+)]
+pub struct NoLua;
 
 /// A script and its modules: there are none.
 #[derive(Debug, Clone)]
@@ -21,8 +27,8 @@ impl ScriptFiles {
     /// # Errors
     ///
     /// Always.
-    pub fn read(_path: &Path, _more: &[String]) -> Result<Self, &'static str> {
-        Err(NO_LUA)
+    pub fn read(_path: &Path, _more: &[String]) -> Result<Self, NoLua> {
+        Err(NoLua)
     }
 }
 

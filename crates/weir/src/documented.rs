@@ -45,13 +45,16 @@ fn pages() -> Vec<Page> {
     paths.into_iter().map(Page::read).collect()
 }
 
-/// The words of a command line up to the first operator of the shell; `None` if it calls something else.
+/// The words of a command line up to the first operator of the shell; `None` if it calls something else, or a command that
+/// this program was built without.
 fn words(line: &str) -> Option<Vec<String>> {
     let words = shlex::split(line)?.into_iter();
     let is_operator = |word: &String| word.starts_with(['>', '|', '&', '<', ';']);
     let words: Vec<_> = words.take_while(|word| !is_operator(word)).collect();
     let is_weir = ["weir", BUILT].contains(&words.first()?.as_str());
-    is_weir.then_some(words)
+    let is_built =
+        cfg!(feature = "flashback") || words.get(1).is_none_or(|word| word != "flashback");
+    (is_weir && is_built).then_some(words)
 }
 
 /// Checks that a whole command is understood.

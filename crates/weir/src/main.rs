@@ -6,9 +6,7 @@ extern crate weir_terminal;
 mod argv;
 mod cli;
 mod commands;
-// The documents are about the whole program.
 #[cfg(test)]
-#[cfg(all(feature = "flashback", feature = "lua"))]
 mod documented;
 mod progress;
 

@@ -99,6 +99,7 @@ impl Process {
         status.code()
     }
 
+    #[cfg(feature = "lua")]
     /// Returns true after its end, when all that it wrote is read.
     pub(crate) fn has_ended(&mut self) -> bool {
         let has_ended = self.child.try_wait().unwrap().is_some();

@@ -1,7 +1,7 @@
 //! The place of scripts, and of the name sysbench, in a program that was built without Lua.
 
 use anyhow::bail;
-use weir_script::NO_LUA;
+use weir_script::NoLua;
 
 use crate::Outcome;
 
@@ -14,7 +14,7 @@ pub(super) mod script {
 
     /// Way in which a script's command prints.
     #[derive(Debug, Default)]
-    pub(in crate::commands::load) struct Manner;
+    pub(in crate::commands::load) struct Manner(());
 
     pub(in crate::commands::load) fn serve() -> anyhow::Result<Outcome> {
         refuse()
@@ -45,5 +45,5 @@ pub(super) mod drop_in {
 }
 
 fn refuse() -> anyhow::Result<Outcome> {
-    bail!("load: {NO_LUA}")
+    bail!("load: {NoLua}")
 }
