@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the packages of Weir in target/packages: .deb, .rpm, .tar.xz, an OCI image, a list of what is inside (SBOM), and
-# checksums. `make packages` installs the tools first, `make package-test` tests what this makes. Some minutes, most of
+# Makes the packages of Weir in target/packages: .deb, .rpm, .tar.xz, an OCI image, lists of what is inside (SBOM), and
+# checksums; of weir-flashback, which is flashback alone, .deb, .rpm and .tar.xz. `make packages` installs the tools first, `make package-test` tests what this makes. Some minutes, most of
 # them for the build of the program.
 set -eu
 
@@ -11,6 +11,7 @@ out=$root/target/packages
 GLIBC_MAXIMUM=2.36
 # Written into the packages; a publisher names itself here.
 MAINTAINER=${WEIR_MAINTAINER:-Weir maintainers <weir@example.org>}
+FLASHBACK_SUMMARY='shows MySQL and MariaDB tables as they were, and undoes changes'
 SUMMARY='measures which storage, memory and InnoDB settings make MySQL faster'
 
 say() { printf '%s\n' "$*" >&2; }
@@ -28,18 +29,23 @@ main() {
 
     crates=${CARGO_HOME:-$HOME/.cargo}
     build
-    check_paths "$program"
-    check_program
+    for built in "$program" "$flashback"; do
+        check_paths "$built"
+        check_program "$built"
+    done
     rm -rf "$out"
     mkdir -p "$out"
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     stage "$work/weir"
-    make_tar
+    stage_flashback "$work/weir-flashback"
+    make_tar weir
+    make_tar weir-flashback
     make_deb
     make_rpm
     make_image
-    make_sbom
+    make_sbom weir
+    make_sbom weir-flashback
     (cd "$out" && sha256sum -- * >"$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
     say "packages: $out"
 }
@@ -56,9 +62,11 @@ build() {
         CFLAGS="$CFLAGS -ffile-prefix-map=$registry=/usr/src/crates"
     done
     export RUSTFLAGS CFLAGS
-    (cd "$root" && cargo build --locked --profile packages --target-dir target/package --package weir)
+    (cd "$root" && cargo build --locked --profile packages --target-dir target/package \
+        --bin weir --bin weir-flashback --package weir --package weir-flashback)
     unset RUSTFLAGS CFLAGS
     program=$root/target/package/packages/weir
+    flashback=$root/target/package/packages/weir-flashback
 }
 
 # check_paths FILE_OR_FOLDER: nothing in it names a folder of this machine.
@@ -68,12 +76,12 @@ check_paths() {
     done
 }
 
-# The program is stripped, and runs where glibc is old.
+# check_program PROGRAM: it is stripped, and runs where glibc is old.
 check_program() {
-    ! objdump -h "$program" | grep -q '\.debug_info' || die "$program is not stripped"
-    newest=$(objdump -T "$program" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
+    ! objdump -h "$1" | grep -q '\.debug_info' || die "$1 is not stripped"
+    newest=$(objdump -T "$1" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
     [ "$(printf '%s\n%s\n' "$newest" "$GLIBC_MAXIMUM" | sort -V | tail -n 1)" = "$GLIBC_MAXIMUM" ] ||
-        die "$program needs glibc $newest, newer than $GLIBC_MAXIMUM; build it on an older system"
+        die "$1 needs glibc $newest, newer than $GLIBC_MAXIMUM; build it on an older system"
 }
 
 # stage FOLDER: all files of the package as they are installed.
@@ -94,8 +102,30 @@ stage() {
     install -m 644 "$root/README.md" "$root/CHANGELOG.md" "$share/doc/weir"
     # With the folders below, so that the pages' links lead somewhere.
     cp -R "$root/docs" "$share/doc/weir/docs"
-    copyright >"$share/doc/weir/copyright"
-    notices | gzip -9 -n >"$share/doc/weir/third-party.gz"
+    legal weir
+    finish
+}
+
+# stage_flashback FOLDER: the same for flashback alone.
+stage_flashback() {
+    folder=$1
+    share=$folder/usr/share
+    install -D -m 755 "$flashback" "$folder/usr/bin/weir-flashback"
+    install -d "$share/man/man1" "$share/doc/weir-flashback"
+    cp "$work/weir/usr/share/man/man1"/weir-flashback*.1.gz "$share/man/man1"
+    install -m 644 "$root/docs/flashback.md" "$root/CHANGELOG.md" "$share/doc/weir-flashback"
+    legal weir-flashback
+    finish
+}
+
+# legal PACKAGE: the licences of the program, and of what it contains.
+legal() {
+    copyright >"$share/doc/$1/copyright"
+    notices "$1" | gzip -9 -n >"$share/doc/$1/third-party.gz"
+}
+
+# The rights and times of all files, and a check of their text.
+finish() {
     chmod -R u=rwX,go=rX "$folder"
     check_paths "$folder"
     find "$folder" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
@@ -107,20 +137,20 @@ completion() {
     "$program" completions "$1" >"$2"
 }
 
-# The licences of what the program contains, as they ask for: a list, then each text once.
+# notices PACKAGE: the licences of what its program contains, as they ask for: a list, then each text once.
 notices() {
     parts=$work/parts
-    (cd "$root" && cargo tree --locked --package weir --edges normal,build --prefix none --format '{p} {l}') |
+    (cd "$root" && cargo tree --locked --package "$1" --edges normal,build --prefix none --format '{p} {l}') |
         grep -v '^weir' | sed 's/ (\*)$//; s/ (proc-macro)//' | sort -u >"$parts"
     printf '%s\n\n' 'Weir contains or was built with:'
     cat "$parts"
-    printf '%s\n' 'd3, internmap, uPlot (in the pages of reports; ISC, MIT)'
+    [ "$1" != weir ] || printf '%s\n' 'd3, internmap, uPlot (in the pages of reports; ISC, MIT)'
     (
         while read -r name crate_version _; do
             find "$crates"/registry/src/*/"$name-${crate_version#v}" -maxdepth 2 -type f \
                 \( -iname 'licen[cs]e*' -o -iname 'copying*' -o -iname 'copyright*' -o -iname 'notice*' \)
         done <"$parts"
-        (cd "$root/web" && npm ls --omit=dev --all --parseable) | sed 1d | while read -r folder; do
+        [ "$1" != weir ] || (cd "$root/web" && npm ls --omit=dev --all --parseable) | sed 1d | while read -r folder; do
             find "$folder" -maxdepth 1 -iname 'licen[cs]e*'
         done
     ) | xargs sha256sum | sort -k 2 | awk '!seen[$1]++ { sub(/^[^ ]+ +/, ""); print }' | while read -r text; do
@@ -137,21 +167,33 @@ copyright() {
         ' On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.'
 }
 
+# make_tar PACKAGE
 make_tar() {
-    name=weir-$version-linux-$architecture
+    name=$1-$version-linux-$architecture
     mkdir "$work/$name"
-    cp -a "$work/weir/usr/bin" "$work/weir/usr/share" "$work/$name"
+    cp -a "$work/$1/usr/bin" "$work/$1/usr/share" "$work/$name"
     cp "$root/LICENSE" "$work/$name"
     tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
         -cJf "$out/$name.tar.xz" "$name"
 }
 
+# deb_folder PACKAGE: its files, with the changelog in the form of Debian's.
+deb_folder() {
+    cp -a "$work/$1" "$own"
+    changelog "$1" | gzip -9 -n >"$own/usr/share/doc/$1/changelog.gz"
+    rm "$own/usr/share/doc/$1/CHANGELOG.md"
+}
+
 make_deb() {
     architecture_deb=$(dpkg --print-architecture)
+    own=$work/deb-flashback
+    deb_folder weir-flashback
+    control weir-flashback "libc6 (>= $GLIBC_MAXIMUM), libgcc-s1" 'Recommends: mariadb-server-core | default-mysql-server-core
+Conflicts: weir' "$own"
+    build_deb weir-flashback "$own"
+
     own=$work/deb
-    cp -a "$work/weir" "$own"
-    changelog | gzip -9 -n >"$own/usr/share/doc/weir/changelog.gz"
-    rm "$own/usr/share/doc/weir/CHANGELOG.md"
+    deb_folder weir
     control weir "libc6 (>= $GLIBC_MAXIMUM), libgcc-s1, fuse3" 'Recommends: mariadb-server-core | default-mysql-server-core
 Suggests: nats-server' "$own"
     build_deb weir "$own"
@@ -177,21 +219,30 @@ control() {
             "Maintainer: $MAINTAINER" "Installed-Size: $size_kib" "Depends: $2" 'Section: database' \
             'Priority: optional'
         [ -z "$3" ] || printf '%s\n' "$3"
-        if [ "$1" = weir ]; then
+        case $1 in
+        weir)
             printf '%s\n' "Description: $SUMMARY" \
                 ' A study is a text file with a question. Weir runs real servers on emulated' \
                 ' or real drives, repeats the runs, prints ratios with intervals, and refuses' \
                 ' unfair comparisons.'
-        else
+            ;;
+        weir-flashback)
+            printf '%s\n' "Description: $FLASHBACK_SUMMARY" \
+                ' It reads the binary log of a stock server, without locks and without a backup.' \
+                ' The package weir has the same as its command flashback.'
+            ;;
+        *)
             printf '%s\n' 'Description: weir under the name of sysbench' \
                 ' Scripts that call sysbench load servers with Weir: the same options and report.'
-        fi
+            ;;
+        esac
     } >"$4/DEBIAN/control"
     (cd "$4" && find usr -type f -exec md5sum {} + | sort -k 2) >"$4/DEBIAN/md5sums"
 }
 
+# changelog PACKAGE
 changelog() {
-    printf '%s\n\n' "weir ($version) unstable; urgency=medium"
+    printf '%s\n\n' "$1 ($version) unstable; urgency=medium"
     printf '%s\n\n' '  * See /usr/share/doc/weir/README.md for what this release does.'
     printf ' -- %s  %s\n' "$MAINTAINER" "$(date -R -u --date="@$SOURCE_DATE_EPOCH")"
 }
@@ -233,6 +284,13 @@ Requires: fuse3
 A study is a text file with a question. Weir runs real servers on emulated or
 real drives, repeats the runs, prints ratios with intervals, and refuses unfair
 comparisons.
+%package flashback
+Summary: Shows MySQL and MariaDB tables as they were, and undoes changes
+Group: Applications/Databases
+Conflicts: weir
+%description flashback
+It reads the binary log of a stock server, without locks and without a backup.
+The package weir has the same as its command flashback.
 %package sysbench
 Summary: Weir under the name of sysbench
 Group: Applications/Databases
@@ -246,6 +304,7 @@ Scripts that call sysbench load servers with Weir: the same options and report.
 - See /usr/share/doc/weir/CHANGELOG.md
 %install
 cp -a $work/weir/. %{buildroot}
+cp -a $work/weir-flashback/. %{buildroot}
 ln -s weir %{buildroot}/usr/bin/sysbench
 ln -s weir-load.1.gz %{buildroot}/usr/share/man/man1/sysbench.1.gz
 %files
@@ -256,6 +315,11 @@ ln -s weir-load.1.gz %{buildroot}/usr/share/man/man1/sysbench.1.gz
 /usr/share/zsh/site-functions/_weir
 /usr/share/fish/vendor_completions.d/weir.fish
 %doc /usr/share/doc/weir
+%license /usr/share/licenses/weir/LICENSE
+%files flashback
+/usr/bin/weir-flashback
+/usr/share/man/man1/weir-flashback*
+%doc /usr/share/doc/weir-flashback
 %license /usr/share/licenses/weir/LICENSE
 %files sysbench
 /usr/bin/sysbench
@@ -281,14 +345,14 @@ make_image() {
         -cf "$out/weir-$version-oci-$architecture.tar" .
 }
 
-# The crates in the program, as CycloneDX. The tool names the workspace's crates by their folders here.
+# make_sbom PACKAGE: the crates in its program, as CycloneDX. The tool names the workspace's crates by their folders here.
 make_sbom() {
-    (cd "$root" && cargo cyclonedx --quiet --manifest-path crates/weir/Cargo.toml --format json \
+    (cd "$root" && cargo cyclonedx --quiet --manifest-path "crates/$1/Cargo.toml" --format json \
         --override-filename weir-sbom)
-    sed "s#$root#/usr/src/weir#g" "$root/crates/weir/weir-sbom.json" >"$out/weir-$version.cdx.json"
+    sed "s#$root#/usr/src/weir#g" "$root/crates/$1/weir-sbom.json" >"$out/$1-$version.cdx.json"
     # Those of the workspace's other crates are written beside it.
     find "$root/crates" "$root/lab" -maxdepth 2 -name weir-sbom.json -delete
-    check_paths "$out/weir-$version.cdx.json"
+    check_paths "$out/$1-$version.cdx.json"
 }
 
 main "$@"

@@ -33,11 +33,13 @@ main() {
     (cd "$out" && sha256sum --quiet -c SHA256SUMS) || die "a file in $out is not the one that was made; run make packages"
     say 'ok: checksums'
     test_deb "$out/weir_${version}_$(dpkg --print-architecture).deb" \
-        "$out/weir-sysbench_${version}_$(dpkg --print-architecture).deb"
+        "$out/weir-sysbench_${version}_$(dpkg --print-architecture).deb" \
+        "$out/weir-flashback_${version}_$(dpkg --print-architecture).deb"
     test_rpm
     test_tar
     test_image
-    test_sbom
+    test_sbom weir
+    test_sbom weir-flashback
     say 'packages: all tests passed'
 }
 
@@ -52,12 +54,13 @@ inside() {
         exec chroot "$0" "$@"' "$folder" "$@"
 }
 
-# test_deb WEIR SYSBENCH
+# test_deb WEIR SYSBENCH FLASHBACK
 test_deb() {
     system=$work/system
     mmdebstrap --quiet --variant=minbase --include=fuse3,man-db,bash-completion "$SUITE" "$system" >&2
     files "$system" >"$work/before"
-    cp "$1" "$2" "$system/root"
+    cp "$1" "$2" "$3" "$system/root"
+    test_flashback "$3"
     inside "$system" dpkg -i "/root/$(basename "$1")" >&2
 
     expect 'the .deb runs' "weir $version" "$(inside "$system" weir --version)"
@@ -80,8 +83,20 @@ test_deb() {
     diff "$work/before" "$work/after" >&2 || die 'files are left after the purge (above)'
     say 'ok: purge leaves nothing'
     rm -rf "$system"
-    lintian --allow-root --fail-on error "$1" "$2" >&2 || die 'lintian found errors (above)'
+    lintian --allow-root --fail-on error "$1" "$2" "$3" >&2 || die 'lintian found errors (above)'
     say 'ok: lintian has no errors'
+}
+
+# test_flashback PACKAGE: it is installed, runs without the package weir, and leaves nothing.
+test_flashback() {
+    inside "$system" dpkg -i "/root/$(basename "$1")" >&2
+    expect 'flashback alone runs' "weir-flashback $version" "$(inside "$system" weir-flashback --version)"
+    expect 'flashback alone logs in' 'cannot log in' "$(inside "$system" weir-flashback \
+        'mysql://nobody@127.0.0.1:1/shop' --tables orders --as-of binlog.000001:4 --diff 2>&1 || true)"
+    expect 'manual page of flashback alone' 'weir-flashback-log(1)' "$(inside "$system" man weir-flashback)"
+    inside "$system" dpkg --purge weir-flashback >&2
+    files "$system" >"$work/after"
+    diff "$work/before" "$work/after" >&2 || die 'files of flashback are left after the purge (above)'
 }
 
 # files FOLDER: all files but root's own, and what dpkg and man write down.
@@ -92,6 +107,7 @@ files() {
 
 test_rpm() {
     package=$(find "$out" -name "weir-$version-*.rpm")
+    expect 'the .rpm of flashback' '/usr/bin/weir-flashback' "$(rpm -qpl "$(find "$out" -name 'weir-flashback-*.rpm')")"
     listed=$(rpm -qpl "$package")
     for file in /usr/bin/weir /usr/share/man/man1/weir.1.gz /usr/share/weir/drives/intel-p4610.toml \
         /usr/share/bash-completion/completions/weir /usr/share/licenses/weir/LICENSE; do
@@ -126,8 +142,9 @@ test_image() {
     say 'ok: the image has fusermount3'
 }
 
+# test_sbom PACKAGE
 test_sbom() {
-    list=$out/weir-$version.cdx.json
+    list=$out/$1-$version.cdx.json
     node -e 'JSON.parse(require("fs").readFileSync(process.argv[1]))' "$list" || die "$list is no JSON"
     expect 'the list of crates' '"CycloneDX"' "$(cat "$list")"
     expect 'the list of crates has rustls' '"rustls"' "$(cat "$list")"
