@@ -162,7 +162,7 @@ pub fn test(
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Progress<'_>),
 ) -> Result<CrashTest, CrashError> {
-    let mut setting = setting(options, RECORDING);
+    let mut setting = setting(options, RECORDING)?;
     // What this server cannot do is said before anything is made.
     weir_server::translate(setting.flavor, options.server.version, &setting.variables)?;
     take_folder(options)?;
@@ -388,31 +388,32 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("crash-test.json")
 }
 
-fn setting(options: &TestOptions, recording: &str) -> Setting {
-    Setting {
+fn setting(options: &TestOptions, recording: &str) -> Result<Setting, CrashError> {
+    Ok(Setting {
         server: options.server.path.clone(),
         flavor: options.server.flavor,
         version: options.server.version.to_string(),
         drive: options.drive.name.clone(),
         cut: options.cut,
         rules: options.rules,
-        variables: variables(options),
+        variables: variables(options)?,
         said: Variables::new(),
         states: options.states,
         seed: options.seed,
         recording: recording.to_owned(),
         own_complaints: Vec::new(),
-    }
+    })
 }
 
-fn variables(options: &TestOptions) -> Variables {
-    let mut variables = test_settings::of_the_test(options.server.flavor);
+fn variables(options: &TestOptions) -> Result<Variables, CrashError> {
+    let own = test_settings::of_the_test(options.server.flavor);
+    let mut variables = test_settings::known_to(&options.server, own)?;
     let flush = options.flush_log_at_trx_commit.to_string();
     variables.extend(test_settings::variables(&[
         (FLUSH_LOG, &flush),
         (DOUBLEWRITE, &options.doublewrite),
     ]));
-    test_settings::with_asked(variables, &options.variables)
+    Ok(test_settings::with_asked(variables, &options.variables))
 }
 
 fn make_recording(

@@ -208,10 +208,11 @@ fn judge<'a>(
     stop: &'a AtomicBool,
 ) -> Result<Judge<'a>, CrashError> {
     let data = weir_server::space_occupied(&recorded.base())?;
-    let flavor = options.server.flavor;
+    let own = test_settings::cheap_start(options.server.flavor);
+    let own = test_settings::known_to(&options.server, own)?;
     Ok(Judge {
         binary: &options.server,
-        variables: test_settings::of_the_judgement(flavor, &options.variables, data),
+        variables: test_settings::of_the_judgement(own, &options.variables, data),
         expected,
         ledger: &recorded.ledger,
         own_complaints: &options.own_complaints,

@@ -7,6 +7,7 @@ use weir_model::variables::{
 };
 pub(crate) use weir_model::variables::{DOUBLEWRITE, FLUSH_LOG_AT_COMMIT as FLUSH_LOG, PAGE_SIZE};
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, option_spelling, set_options};
+use weir_server::{ServerBinary, ServerError, check_variables, known_variables, translate};
 
 /// The default pool of the recorded server.
 const POOL_DEFAULT: &str = "32M";
@@ -47,6 +48,20 @@ pub(crate) fn of_the_test(flavor: Flavor) -> Variables {
     all
 }
 
+/// The lab's `own` settings without those that `server` does not have, under this name or another one.
+pub(crate) fn known_to(server: &ServerBinary, own: Variables) -> Result<Variables, ServerError> {
+    let known = known_variables(server)?;
+    let is_known = |name: &String, value: &String| {
+        let one = Variables::from([(name.clone(), value.clone())]);
+        translate(server.flavor, server.version, &one).is_ok_and(|native| {
+            let names: Vec<_> = native.keys().map(String::as_str).collect();
+            check_variables(&known, &names).is_ok()
+        })
+    };
+    let own = own.into_iter();
+    Ok(own.filter(|(name, value)| is_known(name, value)).collect())
+}
+
 /// Small logs, since every state is a copy of them, and undo tablespaces that can be truncated.
 pub(crate) fn of_the_loading(flavor: Flavor) -> Variables {
     let mut all = variables(&[(POOL, "512M"), (REDO_LOG_CAPACITY, "32M"), (FLUSH_LOG, "0")]);
@@ -58,17 +73,10 @@ pub(crate) fn of_the_loading(flavor: Flavor) -> Variables {
     all
 }
 
-/// Returns the settings by which a state is recovered: the recorded server's `variables`, with a pool that holds all
-/// of the `data`. The tables are read twice; a pool that is too small reads each page anew, and entries of an index
-/// that look for their rows read many pages more than once.
-///
-/// No pool is smaller than the lab's own. `MySQL` 9.7 can wait for ever for a free page when it recovers in one of
-/// 6 MiB ("Difficult to find free blocks in the buffer pool"), which says nothing about the drive.
-///
-/// What else is set makes a start cheaper and has no part in recovery: the threads that spin for new redo, and memory
-/// that a start clears.
-pub(crate) fn of_the_judgement(flavor: Flavor, variables: &Variables, data: Bytes) -> Variables {
-    let mut all = self::variables(match flavor {
+/// Settings that make a start cheaper and have no part in recovery: the threads that spin for new redo, and memory that a
+/// start clears.
+pub(crate) fn cheap_start(flavor: Flavor) -> Variables {
+    variables(match flavor {
         Flavor::Mysql => &[
             ("innodb_log_writer_threads", "OFF"),
             ("innodb_log_buffer_size", "1M"),
@@ -76,7 +84,19 @@ pub(crate) fn of_the_judgement(flavor: Flavor, variables: &Variables, data: Byte
             ("tls_version", ""),
         ],
         Flavor::Mariadb => &[("key_buffer_size", "8")],
-    });
+    })
+}
+
+/// Returns the settings by which a state is recovered: the recorded server's `variables`, with a pool that holds all
+/// of the `data`. The tables are read twice; a pool that is too small reads each page anew, and entries of an index
+/// that look for their rows read many pages more than once.
+///
+/// No pool is smaller than the lab's own. `MySQL` 9.7 can wait for ever for a free page when it recovers in one of
+/// 6 MiB ("Difficult to find free blocks in the buffer pool"), which says nothing about the drive.
+///
+/// `own`: [`cheap_start`], as far as the server has it.
+pub(crate) fn of_the_judgement(own: Variables, variables: &Variables, data: Bytes) -> Variables {
+    let mut all = own;
     set_options(&mut all, variables.clone());
     let asked = all.get(POOL).and_then(|asked| asked.parse::<Bytes>().ok());
     let wanted = data.0 + data.0 / 4;
@@ -131,7 +151,7 @@ mod tests {
     fn what_settings_mean() {
         let pool = |asked, data| {
             let asked = variables(&[(POOL, asked), ("innodb_log_buffer_size", "4M")]);
-            let judged = of_the_judgement(Flavor::Mysql, &asked, Bytes(data * MIB));
+            let judged = of_the_judgement(cheap_start(Flavor::Mysql), &asked, Bytes(data * MIB));
             assert_eq!(judged["innodb_log_buffer_size"], "4M");
             judged[POOL].parse::<Bytes>().unwrap().0 / MIB
         };

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir_model::Flavor;
+use weir_model::{Flavor, ServerVersion};
 use weir_mysql::Connection;
 use weir_mysql::binlog::{EventWriter, LogReader};
 use weir_process::WorkDirectory;
@@ -381,7 +381,9 @@ impl FlashbackPlan {
         let flavor = self.source.flavor;
         let mut snapshot = self.source.open_patient()?;
         snapshot.run(READS_BYTES)?;
-        snapshot.run(without_limits(flavor))?;
+        for statement in without_limits(flavor, &snapshot) {
+            snapshot.run(statement)?;
+        }
         let is_exact = state == State::Then && self.tables.iter().any(|table| table.is_keyless);
         let before = if is_exact {
             SnapshotPlace::before(&mut snapshot, flavor)?
@@ -460,14 +462,20 @@ impl FlashbackPlan {
 }
 
 /// The log may take hours to be read before the snapshot's rows are.
-fn without_limits(flavor: Flavor) -> &'static str {
+fn without_limits(flavor: Flavor, connection: &Connection) -> Vec<&'static str> {
+    const IDLE: &str =
+        "SET SESSION idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0";
+    let version = ServerVersion::from_greeting(connection.version()).map(|(_, version)| version);
+    let has_idle = version.is_none_or(|version| version >= ServerVersion::new(10, 3, 0));
     match flavor {
-        Flavor::Mysql => {
-            "SET SESSION max_execution_time = 0, wait_timeout = 604800, net_write_timeout = 3600"
-        }
+        Flavor::Mysql => vec![
+            "SET SESSION max_execution_time = 0, wait_timeout = 604800, net_write_timeout = 3600",
+        ],
         Flavor::Mariadb => {
-            "SET SESSION max_statement_time = 0, wait_timeout = 604800, net_write_timeout = 3600, \
-             idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0"
+            ["SET SESSION max_statement_time = 0, wait_timeout = 604800, net_write_timeout = 3600"]
+                .into_iter()
+                .chain(has_idle.then_some(IDLE))
+                .collect()
         }
     }
 }

@@ -65,6 +65,29 @@ pub struct ServerVersion {
     pub patch: u32,
 }
 
+impl ServerVersion {
+    /// The version `MAJOR.MINOR.PATCH`.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self {
+            major,
+            minor,
+            patch,
+        }
+    }
+
+    /// Reads the version with which a server greets its clients, such as `5.5.5-10.2.11-MariaDB`: older `MariaDB` names a
+    /// version of MySQL first, for clients that know no others.
+    pub fn from_greeting(said: &str) -> Option<(Flavor, Self)> {
+        let flavor = if said.to_ascii_lowercase().contains("mariadb") {
+            Flavor::Mariadb
+        } else {
+            Flavor::Mysql
+        };
+        let said = said.strip_prefix("5.5.5-").unwrap_or(said);
+        Some((flavor, said.parse().ok()?))
+    }
+}
+
 impl FromStr for ServerVersion {
     type Err = String;
 
@@ -96,7 +119,7 @@ impl fmt::Display for ServerVersion {
 
 #[cfg(test)]
 mod tests {
-    use super::ServerVersion;
+    use super::{Flavor, ServerVersion};
 
     #[test]
     fn versions_read_from_what_servers_print_and_order() {
@@ -104,6 +127,8 @@ mod tests {
         let mariadb: ServerVersion = "10.11.14-MariaDB-0+deb12u2".parse().unwrap();
         assert_eq!(mysql.to_string(), "9.7.4");
         assert!(mariadb > mysql);
+        let old = ServerVersion::from_greeting("5.5.5-10.2.11-MariaDB");
+        assert_eq!(old, Some((Flavor::Mariadb, ServerVersion::new(10, 2, 11))));
         assert!("MariaDB".parse::<ServerVersion>().is_err());
     }
 }

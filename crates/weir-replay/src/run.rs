@@ -182,15 +182,8 @@ fn ask_server(
 }
 
 fn reader(said: &str) -> Option<Reader> {
-    let flavor = if said.to_ascii_lowercase().contains("mariadb") {
-        Flavor::Mariadb
-    } else {
-        Flavor::Mysql
-    };
-    // Older clients of MariaDB are told a version of MySQL first.
-    let said = said.strip_prefix("5.5.5-").unwrap_or(said);
-    let version = said.parse::<ServerVersion>().ok();
-    version.map(|version| Reader::new(flavor, version))
+    let (flavor, version) = ServerVersion::from_greeting(said)?;
+    Some(Reader::new(flavor, version))
 }
 
 /// The names of kinds: those of fingerprints, cut to a length, and one for all that are not timed.

@@ -140,11 +140,7 @@ fn accounts(server: &ServerBinary, note: &DataNote) -> String {
 
 /// The statement after which no client logs in as another account.
 fn without_others(server: &ServerBinary) -> String {
-    let locks_accounts = ServerVersion {
-        major: 10,
-        minor: 4,
-        patch: 2,
-    };
+    let locks_accounts = ServerVersion::new(10, 4, 2);
     if server.flavor == Flavor::Mariadb && server.version < locks_accounts {
         return format!("DELETE FROM mysql.user WHERE User <> '{USER}';");
     }

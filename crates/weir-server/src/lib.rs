@@ -26,6 +26,7 @@ mod find;
 mod helper_process;
 mod hidden_states;
 mod initialise;
+mod innodb_view;
 mod instance;
 mod option_file;
 pub mod pool_pages;

@@ -119,11 +119,7 @@ pub fn attach(
 }
 
 /// First MySQL whose replicas ask the primary for its public key.
-const PUBLIC_KEY_FROM: ServerVersion = ServerVersion {
-    major: 8,
-    minor: 0,
-    patch: 4,
-};
+const PUBLIC_KEY_FROM: ServerVersion = ServerVersion::new(8, 0, 4);
 
 /// Returns the clause of the statement for the position at which a replica by global transaction
 /// identifiers begins.

@@ -65,6 +65,11 @@ impl Session {
         done.map(drop).map_err(ServerError::query(action))
     }
 
+    /// The version with which the server greets.
+    pub(crate) fn greeting(&self) -> &str {
+        self.connection.version()
+    }
+
     /// The process that listens, if it is on this host and does so on a Unix socket.
     pub(crate) fn peer(&mut self) -> Option<u32> {
         self.connection.peer()

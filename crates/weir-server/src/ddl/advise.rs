@@ -118,7 +118,7 @@ impl Advisor {
     pub fn advise(&self, sql: &str) -> Result<Advice, DdlError> {
         let alter = AlterStatement::read(sql, self.user.schema())?;
         let mut connection = self.user.connect()?;
-        let copy = TableCopy::read(&mut connection, self.user.flavor, &alter)?;
+        let copy = TableCopy::read(&mut connection, &alter)?;
         let tables = copy.with_relatives(&mut connection, &alter)?;
         let mut trial = self.trial.try_out(&tables, &alter, &[])?;
         let mut obstacles = Vec::new();

@@ -185,11 +185,7 @@ impl Operation {
 impl DocumentedBehavior {
     fn holds_from(&self) -> ServerVersion {
         let from = self.from.as_deref().and_then(|from| from.parse().ok());
-        from.unwrap_or(ServerVersion {
-            major: 0,
-            minor: 0,
-            patch: 0,
-        })
+        from.unwrap_or(ServerVersion::new(0, 0, 0))
     }
 
     /// In words, if the server did something else.

@@ -126,7 +126,7 @@ impl TrialServer {
         alter: &AlterStatement,
         without: &[Algorithm],
     ) -> Result<Trial, DdlError> {
-        let before = Dictionary::read(connection, self.flavor)?;
+        let before = Dictionary::read(connection)?;
         let mut refused = Vec::new();
         let algorithms = Algorithm::for_flavor(self.flavor).iter();
         for algorithm in algorithms.filter(|algorithm| !without.contains(algorithm)) {
@@ -135,7 +135,7 @@ impl TrialServer {
                 let statement = alter.sql(Some(*algorithm), *lock);
                 match connection.run(&statement) {
                     Ok(_) => {
-                        let after = Dictionary::read(connection, self.flavor)?;
+                        let after = Dictionary::read(connection)?;
                         // MySQL's INSTANT takes no lock; others may write.
                         let lock = lock.unwrap_or(Lock::None);
                         let mut way =
@@ -152,7 +152,7 @@ impl TrialServer {
                         why: words(&error),
                     }),
                     Err(error) if error.code() == Some(SYNTAX) => {
-                        return unforced(connection, self.flavor, alter, &before);
+                        return unforced(connection, alter, &before);
                     }
                     Err(error) => return Err(refusal(alter, error)),
                 }
@@ -176,7 +176,6 @@ fn is_unheeded(way: &Way) -> bool {
 /// Statements about partitions take no algorithm on some servers.
 fn unforced(
     connection: &mut Connection,
-    flavor: Flavor,
     alter: &AlterStatement,
     before: &Dictionary,
 ) -> Result<Trial, DdlError> {
@@ -184,7 +183,7 @@ fn unforced(
     connection
         .run(&statement)
         .map_err(|error| refusal(alter, error))?;
-    let after = Dictionary::read(connection, flavor)?;
+    let after = Dictionary::read(connection)?;
     Ok(Trial {
         refused: Vec::new(),
         way: after.way_from(before, None, None, statement),

@@ -10,6 +10,9 @@ use weir_process::WorkDirectory;
 use crate::ddl::DdlError;
 use crate::{ScratchServer, ServerBinary, Stop, literal};
 
+/// Before MariaDB 10.8.2 it cannot be set while the server runs.
+const AT_START: &str = "explicit_defaults_for_timestamp";
+
 /// A private server for tries.
 #[derive(Debug)]
 pub struct TrialServer {
@@ -35,7 +38,12 @@ impl TrialServer {
         stop: Stop,
     ) -> Result<Self, DdlError> {
         let directory = WorkDirectory::create(parent, "ddl")?;
-        let server = ScratchServer::start(binary, directory, shaping, &[], stop);
+        let at_start = settings.get_key_value(AT_START);
+        let at_start: Vec<_> = at_start
+            .map(|(name, value)| (&**name, &**value))
+            .into_iter()
+            .collect();
+        let server = ScratchServer::start(binary, directory, shaping, &at_start, stop);
         stop.check()?;
         let trial = Self {
             server: server?,
@@ -43,7 +51,7 @@ impl TrialServer {
             stop,
         };
         let mut control = trial.connect()?;
-        for (name, value) in settings {
+        for (name, value) in settings.iter().filter(|(name, _)| *name != AT_START) {
             let set = format!("SET GLOBAL {} = {}", identifier(name), literal(value));
             control.run(set)?;
         }

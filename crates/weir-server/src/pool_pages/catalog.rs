@@ -4,10 +4,10 @@ mod columns;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::Session;
 use weir_innodb::{FieldLength, IndexRoot, KeyField, KeyFormat};
-use weir_model::Flavor;
 
+use crate::Session;
+use crate::innodb_view::innodb_view;
 use crate::pool_pages::{PoolError, PoolServer};
 pub use columns::RangeColumn;
 use columns::{Columns, IndexColumn};
@@ -58,20 +58,17 @@ impl PoolServer {
     /// What the server says.
     pub fn catalog(&self) -> Result<Catalog, PoolError> {
         let mut session = self.session()?;
-        let rows = indexes(&mut session, self.flavor())?;
+        let rows = indexes(&mut session)?;
         let columns = Columns::read(&mut session)?;
         Ok(Catalog::new(rows, &columns))
     }
 }
 
-fn indexes(session: &mut Session, flavor: Flavor) -> Result<Vec<Row>, PoolError> {
-    let prefix = match flavor {
-        Flavor::Mysql => "INNODB_",
-        Flavor::Mariadb => "INNODB_SYS_",
-    };
+fn indexes(session: &mut Session) -> Result<Vec<Row>, PoolError> {
+    let [tables, indexes] = ["TABLES", "INDEXES"].map(|what| innodb_view(session.greeting(), what));
     let query = format!(
         "SELECT CAST(t.NAME AS CHAR), CAST(i.NAME AS CHAR), i.PAGE_NO, i.INDEX_ID, i.SPACE, i.TYPE \
-         FROM information_schema.{prefix}INDEXES i JOIN information_schema.{prefix}TABLES t ON t.TABLE_ID = i.TABLE_ID \
+         FROM {indexes} i JOIN {tables} t ON t.TABLE_ID = i.TABLE_ID \
          WHERE t.NAME LIKE '%/%' AND t.NAME NOT LIKE 'mysql/%' AND t.NAME NOT LIKE 'sys/%' \
          AND t.NAME NOT LIKE '%/FTS\\_%' AND i.SPACE <> 0"
     );

@@ -1,6 +1,5 @@
 //! A table of the user's, as a statement that makes it, with the tables that foreign keys bind it to.
 
-use weir_model::Flavor;
 use weir_mysql::{Connection, Row, SqlWord, identifier, is_system_schema, sql_words, text_literal};
 
 use super::tablespace;
@@ -38,7 +37,6 @@ pub(super) struct TableCopy {
 impl TableCopy {
     pub(super) fn read(
         connection: &mut Connection,
-        flavor: Flavor,
         alter: &AlterStatement,
     ) -> Result<Self, DdlError> {
         let AlterStatement { schema, table, .. } = alter;
@@ -75,7 +73,7 @@ impl TableCopy {
             return Err(refused(&what, "only InnoDB's tables are tried"));
         }
         let [data_bytes, index_bytes, free] = [data, indexes, free].map(Option::unwrap_or_default);
-        let files = tablespace::file_bytes(connection, flavor, alter);
+        let files = tablespace::file_bytes(connection, alter);
         Ok(Self {
             schema: schema.clone(),
             table: table.clone(),

@@ -1,9 +1,9 @@
 //! A table's files, as InnoDB's dictionary knows them: their names, and what they have.
 
-use weir_model::Flavor;
 use weir_mysql::{Connection, text_literal};
 
 use crate::ddl::AlterStatement;
+use crate::innodb_view::innodb_view;
 
 /// Statistics that are older than the rows have less than this part of the file.
 const STALE_BELOW: f64 = 2.0 / 3.0;
@@ -21,17 +21,10 @@ pub(super) fn is_table(alter: &AlterStatement) -> String {
 }
 
 /// Bytes of the table's files. `None`: the account has no PROCESS, or the table lies in a tablespace of several.
-pub(super) fn file_bytes(
-    connection: &mut Connection,
-    flavor: Flavor,
-    alter: &AlterStatement,
-) -> Option<u64> {
-    let dictionary = match flavor {
-        Flavor::Mysql => "INNODB_TABLESPACES",
-        Flavor::Mariadb => "INNODB_SYS_TABLESPACES",
-    };
+pub(super) fn file_bytes(connection: &mut Connection, alter: &AlterStatement) -> Option<u64> {
+    let dictionary = innodb_view(connection.version(), "TABLESPACES");
     let query = format!(
-        "SELECT CAST(SUM(FILE_SIZE) AS UNSIGNED) FROM information_schema.{dictionary} WHERE {}",
+        "SELECT CAST(SUM(FILE_SIZE) AS UNSIGNED) FROM {dictionary} WHERE {}",
         is_table(alter)
     );
     connection.first::<Option<u64>>(query).ok()??

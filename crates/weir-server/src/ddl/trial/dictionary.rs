@@ -1,14 +1,12 @@
 //! InnoDB's dictionary: a rebuilt table has another identifier, a new index one that was not there.
-//!
-//! MySQL manual, "The `INFORMATION_SCHEMA INNODB_TABLES` Table"; MariaDB Knowledge Base, "`INNODB_SYS_TABLES`".
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::Flavor;
 use weir_mysql::Connection;
 
 use super::Way;
 use crate::ddl::{Algorithm, DdlError, Lock, Work};
+use crate::innodb_view::innodb_view;
 
 /// Helper tables of FULLTEXT indexes have such names after their schema's.
 const FULLTEXT_TABLES: &str = "/fts_";
@@ -22,22 +20,18 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    pub(super) fn read(connection: &mut Connection, flavor: Flavor) -> Result<Self, DdlError> {
-        let (tables, indexes) = match flavor {
-            Flavor::Mysql => ("INNODB_TABLES", "INNODB_INDEXES"),
-            Flavor::Mariadb => ("INNODB_SYS_TABLES", "INNODB_SYS_INDEXES"),
-        };
-        let named: Vec<(u64, String)> = connection.rows(format!(
-            "SELECT TABLE_ID, NAME FROM information_schema.{tables}"
-        ))?;
+    pub(super) fn read(connection: &mut Connection) -> Result<Self, DdlError> {
+        let [tables, indexes] =
+            ["TABLES", "INDEXES"].map(|what| innodb_view(connection.version(), what));
+        let named: Vec<(u64, String)> =
+            connection.rows(format!("SELECT TABLE_ID, NAME FROM {tables}"))?;
         let named = named.into_iter();
         let tables = named
             .filter(|(_, name)| !name.to_ascii_lowercase().contains(FULLTEXT_TABLES))
             .map(|(id, _)| id)
             .collect();
-        let indexes: Vec<(u64, u64)> = connection.rows(format!(
-            "SELECT INDEX_ID, TABLE_ID FROM information_schema.{indexes}"
-        ))?;
+        let indexes: Vec<(u64, u64)> =
+            connection.rows(format!("SELECT INDEX_ID, TABLE_ID FROM {indexes}"))?;
         Ok(Self {
             tables,
             indexes: indexes.into_iter().collect(),
