@@ -12,8 +12,9 @@ use crate::ddl::{Algorithm, AlterStatement, DdlError, Lock, TrialServer, Work};
 
 /// `ER_PARSE_ERROR`: some statements take no algorithm.
 const SYNTAX: u16 = 1064;
-/// `ER_ALTER_OPERATION_NOT_SUPPORTED` and the same with a reason; `ER_WRONG_USAGE` of two clauses together.
-const NOT_SO: [u16; 3] = [1845, 1846, 1221];
+/// `ER_ALTER_OPERATION_NOT_SUPPORTED` and the same with a reason; `ER_WRONG_USAGE` of two clauses together;
+/// `ER_UNKNOWN_ALTER_ALGORITHM` of servers that are older than the algorithm.
+const NOT_SO: [u16; 4] = [1845, 1846, 1221, 1800];
 /// MySQL: `ER_INNODB_MAX_ROW_VERSION`; the table's own limit, no property of the statement.
 const ROW_VERSIONS: u16 = 4092;
 
