@@ -78,6 +78,16 @@ fn arrows() -> Vec<(String, String)> {
     packages.iter().flat_map(of_package).collect()
 }
 
+/// It has another promise than a measurement: nothing needs it, and the program can be built without it.
+#[test]
+fn only_the_program_uses_flashback() {
+    let users: Vec<_> = arrows()
+        .into_iter()
+        .filter(|(_, used)| used == "weir-flashback")
+        .collect();
+    assert_eq!(users, [("weir".to_owned(), "weir-flashback".to_owned())]);
+}
+
 /// A page in a browser is made of files: whoever serves it needs no way to a server or a drive.
 #[test]
 fn who_serves_results_links_nothing_that_reaches_a_server_or_a_drive() {
