@@ -107,7 +107,7 @@ impl CaptureSource {
                 "Long statements are in it, short ones by chance: their kinds and times are no picture of the load.",
             ],
             Self::Digests => &[
-                "Kinds of statements, with counts and times only: no statement, no session and no value. It cannot be replayed.",
+                "Kinds of statements with counts and times, some with an example: no session, and no statement in time. It cannot be replayed.",
             ],
         }
     }
