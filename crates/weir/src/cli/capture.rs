@@ -13,7 +13,7 @@ use super::values::listen_address;
 pub(crate) enum CaptureCommand {
     /// Record the statements of clients and their results, as a proxy in front of the server
     Proxy(CaptureProxyArguments),
-    /// Record the statements that a server remembers (performance_schema, or the processlist), with SELECT and SHOW only
+    /// Record the statements that a server remembers, in its performance schema or processlist, with SELECT and SHOW only
     Poll(CapturePollArguments),
     /// Make a capture from a slow query log, a general query log, packets (pcap), or a report of digests
     Import(CaptureImportArguments),
