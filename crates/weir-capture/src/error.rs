@@ -79,7 +79,15 @@ pub enum CaptureError {
         /// The system's words.
         why: String,
     },
-    /// The server behind a proxy.
+    /// A server of which no statements can be polled.
+    #[error("cannot poll the server ({why}); {remedy}")]
+    NotPolled {
+        /// The reason.
+        why: String,
+        /// The remedy.
+        remedy: &'static str,
+    },
+    /// The server behind a proxy, or one that is polled.
     #[error(transparent)]
     Server(#[from] weir_mysql::ClientError),
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weir_model::Flavor;
 
-use crate::Literals;
+use crate::{Literals, ServerCounters};
 
 /// Where the statements come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,19 @@ pub enum CaptureSource {
     GeneralLog,
     /// Packets that a network interface saw.
     Pcap,
+    /// Polls of `performance_schema.events_statements_history_long`.
+    PolledHistoryLong,
+    /// Polls of `performance_schema.events_statements_history` and `events_statements_current`.
+    PolledHistory,
+    /// Polls of the processlist.
+    PolledProcesslist,
+    /// Digests of statements: no statement itself.
+    Digests,
 }
+
+/// Limits of statements that `performance_schema` remembers.
+const POLLED: &str = "When sessions connected and left is not known to less than the time between two polls. Texts end at \
+     performance_schema_max_sql_text_length bytes; parameters of prepared statements are not known.";
 
 impl CaptureSource {
     /// Returns the source's name.
@@ -39,6 +51,10 @@ impl CaptureSource {
             Self::SlowLogTable => "table mysql.slow_log",
             Self::GeneralLog => "general log",
             Self::Pcap => "packets of the network",
+            Self::PolledHistoryLong => "polls of events_statements_history_long",
+            Self::PolledHistory => "polls of events_statements_history",
+            Self::PolledProcesslist => "polls of the processlist",
+            Self::Digests => "digests of statements",
         }
     }
 
@@ -76,6 +92,22 @@ impl CaptureSource {
             Self::Pcap => &[
                 "Every statement of the sessions that connected while packets were written, with start and end to the microsecond.",
                 "Encrypted and compressed sessions are left out; a session of which a packet is missing ends there.",
+            ],
+            Self::PolledHistoryLong => &[
+                "The statements that the server still remembered at a poll, with start and end to the microsecond, rows and errors.",
+                POLLED,
+            ],
+            Self::PolledHistory => &[
+                "A sample: the last statements of each session at a poll, with start and end to the microsecond, rows and errors. \
+                 Sessions that left before a poll are missing, and transactions have gaps.",
+                POLLED,
+            ],
+            Self::PolledProcesslist => &[
+                "A sample: the statements that ran at a poll. Starts are known to about 1 ms; ends, rows and errors are not.",
+                "Long statements are in it, short ones by chance: their kinds and times are no picture of the load.",
+            ],
+            Self::Digests => &[
+                "Kinds of statements with counts and times, some with an example: no session, and no statement in time. It cannot be replayed.",
             ],
         }
     }
@@ -127,6 +159,9 @@ pub struct CaptureTail {
     pub written: CaptureCounts,
     /// Content that is missing, by the reason.
     pub losses: Losses,
+    /// Counters of the server, if the source holds a part of its statements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<ServerCounters>,
     /// Why the file ends before its source did, such as a full disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -177,6 +212,12 @@ pub struct Losses {
     /// Bulk executions (`COM_STMT_BULK_EXECUTE`) whose parameters could not be read.
     #[serde(default)]
     pub bulk_executions: u64,
+    /// Executions of prepared statements whose parameters are not known.
+    #[serde(default)]
+    pub without_values: u64,
+    /// Statements that the server counted and no poll saw.
+    #[serde(default)]
+    pub unseen: u64,
 }
 
 impl Losses {

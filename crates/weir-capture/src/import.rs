@@ -4,6 +4,7 @@
 //! that puts them in the order of their beginnings.
 
 mod account;
+mod digests;
 mod general;
 mod lines;
 mod pcap;
@@ -19,6 +20,7 @@ use std::str::FromStr;
 use crate::head::{CaptureHead, CaptureSource, CaptureTail};
 use crate::{CaptureError, Literals};
 use lines::Lines;
+pub(crate) use sessions::{Entry, Sessions};
 
 /// A log that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub enum LogFormat {
     Pcap,
     /// The file of the table `mysql.slow_log` or `mysql.general_log`.
     Table,
+    /// A report of digests as JSON, of pt-query-digest or PMM.
+    Digests,
 }
 
 impl FromStr for LogFormat {
@@ -42,7 +46,8 @@ impl FromStr for LogFormat {
             "general" => Ok(Self::General),
             "pcap" => Ok(Self::Pcap),
             "table" => Ok(Self::Table),
-            _ => Err("must be slow, general, table or pcap".to_owned()),
+            "digests" => Ok(Self::Digests),
+            _ => Err("must be slow, general, table, pcap or digests".to_owned()),
         }
     }
 }
@@ -65,6 +70,9 @@ pub fn log_format(from: &Path) -> Result<LogFormat, CaptureError> {
     if pcap::is_packets(from)? {
         return Ok(LogFormat::Pcap);
     }
+    if digests::is_report(from)? {
+        return Ok(LogFormat::Digests);
+    }
     if slow::source(&mut Lines::open(from)?)?.is_some() {
         return Ok(LogFormat::Slow);
     }
@@ -81,7 +89,7 @@ fn no_entry(from: &Path) -> CaptureError {
     CaptureError::Log {
         path: from.display().to_string(),
         line: 1,
-        why: "no entry of this format was found; --format=slow, general, table or pcap says what it is"
+        why: "no entry of this format was found; --format=slow, general, table, pcap or digests says what it is"
             .to_owned(),
     }
 }
@@ -124,6 +132,10 @@ pub fn import_log(
             let (head, tail) = pcap::import(from, to, literals)?;
             return Ok(ImportResult { head, tail });
         }
+        LogFormat::Digests => {
+            let (head, tail) = digests::import(from, to, literals)?;
+            return Ok(ImportResult { head, tail });
+        }
     };
     let (Some(source), Some(began_unix_us)) = (source, began) else {
         return Err(no_entry(from));
@@ -135,7 +147,9 @@ pub fn import_log(
     match format {
         LogFormat::Slow => slow::read(&mut lines, &mut writer)?,
         LogFormat::Table => table::read(&mut lines, &mut writer)?,
-        LogFormat::General | LogFormat::Pcap => general::read(&mut lines, &mut writer)?,
+        LogFormat::General | LogFormat::Pcap | LogFormat::Digests => {
+            general::read(&mut lines, &mut writer)?;
+        }
     }
     let tail = writer.finish()?;
     Ok(ImportResult { head, tail })

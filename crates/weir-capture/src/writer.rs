@@ -15,7 +15,7 @@ use crate::record::{
     Command, CommandEnd, CommandStart, Happening, Login, Record, put_forget, put_record,
     put_statement,
 };
-use crate::{CaptureError, StatementClass};
+use crate::{CaptureError, ServerCounters, StatementClass, Template};
 
 /// A block is written when it has so many bytes, or
 const BLOCK_BYTES: usize = 256 << 10;
@@ -41,6 +41,8 @@ pub(crate) struct Request<'a> {
     pub(crate) is_truncated: bool,
     /// It is a bulk execution whose parameters could not be read.
     pub(crate) is_unread_bulk: bool,
+    /// It is an execution whose parameters are not known.
+    pub(crate) lacks_values: bool,
     /// Of a change of user.
     pub(crate) login: Option<Login>,
 }
@@ -54,6 +56,7 @@ impl Request<'_> {
             values: Vec::new(),
             is_truncated: false,
             is_unread_bulk: false,
+            lacks_values: false,
             login: None,
         }
     }
@@ -79,6 +82,8 @@ pub struct CaptureWriter {
     block_sessions: Vec<u32>,
     /// Losses so far.
     pub(crate) losses: Losses,
+    /// Counters of the server, of a capture that holds a part of its statements.
+    pub(crate) counters: Option<ServerCounters>,
 }
 
 impl CaptureWriter {
@@ -114,6 +119,7 @@ impl CaptureWriter {
             flushed_bytes: (MAGIC.len() + head_bytes) as u64,
             block_sessions: Vec::new(),
             losses: Losses::default(),
+            counters: None,
         })
     }
 
@@ -150,10 +156,13 @@ impl CaptureWriter {
         started.handle = asked.handle;
         started.login = asked.login;
         started.is_truncated = asked.is_truncated;
-        started.is_unusable = asked.is_truncated || self.keeper.drops() && !asked.values.is_empty();
+        started.is_unusable = asked.is_truncated
+            || asked.lacks_values
+            || self.keeper.drops() && !asked.values.is_empty();
         started.values = self.keeper.values(asked.values);
         let is_bulk = asked.is_unread_bulk;
         self.losses.bulk_executions += u64::from(is_bulk);
+        self.losses.without_values += u64::from(asked.lacks_values);
         self.losses.truncated += u64::from(asked.is_truncated && !is_bulk);
         let mut statement = None;
         if let Some(text) = asked.text {
@@ -274,6 +283,30 @@ impl CaptureWriter {
         self.write_tail(ended_us, None)
     }
 
+    /// Ends a capture whose source ended before its time.
+    pub(crate) fn finish_early(
+        mut self,
+        ended_us: u64,
+        why: &str,
+    ) -> Result<CaptureTail, CaptureError> {
+        self.flush()?;
+        self.write_tail(ended_us, Some(why.to_owned()))
+    }
+
+    /// Returns the fingerprint of a statement, as far as this capture may hold it.
+    pub(crate) fn fingerprint(&self, sql: &[u8]) -> String {
+        let kept = self.keeper.statement(sql);
+        Template::new(kept.text).fingerprint().to_owned()
+    }
+
+    /// A statement's text as this capture may hold it; `None` if something of it would be missing.
+    pub(crate) fn sample(&self, sql: &[u8]) -> Option<String> {
+        let kept = self.keeper.statement(sql);
+        let text =
+            (!kept.is_unusable).then(|| Template::new(kept.text).text_with(&kept.literals))?;
+        String::from_utf8(text).ok()
+    }
+
     /// Ends a capture that could not be written to its end. The part of a block that was written makes room for what the
     /// file says of its losses; without room for that too, it has no end.
     pub(crate) fn finish_failed(
@@ -296,6 +329,7 @@ impl CaptureWriter {
             ended_us: ended_us.max(self.last_us),
             written: self.written,
             losses: self.losses,
+            counters: self.counters.take(),
             failure,
         };
         let content = serde_json::to_vec(&tail).unwrap_or_default();

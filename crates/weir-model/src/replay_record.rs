@@ -23,7 +23,7 @@ pub struct ReplayFidelity {
     /// Sessions that the capture lacks, whole or from some point on.
     #[serde(default)]
     pub sessions_missing: u64,
-    /// Statements of these sessions that were seen and not captured.
+    /// Statements of these sessions that were seen and not captured, and those that no poll of the server saw.
     #[serde(default)]
     pub statements_missing: u64,
     /// The capture has no end: it is cut or damaged, or its writer was killed.

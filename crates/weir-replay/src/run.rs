@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use weir_capture::CaptureSource;
 use weir_load::{LoadOutcome, LoadPlan, Progress, ReactorKind, run_sessions};
 use weir_model::{Duration, FingerprintRecord, Flavor, ReplayRecord, ServerVersion};
 use weir_mysql::{Connection, Gate};
@@ -104,12 +105,17 @@ impl CapturePart<'_> {
                 why: why.to_owned(),
             })
         };
+        if self.survey.head.source == CaptureSource::Digests {
+            return nothing(
+                "it has kinds of statements only, no statement; make a capture by the proxy, a log or packets",
+            );
+        }
         if self.survey.statements == 0 {
             return nothing("no statement of it is taken; look at it with `weir capture show`");
         }
         if self.survey.unusable == self.survey.statements {
             return nothing(
-                "its statements lack their values (--literals=drop), so none can be sent",
+                "its statements lack their values (--literals=drop, or polls of prepared statements), so none can be sent",
             );
         }
         Ok(())
@@ -209,7 +215,8 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
     fidelity.sessions = survey.sessions;
     fidelity.sessions_missing = survey.sessions_missing();
     let tail = survey.tail.as_ref();
-    fidelity.statements_missing = tail.map_or(0, |tail| tail.losses.statements);
+    fidelity.statements_missing =
+        tail.map_or(0, |tail| tail.losses.statements + tail.losses.unseen);
     fidelity.is_cut = tail.is_none_or(|tail| tail.failure.is_some());
     fidelity.captured = survey.statements;
     fidelity.late_us = tally.lateness();

@@ -22,7 +22,8 @@ pub(crate) use agents::{
     OwnerArguments,
 };
 pub(crate) use capture::{
-    CaptureCommand, CaptureImportArguments, CaptureProxyArguments, CaptureShowArguments,
+    CaptureCommand, CaptureImportArguments, CapturePollArguments, CaptureProxyArguments,
+    CaptureShowArguments,
 };
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
 pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};

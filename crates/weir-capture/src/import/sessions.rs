@@ -18,28 +18,30 @@ const ACCESS_DENIED: u16 = 1045;
 
 /// Content of one statement's entry.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Entry {
-    pub(super) connection: u64,
-    pub(super) user: String,
+pub(crate) struct Entry {
+    pub(crate) connection: u64,
+    pub(crate) user: String,
     /// The schema, if the entry tells it.
-    pub(super) schema: Option<String>,
+    pub(crate) schema: Option<String>,
     /// When it began, microseconds since 1970.
-    pub(super) began_us: i64,
+    pub(crate) began_us: i64,
     /// Duration, if it is known, microseconds.
-    pub(super) took_us: Option<u64>,
-    pub(super) text: Vec<u8>,
+    pub(crate) took_us: Option<u64>,
+    pub(crate) text: Vec<u8>,
     /// The log lacks its end.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
     /// It is a bulk execution, whose parameters the log lacks.
-    pub(super) is_bulk: bool,
-    pub(super) rows: Option<u64>,
-    pub(super) affected: Option<u64>,
-    pub(super) error: Option<u16>,
+    pub(crate) is_bulk: bool,
+    /// It is an execution of a prepared statement whose parameters are not known.
+    pub(crate) lacks_values: bool,
+    pub(crate) rows: Option<u64>,
+    pub(crate) affected: Option<u64>,
+    pub(crate) error: Option<u16>,
 }
 
 impl Entry {
     /// When it ended, microseconds since 1970.
-    pub(super) fn ended_us(&self) -> i64 {
+    pub(crate) fn ended_us(&self) -> i64 {
         self.began_us
             .saturating_add_unsigned(self.took_us.unwrap_or(0))
     }
@@ -58,6 +60,7 @@ enum What {
         text: Vec<u8>,
         is_truncated: bool,
         is_bulk: bool,
+        lacks_values: bool,
     },
     /// The session goes on as another login.
     Changed(Login),
@@ -110,7 +113,7 @@ struct Live {
 
 /// Writes entries as a capture.
 #[derive(Debug)]
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     writer: CaptureWriter,
     began_unix_us: i64,
     live: HashMap<u64, Live>,
@@ -124,7 +127,7 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    pub(super) fn create(path: &Path, head: &CaptureHead) -> Result<Self, CaptureError> {
+    pub(crate) fn create(path: &Path, head: &CaptureHead) -> Result<Self, CaptureError> {
         Ok(Self {
             writer: CaptureWriter::create(path, head)?,
             began_unix_us: head.began_unix_us,
@@ -289,13 +292,14 @@ impl Sessions {
                 text: schema.as_bytes().to_vec(),
                 is_truncated: false,
                 is_bulk: false,
+                lacks_values: false,
             },
         )?;
         self.put(at_us, session, What::Ended(CommandEnd::default()))
     }
 
     /// A statement; its session is opened with it, if it was not there before.
-    pub(super) fn statement(&mut self, entry: Entry) -> Result<(), CaptureError> {
+    pub(crate) fn statement(&mut self, entry: Entry) -> Result<(), CaptureError> {
         let schema = entry.schema.as_deref();
         self.settle(entry.connection)?;
         let login = Login::new(&entry.user, schema.unwrap_or_default());
@@ -337,6 +341,7 @@ impl Sessions {
             command: Command::Query,
             is_truncated: entry.is_cut || entry.is_bulk || is_cut(&entry.text),
             is_bulk: entry.is_bulk,
+            lacks_values: entry.lacks_values,
             text: entry.text,
         };
         self.put(began_us, session, asked)?;
@@ -399,17 +404,55 @@ impl Sessions {
                 text,
                 is_truncated,
                 is_bulk,
+                lacks_values,
             } => {
                 self.waiting_bytes -= text.len();
                 let asked = Request {
                     text: Some(&text),
                     is_truncated,
                     is_unread_bulk: is_bulk,
+                    lacks_values,
                     ..Request::new(command)
                 };
                 self.writer.started(at_us, session, asked)
             }
         }
+    }
+
+    /// Closes the sessions that are gone; it is not known when they left.
+    pub(crate) fn close_absent(
+        &mut self,
+        at_unix_us: i64,
+        is_there: impl Fn(u64) -> bool,
+    ) -> Result<(), CaptureError> {
+        let live = self.live.iter().filter(|(id, _)| !is_there(**id));
+        let mut gone: Vec<_> = live.map(|(id, live)| (live.session, *id)).collect();
+        gone.sort_unstable();
+        gone.into_iter()
+            .try_for_each(|(_, connection)| self.close(connection, at_unix_us))
+    }
+
+    /// Writes what was before this time, so that a reader sees it: nothing earlier comes.
+    pub(crate) fn write_until(&mut self, unix_us: i64) -> Result<(), CaptureError> {
+        let until_us = self.since_began(unix_us);
+        while self
+            .waiting
+            .peek()
+            .is_some_and(|Reverse(first)| first.at_us < until_us)
+        {
+            self.write()?;
+        }
+        self.writer.flush()
+    }
+
+    /// Writes the rest of a source that ended then; the writer is to be finished.
+    pub(crate) fn end_at(mut self, unix_us: i64) -> Result<(CaptureWriter, u64), CaptureError> {
+        self.close_absent(unix_us, |_| false)?;
+        while !self.waiting.is_empty() {
+            self.write()?;
+        }
+        let ended_us = self.written_us.max(self.since_began(unix_us));
+        Ok((self.writer, ended_us))
     }
 
     /// Writes the rest.

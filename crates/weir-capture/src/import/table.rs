@@ -96,6 +96,7 @@ fn row(line: &[u8]) -> Option<Row> {
             text: fields[10].clone(),
             is_cut: false,
             is_bulk: false,
+            lacks_values: false,
             rows: number(4),
             affected,
             error: None,

@@ -332,6 +332,7 @@ pub(crate) fn write_seen(
                 values: asked.values,
                 is_truncated: asked.is_incomplete,
                 is_unread_bulk: asked.is_unread_bulk,
+                lacks_values: false,
                 login: asked.login,
             },
         ),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
 mod cases;
+mod digests;
 mod golden;
 mod logs;
 mod pcap;

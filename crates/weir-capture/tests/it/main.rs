@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
 mod drivers;
+mod poll;
 mod proxy;

@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId::R21,
     title: "a replay is faithful",
     checked: "Errors: a session is not let in or loses its connection. More than 1 % of the statements are not sent, other \
-              schemas apart. The capture lacks more than 1 % of the statements that its source saw. Statements of \
+              schemas apart. The capture lacks more than 1 % of the statements of its time. Statements of \
               free sessions are more than 20 ms late at p99. More than 1 % have a lock error that the capture does \
               not have. Warnings: late by more than 2 ms at p99. More than 1 % of the results differ from the capture. \
               Transactions end out of the capture's order with `order = \"commit\"`. The capture lacks sessions, or its end.",
@@ -71,7 +71,7 @@ fn unfaithful(found: &ReplayFidelity) -> Option<String> {
     let missing = share(missing, found.captured + missing);
     if missing > NOT_SENT_MAX {
         return Some(format!(
-            "the capture lacks {:.1} % of the statements that its source saw",
+            "the capture lacks {:.1} % of the statements of its time",
             100.0 * missing
         ));
     }

@@ -151,6 +151,10 @@ fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindTex
             "bytes after the capture's last whole block",
             found.counts.cut_bytes,
         ),
+        (
+            "statements that no poll of the server saw, which other kinds stand for",
+            found.counts.unseen,
+        ),
     ] {
         if number > 0 {
             left_out.push((what.to_owned(), number));

@@ -75,6 +75,8 @@ pub(crate) struct ReadCounts {
     pub(crate) unfinished: u64,
     /// Bytes after the capture's last whole block, which are not read.
     pub(crate) cut_bytes: u64,
+    /// Statements that no poll of the server saw.
+    pub(crate) unseen: u64,
 }
 
 /// A prepared statement and the literals of its text.
@@ -138,6 +140,7 @@ pub(crate) fn each_transaction(
         .filter(|session| !session.open.calls.is_empty());
     counts.unfinished += open.count() as u64;
     counts.cut_bytes = reader.cut_bytes();
+    counts.unseen = reader.tail().map_or(0, |tail| tail.losses.unseen);
     Ok(counts)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use weir_capture::{Literals, LogFormat};
-use weir_model::Duration;
+use weir_model::{Duration, ServerUrl};
 
 use super::values::listen_address;
 
@@ -13,7 +13,9 @@ use super::values::listen_address;
 pub(crate) enum CaptureCommand {
     /// Record the statements of clients and their results, as a proxy in front of the server
     Proxy(CaptureProxyArguments),
-    /// Make a capture from a slow query log, a general query log, or packets (pcap)
+    /// Record the statements that a server remembers, in its performance schema or processlist, with SELECT and SHOW only
+    Poll(CapturePollArguments),
+    /// Make a capture from a slow query log, a general query log, packets (pcap), or a report of digests
     Import(CaptureImportArguments),
     /// Show the contents of a capture, the guarantees of its source, and what is missing
     Show(CaptureShowArguments),
@@ -45,11 +47,32 @@ pub(crate) struct CaptureProxyArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CapturePollArguments {
+    /// The server: mysql://USER@HOST:PORT or mariadb://USER@HOST:PORT; it is only read, and no setting is changed
+    pub(crate) url: ServerUrl,
+    /// The new file, such as tuesday.weircap; only you can read it
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// End after this time [default: until Ctrl-C]
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) length: Option<Duration>,
+    /// Time between two polls [default: 1s, and longer where a poll takes more than 1 % of it]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) every: Option<Duration>,
+    /// Values of statements: keep them, hash each to another of its kind, or drop them (no replay)
+    #[arg(long, value_name = "keep|hash|drop", default_value = "keep")]
+    pub(crate) literals: Literals,
+    /// Ask for the password of the server
+    #[arg(long)]
+    pub(crate) ask_password: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CaptureImportArguments {
-    /// The log's file, of MySQL, Percona Server or MariaDB; or a pcap or pcapng file
+    /// The log's file, of MySQL, Percona Server or MariaDB; a pcap or pcapng file; JSON of pt-query-digest or PMM
     pub(crate) log: PathBuf,
     /// Format of the log [default: recognised by its contents]
-    #[arg(long, value_name = "slow|general|table|pcap")]
+    #[arg(long, value_name = "slow|general|table|pcap|digests")]
     pub(crate) format: Option<LogFormat>,
     /// The new file, such as tuesday.weircap; only you can read it
     #[arg(short, long, value_name = "FILE")]

@@ -11,7 +11,7 @@ use weir_model::{Address, Endpoint, Flavor, Secret};
 use weir_mysql::{Connection, Connector, Gate, Patience};
 use weir_testing::PrivateServer;
 
-use crate::harness::{Weir, signal, wait_until};
+use crate::harness::{Output, Weir, signal, wait_until};
 
 const USER: &str = "dba";
 const PASSWORD: &str = "of-the-test";
@@ -19,6 +19,8 @@ const PASSWORD: &str = "of-the-test";
 weir_testing::on_both_flavors! {
     a_capture_by_hand_is_shown_and_sent_again
     a_killed_proxy_leaves_what_it_wrote
+    a_poll_by_hand_states_its_share
+    a_poll_of_an_idle_server_fails
 }
 
 /// A server with an account and a table.
@@ -31,7 +33,11 @@ struct Bench {
 
 impl Bench {
     fn start(flavor: Flavor) -> Self {
-        let (server, directory, port) = weir_testing::start_on_tcp(flavor, &[]);
+        Self::start_with(flavor, &[])
+    }
+
+    fn start_with(flavor: Flavor, variables: &[(&str, &str)]) -> Self {
+        let (server, directory, port) = weir_testing::start_on_tcp(flavor, variables);
         let mut root = weir_testing::connect(&server.endpoint());
         for sql in [
             format!("CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}'"),
@@ -92,6 +98,17 @@ impl Bench {
             .nth(1)
             .and_then(|rest| rest.split(' ').next());
         (proxy, port.unwrap().parse().unwrap(), lines)
+    }
+
+    /// A poll, as a process.
+    fn poll(&self, more: &[&str]) -> Child {
+        let (path, url) = (self.path(), self.url());
+        Weir::new()
+            .args(["capture", "poll", &url, "--every=50ms", "-o"])
+            .args_of(&path)
+            .args(more)
+            .env("WEIR_MYSQL_PASSWORD", PASSWORD)
+            .spawn()
     }
 
     fn client(&self, port: u16) -> Connection {
@@ -244,6 +261,70 @@ fn a_killed_proxy_leaves_what_it_wrote(flavor: Flavor) {
     ];
     let error = Weir::new().args(listen).args_of(&bench.path()).fails();
     assert!(error.contains("test.weircap"), "{error}");
+}
+
+/// Statements that no poll saw make a capture that is no load: exit code 3, also in the verdict of its replay.
+fn a_poll_by_hand_states_its_share(flavor: Flavor) {
+    let on = [("performance_schema", "ON")];
+    let consumers = ["current", "history"]
+        .map(|name| format!("performance_schema_consumer_events_statements_{name}"));
+    let consumers = consumers.each_ref().map(|name| (name.as_str(), "ON"));
+    let bench = Bench::start_with(flavor, &[&on[..], &consumers].concat());
+    let polling = bench.poll(&[]);
+    let mut client = weir_testing::connect(&bench.server.endpoint());
+    // The counters of the beginning are read once their own statement is counted.
+    let begun = "SELECT COUNT(*) weir_poll FROM performance_schema.events_statements_summary_by_digest \
+                 WHERE DIGEST_TEXT LIKE '%IFNULL%weir_poll%'";
+    wait_until("the poll has begun", || {
+        client.first(begun).unwrap() == Some((1_u64,))
+    });
+    for id in 0..2_000 {
+        client
+            .run(format!("SELECT pieces FROM item WHERE id = {id}"))
+            .unwrap();
+    }
+    signal(polling.id(), "INT");
+    let output = Output::from(polling.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(3), "{}", output.stderr);
+    let shown = show(&bench.path());
+    let counters = &shown["tail"]["counters"];
+    let (seen, all) = (&counters["seen"], &counters["statements"]);
+    assert!(all.as_u64() >= Some(2_000), "{counters}");
+    let share = 100.0 * seen.as_f64().unwrap() / all.as_f64().unwrap();
+    let said = format!("saw {share:.1} % of the server's statements by count ({seen} of {all}), ");
+    assert!(output.stderr.contains(&said), "{}", output.stderr);
+    let advice = "The consumer events_statements_history_long is off";
+    assert!(output.stderr.contains(advice), "{}", output.stderr);
+    let table = Weir::new()
+        .args(["capture", "show"])
+        .args_of(&bench.path())
+        .succeeds()
+        .stdout;
+    assert!(
+        table.contains(&said) && table.contains("select pieces from item where id = ?"),
+        "{table}"
+    );
+    let fidelity = &bench.replay(&[])["fidelity"];
+    let unseen = &shown["tail"]["losses"]["unseen"];
+    assert_eq!(&fidelity["statements_missing"], unseen);
+    let fitted = bench.directory.path().join("fitted.toml");
+    Weir::new()
+        .args(["workload", "fit", "-o"])
+        .args([&fitted, &bench.path()])
+        .succeeds();
+    let fitted = std::fs::read_to_string(fitted).unwrap();
+    let told = format!("{unseen} times: statements that no poll of the server saw");
+    assert!(fitted.contains(&told), "{fitted}");
+    assert_eq!(fidelity["rows_differ"], 0, "{fidelity}");
+    assert!(fidelity["sent"].as_u64() > Some(0), "{fidelity}");
+}
+
+fn a_poll_of_an_idle_server_fails(flavor: Flavor) {
+    let bench = Bench::start(flavor);
+    let polling = bench.poll(&["--for", "200ms"]);
+    let output = Output::from(polling.wait_with_output().unwrap());
+    let error = output.only_error();
+    assert!(error.contains("no statement was seen in 0."), "{error}");
 }
 
 /// A disk without space ends the capture and none of the application's connections.

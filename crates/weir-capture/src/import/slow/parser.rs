@@ -228,6 +228,7 @@ impl Parser {
             text,
             is_cut,
             is_bulk: false,
+            lacks_values: false,
             rows: self.number("Rows_sent"),
             affected: self.number("Rows_affected"),
             error: error.and_then(|code| u16::try_from(code).ok()),

@@ -8,6 +8,7 @@ use weir_capture::{CaptureProxy, CaptureTail, Literals, ProxyCertificate};
 use weir_model::ServerUrl;
 use weir_mysql::endpoint;
 
+use super::counters;
 use crate::cli::CaptureProxyArguments;
 use crate::commands::external_server;
 use crate::{Outcome, interrupt};
@@ -78,6 +79,9 @@ pub(super) fn tell(tail: &CaptureTail) {
         tail.written.events,
         tail.ended_us as f64 / 1e6
     );
+    for line in tail.counters.iter().flat_map(counters::lines) {
+        eprintln!("{line}");
+    }
     for (what, count) in super::show::losses(&tail.losses) {
         if count > 0 {
             eprintln!("note: {count} {what}");

@@ -1,9 +1,10 @@
 //! `weir capture show`.
 
 use serde_json::json;
-use weir_capture::Losses;
+use weir_capture::{Losses, ServerCounters};
 use weir_replay::{ReplayOptions, Survey};
 
+use super::counters;
 use crate::cli::CaptureShowArguments;
 use crate::{Outcome, output};
 
@@ -21,7 +22,7 @@ pub(super) fn execute(arguments: &CaptureShowArguments) -> anyhow::Result<Outcom
 }
 
 /// Returns what a capture lacks, in words.
-pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 13] {
+pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 15] {
     [
         ("sessions were not followed to their end", losses.sessions),
         (
@@ -62,6 +63,14 @@ pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 13] {
         (
             "entries have a time that does not fit their neighbours, and stand beside these",
             losses.out_of_place,
+        ),
+        (
+            "executions of prepared statements lack their parameters; they are never sent",
+            losses.without_values,
+        ),
+        (
+            "statements ended between two polls and were not seen",
+            losses.unseen,
         ),
     ]
 }
@@ -132,6 +141,39 @@ fn print(survey: &Survey, top: usize) -> anyhow::Result<()> {
             "missing     its end: it is still written, damaged, or its writer was killed ({} bytes after the last whole block)",
             survey.cut_bytes
         ))?,
+    }
+    match survey.tail.as_ref().and_then(|tail| tail.counters.as_ref()) {
+        Some(counters) if !counters.kinds.is_empty() => print_counted(counters, top),
+        _ => print_fingerprints(survey, top),
+    }
+}
+
+/// Prints the kinds as the server counted them, and how many of each the capture has.
+fn print_counted(counters: &ServerCounters, top: usize) -> anyhow::Result<()> {
+    for line in counters::lines(counters) {
+        output::line(format_args!("counters    {line}"))?;
+    }
+    output::line(format_args!(
+        "\n{:>10} {:>10} {:>10} {:>11}  statement, by the server's counters",
+        "count", "seen", "total s", "mean ms"
+    ))?;
+    for kind in counters.kinds.iter().take(top) {
+        let text: String = kind.text.chars().take(TEXT_MAX).collect();
+        output::line(format_args!(
+            "{:>10} {:>10} {:>10.3} {:>11}  {text}",
+            kind.count,
+            kind.seen,
+            kind.time_us as f64 / 1e6,
+            mean_ms(kind.time_us, kind.count)
+        ))?;
+    }
+    Ok(())
+}
+
+fn print_fingerprints(survey: &Survey, top: usize) -> anyhow::Result<()> {
+    let counters = survey.tail.as_ref().and_then(|tail| tail.counters.as_ref());
+    for line in counters.into_iter().flat_map(counters::lines) {
+        output::line(format_args!("counters    {line}"))?;
     }
     output::line(format_args!(
         "\n{:>10} {:>10} {:>11}  statement",

@@ -137,7 +137,7 @@ fn write_sessions(text: &mut String, told: &ReplayFidelity) -> std::fmt::Result 
     if told.statements_missing > 0 {
         writeln!(
             text,
-            "              {} statements of these were seen and not captured",
+            "              {} statements are missing in the capture",
             told.statements_missing
         )?;
     }
