@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
+.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -150,6 +150,12 @@ bench-drive:
 # How fast logs are read for a flashback, beside programs that only receive them; two minutes.
 bench-flashback: setup
 	cargo bench --workspace --bench flashback -- $(CURDIR)/target/bench-flashback.json
+
+# Weir's undo beside other ways back, on the same histories, and the page of what came of it; ten minutes.
+compare-flashback: setup-tests $(WEB)
+	scripts/setup.sh --bench
+	cargo build --release --workspace --bin weir
+	node scripts/flashback-tools.mjs $(WEIR) target/flashback-tools docs/flashback-tools.md
 
 # How late replays of 1,000 and 5,000 sessions are, memory, files left open, the load's profile beside the capture's,
 # what the capture proxy adds, and equal arms; about 7 minutes. BENCH_REPLAY="--only=lateness --seconds=600": ten minutes

@@ -31,6 +31,47 @@ pub(crate) fn definition_text(statement: &[u8]) -> String {
     text
 }
 
+/// The statement that makes a table, without the expressions of its stored generated columns.
+pub(crate) fn without_stored_expressions(create: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = create;
+    while let Some((before, expression, after)) = next_expression(rest) {
+        plain.push_str(before);
+        let stored = after.strip_prefix(" STORED");
+        if stored.is_none() {
+            plain.push_str(expression);
+        }
+        rest = stored.unwrap_or(after);
+    }
+    plain + rest
+}
+
+/// The text before ` GENERATED ALWAYS AS (...)`, that clause, and the text after it.
+fn next_expression(text: &str) -> Option<(&str, &str, &str)> {
+    const CLAUSE: &str = " GENERATED ALWAYS AS (";
+    let bytes = text.as_bytes();
+    let (mut at, mut start, mut depth) = (0, None, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\'' | b'"' | b'`' => {
+                at += quoted_length(&bytes[at..]);
+                continue;
+            }
+            b' ' if start.is_none() && bytes[at..].starts_with(CLAUSE.as_bytes()) => {
+                start = Some(at);
+            }
+            b'(' if start.is_some() => depth += 1,
+            b')' if start.is_some() => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if let Some(start) = start.filter(|_| bytes[at - 1] == b')' && depth == 0) {
+            return Some((&text[..start], &text[start..at], &text[at..]));
+        }
+    }
+    None
+}
+
 /// Bytes from a quote to the one that closes it.
 fn quoted_length(bytes: &[u8]) -> usize {
     let quote = bytes[0];
@@ -88,5 +129,17 @@ mod tests {
             "`a'` INT DEFAULT X'FF00275C' COMMENT 'it''s', \"b\" \\ `c``\"`"
         );
         assert_eq!(definition_text(b"DEFAULT '\xFF"), "DEFAULT X''");
+    }
+
+    #[test]
+    fn only_stored_columns_lose_their_expressions() {
+        let create = "CREATE TABLE `t` (\n  `a` int DEFAULT ((1)) COMMENT ' GENERATED ALWAYS AS (1) STORED',\n  \
+            `b` int GENERATED ALWAYS AS (length(concat(`a`,')'))) STORED NOT NULL,\n  \
+            `c` int GENERATED ALWAYS AS ((`a` + 1)) VIRTUAL,\n  `d` int GENERATED ALWAYS AS (`a`) STORED\n)";
+        assert_eq!(
+            without_stored_expressions(create),
+            "CREATE TABLE `t` (\n  `a` int DEFAULT ((1)) COMMENT ' GENERATED ALWAYS AS (1) STORED',\n  \
+            `b` int NOT NULL,\n  `c` int GENERATED ALWAYS AS ((`a` + 1)) VIRTUAL,\n  `d` int\n)"
+        );
     }
 }

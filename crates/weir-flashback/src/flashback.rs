@@ -91,6 +91,7 @@ pub enum State {
 
 /// A snapshot, and what the log has of the time since the moment.
 struct SnapshotAndLog {
+    state: State,
     snapshot: Connection,
     images: Vec<Images>,
     told: LogFindings,
@@ -283,6 +284,7 @@ impl FlashbackPlan {
         clause: &str,
     ) -> Result<(LogFindings, Counts), FlashbackError> {
         let SnapshotAndLog {
+            state,
             mut snapshot,
             mut images,
             told,
@@ -290,12 +292,17 @@ impl FlashbackPlan {
         } = read;
         let stop = self.options.stop;
         let mut rows = private.connect_for_rows()?;
-        for table in &self.tables {
+        let tables = match state {
+            State::Then => self.tables.iter().map(Table::with_plain_columns).collect(),
+            // Statements may change it.
+            State::Now => self.tables.clone(),
+        };
+        for table in &tables {
             private.make_schema(&table.name.schema)?;
             create(table, private)?;
         }
         let mut counts = Vec::new();
-        for (table, images) in self.tables.iter().zip(&mut images) {
+        for (table, images) in tables.iter().zip(&mut images) {
             let read = self.copy_snapshot(&mut snapshot, table, clause, &mut rows, private)?;
             if let Some(writer) = &writer {
                 let is_keyless = table.is_keyless;
@@ -340,6 +347,7 @@ impl FlashbackPlan {
         if state == State::Now {
             let (told, writer) = (LogFindings::default(), None);
             return Ok(SnapshotAndLog {
+                state,
                 snapshot,
                 images,
                 told,
@@ -365,6 +373,7 @@ impl FlashbackPlan {
             images[change.table].take(table, change)
         })?;
         Ok(SnapshotAndLog {
+            state,
             snapshot,
             images,
             told,

@@ -22,6 +22,7 @@ mod error;
 mod events;
 mod flashback;
 mod foreign_keys;
+mod hidden_keys;
 mod history;
 mod images;
 mod log_files;

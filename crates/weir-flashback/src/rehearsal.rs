@@ -13,13 +13,14 @@ use crate::difference::{Pair, differences};
 use crate::events::apply;
 use crate::flashback::create;
 use crate::foreign_keys::ForeignKey;
+use crate::hidden_keys;
 use crate::private::TAKES_ALL;
 use crate::script::{self, Script, Surroundings};
 use crate::triggers::{Trigger, Triggers, mentioned_tables};
 use crate::undo::Undo;
 use crate::{FlashbackError, FlashbackPlan, Private, State, Table, TableName};
 
-/// The schema of the rows that the script has to make.
+/// Beginning of the schemas of the rows that the script has to make.
 const EXPECTED: &str = "weir_expected";
 /// Steps of one query that looks for rows without a parent.
 const STEPS_MAX: usize = 100;
@@ -121,7 +122,7 @@ impl<'a> Rehearsal<'a> {
         for (number, table) in tables.iter().enumerate() {
             let pair = Pair {
                 table,
-                expected: &expected_table(number),
+                expected: &expected_table(number, table),
             };
             found.extend(differences(&mut connection, pair)?);
         }
@@ -139,6 +140,14 @@ impl<'a> Rehearsal<'a> {
         }
         let tables = &self.prepared.tables;
         let (going, _) = undo.plan(tables);
+        let steps: Vec<_> = going.iter().map(|(_, step)| *step).collect();
+        let mut connection = self.prepared.source().open()?;
+        hidden_keys::check(
+            &mut connection,
+            tables,
+            &self.surroundings.foreign_keys,
+            &steps,
+        )?;
         for key in &self.surroundings.foreign_keys {
             let is_undone = tables.iter().any(|table| table.name == key.child);
             let cascaded = going
@@ -295,20 +304,24 @@ impl<'a> Rehearsal<'a> {
 
     /// Makes tables with the rows that the script has to make.
     fn expect(&mut self, undo: &mut Undo) -> Result<(), FlashbackError> {
-        self.private.make_schema(EXPECTED)?;
         let tables = &self.prepared.tables;
         let mut images = std::mem::take(&mut undo.images);
         for (number, table) in tables.iter().enumerate() {
-            let expected = expected_table(number);
-            let columns: Vec<_> = table.stored().map(|one| identifier(&one.name)).collect();
-            let columns = columns.join(", ");
-            let (target, source) = (expected.sql(), table.name.sql());
-            for statement in [
-                format!("CREATE TABLE {target} LIKE {source}"),
-                format!("INSERT INTO {target} ({columns}) SELECT {columns} FROM {source}"),
-            ] {
-                self.rows.run(statement).map_err(self.private.refused())?;
-            }
+            // Its generated columns have what was logged; the script has the server compute them.
+            let expected = Table {
+                name: expected_table(number, table),
+                ..table.with_plain_columns()
+            };
+            self.private.make_schema(&expected.name.schema)?;
+            create(&expected, &self.private)?;
+            let columns = expected.stored().map(|one| identifier(&one.name));
+            let columns = columns.collect::<Vec<_>>().join(", ");
+            let (expected, source) = (expected.name, table.name.sql());
+            let statement = format!(
+                "INSERT INTO {} ({columns}) SELECT {columns} FROM {source}",
+                expected.sql()
+            );
+            self.rows.run(statement).map_err(self.private.refused())?;
             let Some(images) = images.get_mut(number) else {
                 continue;
             };
@@ -324,10 +337,11 @@ impl<'a> Rehearsal<'a> {
     }
 }
 
-fn expected_table(number: usize) -> TableName {
+/// A schema for each: names of constraints are unique in one.
+fn expected_table(number: usize, table: &Table) -> TableName {
     TableName {
-        schema: EXPECTED.to_owned(),
-        table: format!("t{number}"),
+        schema: format!("{EXPECTED}{number}"),
+        table: table.name.table.clone(),
     }
 }
 

@@ -317,14 +317,16 @@ fn inverse(table: &Table, step: &Step, steps: usize) -> Option<String> {
     let stored = |row: &[Cell]| -> Vec<(String, String)> {
         let pairs = table.columns.iter().zip(row);
         pairs
-            .filter(|(column, _)| !column.is_generated)
+            // A column that was added since keeps its value, or gets its default.
+            .filter(|(column, cell)| !column.is_generated && **cell != Cell::Unknown)
             .map(|(column, cell)| (identifier(&column.name), literal(column, cell)))
             .collect()
     };
     let guards = |row: &[Cell]| {
         let others = table.columns.iter().zip(row).enumerate();
+        // What the server computes of other columns says nothing more, and may hang on its session.
         let others =
-            others.filter(|(at, (column, _))| !column.is_virtual && !table.key.contains(at));
+            others.filter(|(at, (column, _))| !column.is_generated && !table.key.contains(at));
         let all = std::iter::once(is_next.clone())
             .chain(key_conditions(table, row))
             .chain(others.filter_map(|(_, (column, cell))| guard(column, cell)));

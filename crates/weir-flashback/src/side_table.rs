@@ -76,6 +76,7 @@ fn rows(
     flavor: Flavor,
 ) -> Result<u64, FlashbackError> {
     let TableRows { table, clause } = source;
+    let table = &table.with_plain_columns();
     to.run("SET NAMES binary")?;
     to.run("START TRANSACTION")?;
     let writer = RowsWriter::new(to, table, target, flavor);

@@ -3,7 +3,7 @@
 use weir_model::Flavor;
 use weir_mysql::{Connection, NameCase, Row, identifier, is_system_schema, text_literal};
 
-use crate::definition::definition_text;
+use crate::definition::{definition_text, without_stored_expressions};
 use crate::source::Variables;
 use crate::{FlashbackError, Source};
 
@@ -164,6 +164,17 @@ impl Table {
             ),
             "ask for the table as it was: a query, --serve and --into can tell it",
         ))
+    }
+
+    /// The table with stored generated columns as plain ones, so that they hold what was stored: the result of an
+    /// expression may hang on the session (`time_zone`, `sql_mode`).
+    pub(crate) fn with_plain_columns(&self) -> Self {
+        let mut plain = self.clone();
+        for column in &mut plain.columns {
+            column.is_generated = column.is_virtual;
+        }
+        plain.create = without_stored_expressions(&self.create);
+        plain
     }
 
     /// Columns that are no results of others.

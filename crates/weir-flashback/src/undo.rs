@@ -255,10 +255,10 @@ fn check_old_values(
     before: Option<&[Cell]>,
 ) -> Result<(), FlashbackError> {
     let cells = before.unwrap_or_default();
-    let lacks = table
-        .columns
-        .iter()
-        .zip(cells)
+    // A column that was added since had no value.
+    let logged = table.columns.iter().zip(cells);
+    let lacks = logged
+        .take(change.map.columns.len())
         .any(|(column, cell)| !column.is_virtual && *cell == Cell::Unknown);
     if !lacks {
         return Ok(());

@@ -18,6 +18,7 @@ mod links;
 mod load_profile;
 mod references;
 mod schema;
+mod schema_facts;
 mod shapes;
 mod slot;
 mod table_text;

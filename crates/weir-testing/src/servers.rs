@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,16 +40,26 @@ pub fn start(flavor: Flavor) -> (PrivateServer, TempDir) {
 /// # Panics
 /// As [`start`].
 pub fn start_with(flavor: Flavor, variables: &[(&str, &str)]) -> (PrivateServer, TempDir) {
+    start_program(&binary(flavor), variables)
+}
+
+/// As [`start_with`], of a certain program.
+///
+/// # Panics
+/// As [`start`].
+pub fn start_program(
+    binary: &ServerBinary,
+    variables: &[(&str, &str)],
+) -> (PrivateServer, TempDir) {
     let directory = tempfile::tempdir().expect("invariant: tests may write temporary files");
-    let binary = binary(flavor);
-    data_directory(&binary, &directory.path().join("data"));
+    data_directory(binary, &directory.path().join("data"));
     let mut options = options(directory.path());
     options.variables.extend(
         variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
     );
-    let server = PrivateServer::start(&binary, &options).unwrap_or_else(|error| panic!("{error}"));
+    let server = PrivateServer::start(binary, &options).unwrap_or_else(|error| panic!("{error}"));
     (server, directory)
 }
 
@@ -188,6 +199,52 @@ pub fn key_management() -> Option<PathBuf> {
     ]
     .into_iter()
     .find(|directory| directory.join("file_key_management.so").exists())
+}
+
+/// A `MySQL` server with a keyring, which encrypted logs need, and the folder that it lies in. None if the newest one of
+/// this machine did not come in a folder of its own with that component.
+///
+/// # Panics
+/// As [`start`].
+pub fn keyring_server() -> Option<(ServerBinary, TempDir)> {
+    let of_machine = binary(Flavor::Mysql);
+    let prefix = of_machine.path.parent()?.parent()?;
+    let component = "usr/lib/mysql/plugin/component_keyring_file";
+    if !prefix.join(component).with_extension("so").exists() {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("invariant: tests may write temporary files");
+    let to = folder.path();
+    // The manifest has to lie beside the program, where other servers would find it, too.
+    let linked = Command::new("cp")
+        .args(["--archive", "--symbolic-link"])
+        .args([&prefix.join("."), to])
+        .status();
+    assert!(linked.is_ok_and(|status| status.success()));
+    let program = to.join("bin/mysqld");
+    let keys = format!(
+        r#"{{ "path": "{}", "read_only": false }}"#,
+        to.join("keys").display()
+    );
+    let files = [
+        (
+            to.join("bin/mysqld.my"),
+            r#"{ "components": "file://component_keyring_file" }"#.to_owned(),
+        ),
+        (to.join(component).with_extension("cnf"), keys),
+    ];
+    for (path, text) in files {
+        std::fs::write(path, text).expect("invariant: tests may write temporary files");
+    }
+    // A link would be resolved to the folder that it leads to.
+    std::fs::remove_file(&program)
+        .and_then(|()| std::fs::copy(&of_machine.path, &program))
+        .expect("invariant: tests may write temporary files");
+    let binary = ServerBinary {
+        path: program,
+        ..of_machine
+    };
+    Some((binary, folder))
 }
 
 /// Options of a server that starts fast and needs little memory, in `directory`.

@@ -4,14 +4,16 @@ use std::thread;
 use std::time::Duration;
 
 use weir_flashback::{
-    FlashbackPlan, Moment, MomentRequest, Rehearsal, RehearsalResult, State, TransactionFilter,
-    Triggers, Undo, find_like, rehearse,
+    FlashbackPlan, Moment, MomentRequest, Rehearsal, RehearsalResult, State, Stop, TableName,
+    TableRows, TransactionFilter, Triggers, Undo, find_like, into, rehearse,
 };
 use weir_model::Flavor;
-use weir_mysql::{Connection, Row};
+use weir_mysql::{Connection, Gate, Row};
+use weir_server::ServerBinary;
 
 use crate::random::{Random, change};
-use crate::{connect, definition, dump, flash, options, orders, source, start};
+use crate::undo::place;
+use crate::{connect, definition, dump, flash, logging, options, orders, source, start};
 
 /// Each way in which a log may be written.
 pub(crate) fn every_form_of_the_log_says_the_same(flavor: Flavor) {
@@ -47,7 +49,7 @@ pub(crate) fn every_form_of_the_log_says_the_same(flavor: Flavor) {
             vec![("binlog_row_metadata", "FULL"), ("binlog_format", "MIXED")],
         ],
     };
-    the_forms_say_the_same(flavor, &forms);
+    the_forms_say_the_same(&weir_testing::binary(flavor), &forms);
 }
 
 /// Encrypted, with and without compression and checksums. The server decrypts what it sends.
@@ -84,7 +86,25 @@ fn every_form_of_an_encrypted_log_says_the_same() {
         [&encrypted[..], &plain].concat(),
         [&encrypted[..], &compressed, &plain].concat(),
     ];
-    the_forms_say_the_same(Flavor::Mariadb, &forms);
+    the_forms_say_the_same(&weir_testing::binary(Flavor::Mariadb), &forms);
+}
+
+/// As above, of `MySQL`, which has its key in a keyring.
+#[test]
+fn every_form_of_an_encrypted_log_of_mysql_says_the_same() {
+    let Some((binary, _folder)) = weir_testing::keyring_server() else {
+        weir_testing::skipped(
+            "an encrypted log of MySQL",
+            "its component component_keyring_file is not installed",
+        );
+        return;
+    };
+    let encrypted = ("binlog_encryption", "ON");
+    let forms = [
+        vec![encrypted],
+        vec![encrypted, ("binlog_transaction_compression", "ON")],
+    ];
+    the_forms_say_the_same(&binary, &forms);
 }
 
 /// With `MIXED`, which is `MariaDB`'s default, a statement that is safe is logged as such.
@@ -127,9 +147,11 @@ fn a_statement_in_a_mixed_log_is_refused_where_it_stands() {
     assert!((position..position + 100).contains(&found), "{error}");
 }
 
-fn the_forms_say_the_same(flavor: Flavor, forms: &[Vec<(&str, &str)>]) {
+fn the_forms_say_the_same(binary: &ServerBinary, forms: &[Vec<(&str, &str)>]) {
+    let flavor = binary.flavor;
     for (number, form) in forms.iter().enumerate() {
-        let (server, _directory) = start(flavor, form);
+        let (server, _directory) =
+            weir_testing::start_program(binary, &[&logging(flavor)[..], form].concat());
         let mut control = connect(&server);
         if form.contains(&("binlog_format", "MIXED")) {
             control.run("SET SESSION binlog_format = 'ROW'").unwrap();
@@ -237,6 +259,60 @@ pub(crate) fn an_added_column_is_taken_off(flavor: Flavor) {
     let rows: Vec<(i32, String)> = connection.rows("SELECT * FROM orders ORDER BY id").unwrap();
     let expected = [(1, "a"), (2, "b"), (3, "c")].map(|(id, text)| (id, text.to_owned()));
     assert_eq!(rows, expected);
+}
+
+/// A stored column whose expression gave another result in the session that wrote the row than it would give now.
+pub(crate) fn stored_results_of_expressions_come_back(flavor: Flavor) {
+    let (server, _directory) = start(flavor, &[]);
+    let mut control = connect(&server);
+    for statement in [
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.orders (id INT PRIMARY KEY, at TIMESTAMP NULL, n INT, \
+         shown VARCHAR(40) AS (CAST(at AS CHAR)) STORED, twice INT AS (n * 2) VIRTUAL, KEY (shown))",
+        "SET SESSION time_zone = '+05:00'",
+        "INSERT INTO shop.orders (id, at, n) VALUES (1, '2026-01-01', 1), (2, '2026-01-02', 2), (3, NULL, 3)",
+    ] {
+        control.run(statement).unwrap();
+    }
+    let query = "SELECT id, shown, twice FROM shop.orders ORDER BY id";
+    let rows = |connection: &mut Connection| -> Vec<(i32, Option<String>, i32)> {
+        connection.rows(query).unwrap()
+    };
+    let expected = rows(&mut control);
+    assert_eq!(expected[0].1.as_deref(), Some("2026-01-01 00:00:00"));
+    let asked = MomentRequest::read(&place(&mut control, flavor));
+    control.run("DELETE FROM shop.orders WHERE id = 2").unwrap();
+    let (options, _work) = options();
+    let source = source(&server);
+    let prepared = FlashbackPlan::new(&source, &orders(), &asked, options).unwrap();
+    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+    let made = prepared.make(&binary, State::Then, "").unwrap();
+    assert_eq!(rows(&mut made.private.connect(None).unwrap()), expected);
+    let target = TableName::read("rescue.orders", "");
+    let of_then = TableRows {
+        table: &prepared.tables[0],
+        clause: "",
+    };
+    let (endpoint, stop) = (server.endpoint(), Stop::default());
+    into(
+        &made.private,
+        of_then,
+        &target,
+        &endpoint,
+        &Gate::own(),
+        stop,
+    )
+    .unwrap();
+    let query = query.replace("shop", "rescue");
+    let beside: Vec<(i32, Option<String>, i32)> = control.rows(query).unwrap();
+    assert_eq!(beside, expected);
+    // After a script the server has computed it anew, and the rehearsal says so.
+    let triggers = Triggers::read(&prepared, false).unwrap();
+    let (mut undo, _) = Undo::read(&prepared, TransactionFilter::default()).unwrap();
+    let rehearsal = Rehearsal::new(&prepared, &binary, triggers).unwrap();
+    let (_, rehearsed) = rehearsal.perform(&mut undo, "").unwrap();
+    let named = ["shop.orders id=2: has other values than before in shown"];
+    assert_eq!(rehearsed.differences, named);
 }
 
 /// Keys that a collation takes for the same, swapped keys, and images beyond the memory that they may take.

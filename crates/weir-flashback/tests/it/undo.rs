@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weir_flashback::{
     FlashbackError, FlashbackPlan, MomentRequest, Options, Rehearsal, RehearsalResult, Script,
-    State, TableName, TransactionFilter, Triggers, Undo, find_like, only_where, rehearse,
+    Source, State, TableName, TransactionFilter, Triggers, Undo, find_like, only_where, rehearse,
 };
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
@@ -17,7 +17,7 @@ use crate::{connect, options, source, start};
 pub(crate) struct Shop {
     pub(crate) server: PrivateServer,
     pub(crate) control: Connection,
-    before: String,
+    pub(crate) before: String,
     _directory: tempfile::TempDir,
 }
 
@@ -139,6 +139,37 @@ pub(crate) fn an_undo_sets_all_stored_columns(flavor: Flavor) {
     assert_eq!(shop.rows("onup"), expected);
 }
 
+/// Changes before a column was added are taken back; the column keeps its values, and new rows get its default.
+pub(crate) fn a_column_that_was_added_since_stays(flavor: Flavor) {
+    let mut shop = Shop::new(
+        flavor,
+        &[
+            "CREATE TABLE grown (id INT PRIMARY KEY, status VARCHAR(10))",
+            "INSERT INTO grown VALUES (1, 'paid'), (2, 'open'), (3, 'sent')",
+        ],
+    );
+    let expected = shop.rows("grown");
+    shop.then(&[
+        "UPDATE grown SET status = 'void' WHERE id < 3",
+        "DELETE FROM grown WHERE id = 3",
+        "INSERT INTO grown VALUES (4, 'new')",
+        "ALTER TABLE grown ADD COLUMN note VARCHAR(10) NOT NULL DEFAULT 'n'",
+        "UPDATE grown SET note = 'kept' WHERE id = 2",
+    ]);
+    let (_, rehearsed) = shop.undo(&["grown"]).unwrap();
+    assert_eq!(rehearsed, RehearsalResult::default(), "all of it");
+    let (script, rehearsed) = shop.undo_where(&["grown"], Some("id <> 2"), false).unwrap();
+    assert_eq!(rehearsed, RehearsalResult::default());
+    run_forced(&mut shop.control, &script);
+    let (mut found, mut notes) = (shop.rows("grown"), Vec::new());
+    for row in &mut found {
+        notes.extend(row.pop());
+    }
+    let notes: Vec<_> = notes.into_iter().map(|note| note.as_sql(false)).collect();
+    assert_eq!(notes, ["'n'", "'kept'", "'n'"]);
+    assert_eq!([&found[0], &found[2]], [&expected[0], &expected[2]]);
+}
+
 /// Triggers are refused; if they are let fire, the rehearsal shows the rows that they change.
 pub(crate) fn triggers_are_refused_unless_they_may_fire(flavor: Flavor) {
     let mut shop = Shop::new(
@@ -187,31 +218,44 @@ pub(crate) fn triggers_are_refused_unless_they_may_fire(flavor: Flavor) {
     run_forced(&mut shop.control, &script);
     assert_eq!(shop.rows("trig"), now);
     // An account that cannot see triggers does not take that for none.
-    shop.then(&[
-        "DROP TRIGGER late",
-        "CREATE USER poor@localhost IDENTIFIED BY 'word'",
-    ]);
-    let places = match flavor {
-        Flavor::Mysql => "REPLICATION CLIENT",
-        Flavor::Mariadb => "BINLOG MONITOR",
-    };
-    let grants = format!("GRANT REPLICATION SLAVE, {places} ON *.* TO poor@localhost");
-    shop.then(&["GRANT SELECT ON shop.* TO poor@localhost", &grants]);
+    shop.then(&["DROP TRIGGER late"]);
+    let [create, see, read, trigger] = grants_of_poor(flavor);
+    shop.then(&[&create, &see, &read]);
     assert!(
         shop.triggers_as_poor()
             .unwrap_err()
             .to_string()
             .contains("GRANT TRIGGER")
     );
-    shop.then(&["GRANT TRIGGER ON shop.* TO poor@localhost"]);
+    shop.then(&[&trigger]);
     shop.triggers_as_poor().unwrap();
 }
 
+/// Statements that make an account with the privileges of the page.
+pub(crate) fn grants_of_poor(flavor: Flavor) -> [String; 4] {
+    let places = match flavor {
+        Flavor::Mysql => "REPLICATION CLIENT",
+        Flavor::Mariadb => "BINLOG MONITOR",
+    };
+    [
+        "CREATE USER poor@localhost IDENTIFIED BY 'word'".to_owned(),
+        "GRANT SELECT ON shop.* TO poor@localhost".to_owned(),
+        format!("GRANT REPLICATION SLAVE, {places} ON *.* TO poor@localhost"),
+        "GRANT TRIGGER ON shop.* TO poor@localhost".to_owned(),
+    ]
+}
+
 impl Shop {
-    fn triggers_as_poor(&self) -> Result<Triggers, FlashbackError> {
+    /// The server, with the account of [`grants_of_poor`].
+    pub(crate) fn source_of_poor(&self) -> Source {
         let mut source = source(&self.server);
         "poor".clone_into(&mut source.endpoint.user);
         source.endpoint.password = weir_model::Secret::new("word".to_owned());
+        source
+    }
+
+    fn triggers_as_poor(&self) -> Result<Triggers, FlashbackError> {
+        let source = self.source_of_poor();
         let (options, _work) = options();
         let names = [TableName::read("shop.trig", "")];
         let prepared =

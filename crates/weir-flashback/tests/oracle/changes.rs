@@ -1,9 +1,10 @@
 //! `--diff` and `log` beside the difference of what the server held.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use weir_flashback::{
-    ColumnChange, Diff, FlashbackError, FlashbackPlan, HistoryLine, LoggedValue, line, read_key,
+    ColumnChange, Diff, DiffLine, FlashbackError, FlashbackPlan, HistoryLine, LoggedValue, line,
+    read_key,
 };
 
 use crate::checks::Outcome;
@@ -59,19 +60,25 @@ pub(crate) fn check(
         return;
     };
     let pair = Pair::new(then, now, &prepared.tables[0].key);
-    let mut lacking = pair.expected();
+    let expected = pair.expected();
+    let lines = diff.lines(&prepared.tables);
+    let net = |found: &DiffLine| Net {
+        word: found.change,
+        columns: pair.columns(found.change, &found.columns),
+    };
+    let nets: Vec<Net> = lines.iter().map(net).collect();
+    let mut owners = vec![None; expected.len()];
     let mut added = Vec::new();
-    for found in diff.lines(&prepared.tables) {
-        let net = Net {
-            word: found.change,
-            columns: pair.columns(found.change, &found.columns),
-        };
-        match lacking.iter().position(|expected| net.fits(expected)) {
-            Some(at) => {
-                let expected = lacking.swap_remove(at);
-                outcome.untold += net.untold(&expected);
-            }
-            None => added.push(format!("{found}")),
+    for (at, found) in lines.iter().enumerate() {
+        if !take(at, &nets, &expected, &mut owners, &mut HashSet::new()) {
+            added.push(format!("{found}"));
+        }
+    }
+    let mut lacking = Vec::new();
+    for (expected, owner) in expected.iter().zip(owners) {
+        match owner {
+            Some(at) => outcome.untold += nets[at].untold(expected),
+            None => lacking.push(expected),
         }
     }
     // A document of which the log has the difference only may be the one that it was.
@@ -80,6 +87,26 @@ pub(crate) fn check(
         outcome.finds("diff", format!("not said: {lacking:?}; said: {added:?}"));
     }
     history(prepared, &pair, outcome);
+}
+
+/// Gives a line an expected change that it fits; another line gets another one for it. A line in which values are not
+/// logged may fit several.
+fn take(
+    line: usize,
+    nets: &[Net],
+    expected: &[Net],
+    owners: &mut [Option<usize>],
+    tried: &mut HashSet<usize>,
+) -> bool {
+    (0..expected.len()).any(|at| {
+        let is_new = nets[line].fits(&expected[at]) && tried.insert(at);
+        let is_free =
+            is_new && owners[at].is_none_or(|other| take(other, nets, expected, owners, tried));
+        if is_free {
+            owners[at] = Some(line);
+        }
+        is_free
+    })
 }
 
 impl Side {

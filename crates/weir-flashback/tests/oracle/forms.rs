@@ -2,6 +2,7 @@
 
 use tempfile::TempDir;
 use weir_model::Flavor;
+use weir_server::ServerBinary;
 
 /// Histories that happen on one server.
 const HISTORIES: u64 = 200;
@@ -13,6 +14,8 @@ pub(crate) struct Form {
     pub(crate) variables: Vec<(&'static str, String)>,
     /// Where the key of an encrypted log is.
     keys: Option<TempDir>,
+    /// The server to start, if not the usual one.
+    pub(crate) program: Option<ServerBinary>,
 }
 
 impl Form {
@@ -33,6 +36,10 @@ impl Form {
                 ("enforce_gtid_consistency", "ON"),
                 ("binlog_row_event_max_size", "256"),
             ],
+            (Flavor::Mysql, 3) => {
+                form.encrypt_by_keyring();
+                &[("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")]
+            }
             (Flavor::Mysql, _) => &[("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")],
             (Flavor::Mariadb, 1) => {
                 form.encrypt();
@@ -47,6 +54,13 @@ impl Form {
             .map(|(name, value)| (*name, (*value).to_owned()));
         form.variables.extend(variables);
         form
+    }
+
+    fn encrypt_by_keyring(&mut self) {
+        if let Some((program, folder)) = weir_testing::keyring_server() {
+            self.variables = vec![("binlog_encryption", "ON".to_owned())];
+            (self.program, self.keys) = (Some(program), Some(folder));
+        }
     }
 
     fn encrypt(&mut self) {

@@ -39,6 +39,8 @@ pub(crate) enum Feature {
     Settings,
     TemporaryTable,
     TwoConnections,
+    /// Generated columns whose values hang on the session.
+    SessionExpressions,
 }
 
 /// Steps, and the tables that are asked about.
@@ -73,10 +75,15 @@ impl History {
             (Settings, 2),
             (TemporaryTable, 10),
             (TwoConnections, 5),
+            (SessionExpressions, 8),
         ] {
             if random.once_in(once_in) {
                 features.insert(feature);
             }
+        }
+        if flavor == Flavor::Mariadb {
+            // It logs a row that goes with such columns computed by the session that deletes it.
+            features.remove(&SessionExpressions);
         }
         let mut author = Author {
             flavor,
@@ -132,23 +139,24 @@ impl Author<'_> {
         if self.flavor == Flavor::Mysql && self.random.once_in(12) {
             self.run(one, "SET SESSION sql_generate_invisible_primary_key = ON");
         }
-        let first = Table::random("shop", name, self.flavor, self.random, &more);
+        let of_session = self.has(Feature::SessionExpressions);
+        let first = Table::random("shop", name, self.flavor, self.random, (&more, of_session));
         if self.has(Feature::SameNameInOtherCase) {
             self.tables.push(first.named("shop", "T"));
         }
         if self.has(Feature::SameNameInOtherSchema) {
-            self.tables
-                .push(Table::random("crm", "t", self.flavor, self.random, ""));
+            self.tables.push(Table::random(
+                "crm",
+                "t",
+                self.flavor,
+                self.random,
+                ("", of_session),
+            ));
         }
         self.tables.insert(0, first);
         self.run(one, "SET SESSION sql_mode = ''");
         for table in self.tables.clone() {
-            let mut create = table.create.clone();
-            if self.has(Feature::Triggers) && self.flavor == Flavor::Mariadb {
-                // It keeps a stored column as it was when a trigger changes what it is computed of: a limit.
-                create = create.replace(") STORED", ") VIRTUAL");
-            }
-            self.run(one, create);
+            self.run(one, table.create.clone());
             if self.has(Feature::Triggers) && table.name != "T" {
                 self.triggers(&table);
             }

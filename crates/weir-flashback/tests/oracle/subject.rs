@@ -1,6 +1,7 @@
 //! The server on which histories happen, and the private one on which the past is made.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -71,7 +72,12 @@ impl Subject {
         variables.extend(weir_testing::LAZY_COMMITS);
         let more = form.variables.iter();
         variables.extend(more.map(|(name, value)| (*name, value.as_str())));
-        let (server, directory) = weir_testing::start_with(flavor, &variables);
+        let other = std::env::var_os("WEIR_FLASHBACK_SERVER").map(PathBuf::from);
+        let other = other.map(|path| ServerBinary::at(&path).unwrap());
+        let other = other.filter(|server| server.flavor == flavor);
+        let usual = other.unwrap_or_else(|| weir_testing::binary(flavor));
+        let program = form.program.as_ref().unwrap_or(&usual);
+        let (server, directory) = weir_testing::start_program(program, &variables);
         let mut control = weir_testing::connect(&server.endpoint());
         control
             .run("SET SESSION sql_log_bin = 0, time_zone = '+00:00'")

@@ -37,13 +37,13 @@ impl Table {
         name_in(self.schema, self.name)
     }
 
-    /// `more`: a column and clauses that the history wants it to have.
+    /// `more`: a column and clauses that the history wants it to have, and whether stored columns may hang on the session.
     pub(crate) fn random(
         schema: &'static str,
         name: &'static str,
         flavor: Flavor,
         random: &mut Random,
-        more: &str,
+        (more, has_session_expressions): (&str, bool),
     ) -> Self {
         let kinds = Kind::all(flavor);
         let stem = random.one_of(&["c", "c", "c", "c", "Se lect\u{e9}`"]);
@@ -70,6 +70,9 @@ impl Table {
             lines.push(definition(name, kind, is_in_key, random));
         }
         lines.extend(computed(&columns, random));
+        if has_session_expressions {
+            lines.extend(computed_of_session(&columns, flavor));
+        }
         lines.extend(key_clause(key, &columns, is_partitioned, random));
         if !more.is_empty() {
             lines.push(more.to_owned());
@@ -165,6 +168,18 @@ fn computed(columns: &[(String, &'static Kind)], random: &mut Random) -> Vec<Str
     };
     let how = random.one_of(&["STORED", "VIRTUAL"]);
     vec![format!("g0 INT AS (COALESCE(LENGTH({name}), 0)) {how}")]
+}
+
+/// Stored columns whose values hang on the time zone or the mode of the session that wrote them.
+fn computed_of_session(columns: &[(String, &'static Kind)], flavor: Flavor) -> Vec<String> {
+    let of = |kind: &str| columns.iter().find(|(_, one)| one.sql.starts_with(kind));
+    let time =
+        of("TIMESTAMP").map(|(name, _)| format!("g1 VARCHAR(40) AS (CAST({name} AS CHAR)) STORED"));
+    // MariaDB refuses such an expression.
+    let padded = of("CHAR")
+        .filter(|_| flavor == Flavor::Mysql)
+        .map(|(name, _)| format!("g2 INT AS (LENGTH({name})) STORED"));
+    time.into_iter().chain(padded).collect()
 }
 
 fn key_clause(

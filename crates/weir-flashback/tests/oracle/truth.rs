@@ -140,6 +140,15 @@ impl Truth {
         Some(Self { columns, rows })
     }
 
+    /// The same rows with so many columns.
+    pub(crate) fn first_columns(&self, count: usize) -> Self {
+        let cut = |row: &Vec<Cell>| row[..count.min(row.len())].to_vec();
+        Self {
+            columns: self.columns[..count.min(self.columns.len())].to_vec(),
+            rows: self.rows.iter().map(cut).collect(),
+        }
+    }
+
     /// A line about the first thing in which `found` differs from this.
     pub(crate) fn difference(&self, found: &Self) -> Option<String> {
         if self.columns != found.columns {

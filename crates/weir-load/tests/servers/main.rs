@@ -4,6 +4,7 @@
 
 mod compression;
 mod found_tables;
+mod name_case;
 mod new_numbers;
 mod no_room;
 mod order_entry;

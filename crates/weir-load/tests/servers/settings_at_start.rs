@@ -100,7 +100,7 @@ fn settings_that_need_a_start_load_or_are_named(flavor: Flavor) {
 }
 
 /// A server on data that were made with these variables.
-fn on_new_data(flavor: Flavor, variables: &[(&str, &str)]) -> Bench {
+pub(super) fn on_new_data(flavor: Flavor, variables: &[(&str, &str)]) -> Bench {
     let directory = tempfile::tempdir().unwrap();
     let mut options = options(directory.path());
     let variables = variables.iter();

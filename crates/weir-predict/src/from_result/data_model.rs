@@ -6,6 +6,7 @@ use crate::{
 };
 use weir_model::variables::BUFFER_POOL_SIZE as POOL;
 use weir_model::{Bytes, DataSource, Plan, RunSpec, WorkloadSpec};
+use weir_mysql::NameCase;
 use weir_workload::{ScriptInputs, TableOptions, Workload};
 
 use crate::from_result::ForecastError;
@@ -149,9 +150,13 @@ fn of_file(spec: &RunSpec) -> Result<Popularity, ForecastError> {
         .map_err(|error| own(error.to_string()))?;
     let tables = workload.tables(&TableOptions::default());
     let tables = tables.map_err(|error| own(error.to_string()))?;
+    let primary = spec.primary();
+    let case = primary.variables.get("lower_case_table_names");
+    let case = NameCase::parse(case.map_or("", String::as_str));
     Ok(file_popularity(
         &script,
         &tables,
-        spec.primary().server.flavor,
+        primary.server.flavor,
+        case,
     )?)
 }

@@ -9,6 +9,7 @@ mod table_pages;
 use std::collections::BTreeMap;
 
 use weir_model::Flavor;
+use weir_mysql::NameCase;
 use weir_workload::{
     Execution, Generator, Keys, MarkUse, Parameter, Purpose, Script, Step, Table, mark_uses,
 };
@@ -21,7 +22,8 @@ use table_pages::{IndexPages, TablePages};
 /// Rows that a range has whose width is not known.
 const RANGE_ROWS: f64 = 100.0;
 
-/// The popularity of the pages that a workload file's transactions ask for.
+/// The popularity of the pages that a workload file's transactions ask for, on a server that compares names of tables as
+/// `case`.
 ///
 /// # Errors
 ///
@@ -30,11 +32,9 @@ pub fn file_popularity(
     script: &Script,
     tables: &[Table],
     flavor: Flavor,
+    case: NameCase,
 ) -> Result<Popularity, PredictError> {
-    let mut pages: BTreeMap<String, TablePages> = tables
-        .iter()
-        .map(|table| (table.name.to_ascii_lowercase(), TablePages::new(table)))
-        .collect();
+    let mut pages = FilePages::new(tables, case);
     let weights: f64 = script
         .transactions
         .iter()
@@ -55,7 +55,7 @@ pub fn file_popularity(
     }
     let mut groups = Vec::new();
     let mut upper_pages = 0.0;
-    for table in pages.into_values() {
+    for table in pages.tables.into_values() {
         let (found, upper) = table.groups();
         groups.extend(found);
         upper_pages += upper;
@@ -84,6 +84,30 @@ enum Verb {
     Delete,
     Insert,
     Other,
+}
+
+/// The tables of a file, by their names.
+struct FilePages {
+    case: NameCase,
+    tables: BTreeMap<String, TablePages>,
+}
+
+impl FilePages {
+    fn new(tables: &[Table], case: NameCase) -> Self {
+        let pages = |table: &Table| (case.fold(&table.name).into_owned(), TablePages::new(table));
+        Self {
+            case,
+            tables: tables.iter().map(pages).collect(),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&TablePages> {
+        self.tables.get(&*self.case.fold(name))
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut TablePages> {
+        self.tables.get_mut(&*self.case.fold(name))
+    }
 }
 
 /// A statement with its conditions.
@@ -121,17 +145,12 @@ impl<'a> ConditionedStatement<'a> {
     }
 
     /// Notes the pages; whether it changes any.
-    fn ask(
-        &self,
-        name: &str,
-        share: f64,
-        pages: &mut BTreeMap<String, TablePages>,
-    ) -> Result<bool, PredictError> {
+    fn ask(&self, name: &str, share: f64, pages: &mut FilePages) -> Result<bool, PredictError> {
         if self.verb == Verb::Other {
             return Ok(false);
         }
         let tables = weir_workload::tables_of(&self.sql);
-        let Some(first) = tables.first().map(|table| table.to_ascii_lowercase()) else {
+        let Some(first) = tables.first() else {
             return Ok(false);
         };
         let outside = |why: &'static str| PredictError::Outside {
@@ -140,9 +159,13 @@ impl<'a> ConditionedStatement<'a> {
             why,
             remedy: "give a drive trace of a run with a tiny pool",
         };
+        let is_in_file = |table: &String| pages.get(table).is_some();
+        if !tables.iter().any(is_in_file) {
+            return Err(outside("its table is not in the file"));
+        }
         if self.verb == Verb::Insert {
             let table = pages
-                .get_mut(&first)
+                .get_mut(first)
                 .ok_or_else(|| outside("its table is not in the file"))?;
             table.insert(share, self.inserts_at_the_end());
             return Ok(true);
@@ -179,10 +202,7 @@ impl<'a> ConditionedStatement<'a> {
     }
 
     /// The table and index of the first condition that has one, with the rows that it finds.
-    fn path(
-        &self,
-        pages: &BTreeMap<String, TablePages>,
-    ) -> Option<(String, Option<usize>, f64, Option<Keys>)> {
+    fn path(&self, pages: &FilePages) -> Option<(String, Option<usize>, f64, Option<Keys>)> {
         let named = weir_workload::tables_of(&self.sql);
         for (position, found) in self.uses.iter().enumerate() {
             let Some((column, purpose)) = &found.column else {
@@ -191,11 +211,7 @@ impl<'a> ConditionedStatement<'a> {
             if !matches!(purpose, Purpose::Equal | Purpose::Bound) {
                 continue;
             }
-            let table = found
-                .table
-                .clone()
-                .or_else(|| named.first().cloned())?
-                .to_ascii_lowercase();
+            let table = found.table.clone().or_else(|| named.first().cloned())?;
             let Some(facts) = pages.get(&table) else {
                 continue;
             };
@@ -260,7 +276,7 @@ mod tests {
         auto_increment: true,
     };
 
-    fn popularity(text: &str) -> Result<Popularity, PredictError> {
+    fn popularity_on(case: NameCase, text: &str) -> Result<Popularity, PredictError> {
         let spec = WorkloadSpec::File(FileWorkload {
             path: "x.toml".into(),
             text: text.into(),
@@ -269,16 +285,15 @@ mod tests {
         let workload = Workload::try_from(&spec).unwrap();
         let script = workload.script(&INPUTS).unwrap();
         let tables = workload.tables(&TableOptions::default()).unwrap();
-        file_popularity(&script, &tables, Flavor::Mysql)
+        file_popularity(&script, &tables, Flavor::Mysql, case)
     }
 
     const TABLE: &str = "[tables.t]\nrows = 100000\ncreate = \"CREATE TABLE t (id INT PRIMARY KEY, a INT, b CHAR(150))\"\n\
         columns = { id = \"row\", a = { integer = [1, 50000] }, b = { letters = [150, 150] } }\nindexes = [\"INDEX a (a)\"]\n";
 
     fn popularity_of_statement(statement: &str) -> Result<Popularity, PredictError> {
-        popularity(&format!(
-            "{TABLE}[[transactions]]\nname = \"x\"\nstatements = [{statement}]"
-        ))
+        let text = format!("{TABLE}[[transactions]]\nname = \"x\"\nstatements = [{statement}]");
+        popularity_on(NameCase::Exact, &text)
     }
 
     #[test]
@@ -329,5 +344,27 @@ mod tests {
         )
         .unwrap_err();
         assert!(refused.to_string().contains("no index"), "{refused}");
+    }
+
+    #[test]
+    fn names_of_tables_are_compared_as_the_server_does() {
+        let second = TABLE.replace("[tables.t]", "[tables.T]");
+        let second = second
+            .replace("TABLE t ", "TABLE T ")
+            .replace("100000", "1000");
+        let read = |table: &str| {
+            let values = "values = [{ key = { table = \"t\", distribution = \"uniform\" } }]";
+            format!(
+                "[[transactions]]\nname = \"{table}\"\nstatements = [{{ sql = \"SELECT b FROM {table} WHERE id = ?\", {values} }}]\n"
+            )
+        };
+        let both = format!("{TABLE}{second}{}{}", read("t"), read("T"));
+        let pages = |text: &str| popularity_on(NameCase::Exact, text).unwrap().pages();
+        // Each has pages of its own.
+        assert!(pages(&both) > pages(&format!("{TABLE}{}", read("t"))));
+        let other = format!("{TABLE}{}", read("T"));
+        assert!(popularity_on(NameCase::Folded, &other).is_ok());
+        let refused = popularity_on(NameCase::Exact, &other).unwrap_err();
+        assert!(refused.to_string().contains("not in the file"), "{refused}");
     }
 }

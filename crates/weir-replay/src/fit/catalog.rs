@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use weir_capture::{Template, TransactionStep};
-use weir_mysql::{SqlWord, StatementText, is_system_schema, sql_words};
+use weir_mysql::{NameCase, SqlWord, StatementText, is_system_schema, sql_words};
 
 use crate::fit::transactions::Call;
 use weir_workload::{MarkUse, mark_uses, tables_of};
@@ -54,6 +54,7 @@ pub(crate) struct Statement {
 pub(crate) struct Catalog {
     /// The schema of the tables, which names need not say.
     schema: Option<String>,
+    case: NameCase,
     /// Templates that were met; kept, so that none takes another's place.
     known: HashMap<usize, (Arc<Template>, Option<usize>)>,
     texts: HashMap<String, usize>,
@@ -63,9 +64,10 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    pub(crate) fn new(schema: Option<String>) -> Self {
+    pub(crate) fn new(schema: Option<String>, case: NameCase) -> Self {
         Self {
             schema,
+            case,
             ..Self::default()
         }
     }
@@ -104,7 +106,9 @@ impl Catalog {
         };
         let words = sql_words(&sql);
         let is_schema = |at: usize| {
-            let is_named = words[at].name().is_some_and(|name| name == *schema);
+            let is_named = words[at]
+                .name()
+                .is_some_and(|name| self.case.is_same(&name, schema));
             let dot = words.get(at + 1).is_some_and(|word| word.is_sign('.'));
             let of_table = at >= 1 && words[at - 1].is_any(&["FROM", "JOIN", "UPDATE", "INTO"]);
             let of_three = words.get(at + 3).is_some_and(|word| word.is_sign('.'));
@@ -121,12 +125,13 @@ impl Catalog {
         text
     }
 
-    /// Lets few texts stand for all of one fingerprint.
+    /// Lets few texts stand for all of one fingerprint and the same tables, whose names a fingerprint has in small letters.
     pub(crate) fn choose_texts(&mut self) {
-        let mut by_fingerprint: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut by_fingerprint: HashMap<(&str, Vec<_>), Vec<usize>> = HashMap::new();
         for (number, statement) in self.statements.iter().enumerate() {
+            let tables = statement.tables.iter().map(|name| self.case.fold(name));
             by_fingerprint
-                .entry(&statement.fingerprint)
+                .entry((&statement.fingerprint, tables.collect()))
                 .or_default()
                 .push(number);
         }

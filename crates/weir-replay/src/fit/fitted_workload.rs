@@ -7,13 +7,14 @@ use std::path::Path;
 use serde::Serialize;
 use weir_capture::{CaptureReader, Happening, Literals};
 use weir_model::{Distribution, FileWorkload, WorkloadSpec};
-use weir_mysql::Connection;
+use weir_mysql::{Connection, NameCase, text_literal};
 use weir_workload::Workload;
 
 use crate::fit::FitError;
 use crate::fit::kind_text::{Context, FittedValue, KindText};
 use crate::fit::references::note_references;
 use crate::fit::schema::TableFacts;
+use crate::fit::schema_facts::SchemaFacts;
 use crate::fit::shapes::{Shapes, shapes};
 use crate::fit::table_text;
 
@@ -63,7 +64,7 @@ pub struct Tables<'a> {
 /// # Errors
 ///
 /// A capture that cannot be read, has no values or no whole transaction; a server that cannot be read.
-pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<FitResult, FitError> {
+pub fn fit(path: &Path, mut tables: Option<Tables<'_>>) -> Result<FitResult, FitError> {
     let reader = CaptureReader::open(path)?;
     let head = reader.head().clone();
     if head.literals == Literals::Drop {
@@ -71,19 +72,22 @@ pub fn fit(path: &Path, tables: Option<Tables<'_>>) -> Result<FitResult, FitErro
             path: path.display().to_string(),
         });
     }
-    let schema = match &tables {
-        Some(tables) => Some(tables.schema.to_owned()),
-        None => usual_schema(reader)?,
+    let (schema, case) = match &mut tables {
+        Some(tables) => (
+            Some(tables.schema.to_owned()),
+            NameCase::read(tables.connection)?,
+        ),
+        None => (usual_schema(reader)?, NameCase::Exact),
     };
-    let found = shapes(path, schema)?;
+    let found = shapes(path, schema, case)?;
     if found.shapes.is_empty() {
         return Err(FitError::NoTransactions {
             path: path.display().to_string(),
         });
     }
     let mut facts = match tables {
-        Some(mut tables) => facts(&found, &mut tables)?,
-        None => BTreeMap::new(),
+        Some(mut tables) => facts(&found, &mut tables, case)?,
+        None => SchemaFacts::default(),
     };
     note_references(&mut facts, &found);
     let context = Context {
@@ -116,24 +120,26 @@ fn usual_schema(reader: CaptureReader) -> Result<Option<String>, FitError> {
 }
 
 /// The tables that the kept statements name.
-fn facts(
-    found: &Shapes,
-    tables: &mut Tables<'_>,
-) -> Result<BTreeMap<String, TableFacts>, FitError> {
-    let mut facts = BTreeMap::new();
+fn facts(found: &Shapes, tables: &mut Tables<'_>, case: NameCase) -> Result<SchemaFacts, FitError> {
+    let names: Vec<String> = tables.connection.rows(format!(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = {} AND table_type = 'BASE TABLE'",
+        text_literal(tables.schema)
+    ))?;
+    let mut facts = SchemaFacts::new(case);
     for number in found.shapes.iter().flat_map(|shape| &shape.statements) {
         for name in &found.catalog.statements[*number].tables {
-            if !facts.contains_key(name)
-                && let Some(table) = TableFacts::read(tables.connection, tables.schema, name)?
+            let stored = names.iter().find(|stored| case.is_same(stored, name));
+            if let Some(stored) = stored
+                && facts.get(stored).is_none()
             {
-                facts.insert(name.clone(), table);
+                facts.insert(TableFacts::read(tables.connection, tables.schema, stored)?);
             }
         }
     }
     Ok(facts)
 }
 
-fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText]) -> FitResult {
+fn fitted(found: &Shapes, facts: &SchemaFacts, kinds: &[KindText]) -> FitResult {
     let count: u64 = found.shapes.iter().map(|shape| shape.count).sum();
     let time_us: u64 = found.shapes.iter().map(|shape| shape.time_us).sum();
     let mut left_out = found.left_out.clone();
@@ -168,7 +174,7 @@ fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindTex
         share_of_transactions: count as f64 / found.all.max(1) as f64,
         share_of_time: (found.all_us > 0).then(|| time_us as f64 / found.all_us as f64),
         kinds: kinds.len(),
-        tables: facts.len(),
+        tables: facts.iter().count(),
         values: kinds.iter().flat_map(|kind| kind.found.clone()).collect(),
         left_out,
         remarks: remarks(facts),
@@ -177,9 +183,9 @@ fn fitted(found: &Shapes, facts: &BTreeMap<String, TableFacts>, kinds: &[KindTex
     fitted
 }
 
-fn remarks(facts: &BTreeMap<String, TableFacts>) -> Vec<String> {
+fn remarks(facts: &SchemaFacts) -> Vec<String> {
     let mut remarks = Vec::new();
-    for table in facts.values() {
+    for table in facts.iter() {
         for what in &table.definition.left_out {
             remarks.push(format!("table {}: without {what}", table.name));
         }
@@ -193,7 +199,7 @@ fn remarks(facts: &BTreeMap<String, TableFacts>) -> Vec<String> {
     remarks
 }
 
-fn text(fitted: &FitResult, facts: &BTreeMap<String, TableFacts>, kinds: &[KindText]) -> String {
+fn text(fitted: &FitResult, facts: &SchemaFacts, kinds: &[KindText]) -> String {
     let rate = fitted.transactions as f64 / fitted.length_s.max(1e-6);
     let mut text = format!(
         "# Made by `weir workload fit` from a capture of {:.0} s: {} sessions, {} transactions, {rate:.1} a second.\n\
@@ -209,7 +215,7 @@ fn text(fitted: &FitResult, facts: &BTreeMap<String, TableFacts>, kinds: &[KindT
         }
         text.push('\n');
     }
-    for table in facts.values() {
+    for table in facts.iter() {
         text += &table_text::table(table);
         text.push('\n');
     }

@@ -1,6 +1,5 @@
 //! A kind of transaction as a section of the file, with the values that its statements share.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use weir_capture::TransactionStep;
@@ -9,7 +8,7 @@ use weir_mysql::StatementText;
 use crate::fit::catalog::{Catalog, Statement};
 use crate::fit::datum::Datum;
 use crate::fit::links::{Link, links};
-use crate::fit::schema::TableFacts;
+use crate::fit::schema_facts::SchemaFacts;
 use crate::fit::shapes::{Sample, Shape};
 use crate::fit::slot::{Slot, SlotText};
 use crate::fit::toml_text::quoted;
@@ -43,7 +42,7 @@ pub(crate) struct KindText {
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) catalog: &'a Catalog,
-    pub(crate) tables: &'a BTreeMap<String, TableFacts>,
+    pub(crate) tables: &'a SchemaFacts,
     pub(crate) began_unix_us: i64,
     pub(crate) is_ordered: bool,
 }

@@ -3,22 +3,23 @@
 //! Such a column has the numbers of that table's rows, also where its own rows have few of them: a search by a key of the
 //! one must find in the other what it found in the capture.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::iter::repeat_n;
 
 use weir_workload::MarkUse;
 
 use crate::fit::links::{Link, links};
 use crate::fit::schema::{ReferencedKey, TableFacts};
+use crate::fit::schema_facts::SchemaFacts;
 use crate::fit::shapes::{Shape, Shapes};
 
 /// A table and a column of it.
 type Column = (String, String);
 
 /// Notes in each such column whose keys it holds.
-pub(crate) fn note_references(tables: &mut BTreeMap<String, TableFacts>, found: &Shapes) {
+pub(crate) fn note_references(tables: &mut SchemaFacts, found: &Shapes) {
     let mut referenced: Vec<(Column, ReferencedKey)> = Vec::new();
-    for table in tables.values() {
+    for table in tables.iter() {
         for (column, other) in &table.definition.references {
             if let Some(key) = tables.get(other).and_then(TableFacts::as_referenced) {
                 referenced.push(((table.name.clone(), column.clone()), key));
@@ -74,12 +75,12 @@ fn column_of(found: &MarkUse) -> Option<Column> {
     Some((found.table.clone()?, column.clone()))
 }
 
-fn is_key(tables: &BTreeMap<String, TableFacts>, (table, column): &Column) -> bool {
+fn is_key(tables: &SchemaFacts, (table, column): &Column) -> bool {
     let key = tables.get(table).and_then(TableFacts::integer_key);
     key.is_some_and(|key| key.eq_ignore_ascii_case(column))
 }
 
-fn key_of(tables: &BTreeMap<String, TableFacts>, column: &Column) -> Option<ReferencedKey> {
+fn key_of(tables: &SchemaFacts, column: &Column) -> Option<ReferencedKey> {
     let table = tables.get(&column.0).filter(|_| is_key(tables, column))?;
     table.as_referenced()
 }

@@ -93,24 +93,17 @@ impl ColumnFacts {
 }
 
 impl TableFacts {
-    /// Reads a table of the connection's schema; `None` if it is no table there.
+    /// Reads a table of the connection's schema by the name that the server has for it.
     pub(crate) fn read(
         connection: &mut Connection,
         schema: &str,
         name: &str,
-    ) -> Result<Option<Self>, FitError> {
+    ) -> Result<Self, FitError> {
         let (schema_text, name_text) = (text_literal(schema), text_literal(name));
         let described: Vec<(String, String, String, String)> = connection.rows(format!(
             "SELECT column_name, data_type, column_type, extra FROM information_schema.columns \
              WHERE table_schema = {schema_text} AND table_name = {name_text} ORDER BY ordinal_position"
         ))?;
-        let is_table: Option<(String,)> = connection.first(format!(
-            "SELECT table_type FROM information_schema.tables WHERE table_schema = {schema_text} AND table_name = \
-             {name_text} AND table_type = 'BASE TABLE'"
-        ))?;
-        if described.is_empty() || is_table.is_none() {
-            return Ok(None);
-        }
         let table = identifier(name);
         let shown: Option<(String, String)> =
             connection.first(format!("SHOW CREATE TABLE {table}"))?;
@@ -131,12 +124,12 @@ impl TableFacts {
             }
             columns.insert(column, facts);
         }
-        Ok(Some(Self {
+        Ok(Self {
             name: name.to_owned(),
             rows,
             definition,
             columns,
-        }))
+        })
     }
 
     /// The integer column that alone is the primary key.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use weir_capture::TransactionStep;
+use weir_mysql::NameCase;
 use weir_workload::{Rng, seeded};
 
 use crate::fit::FitError;
@@ -71,8 +72,12 @@ struct Tally {
 }
 
 /// Reads a capture's transactions as kinds with samples of their values.
-pub(crate) fn shapes(path: &Path, schema: Option<String>) -> Result<Shapes, FitError> {
-    let mut catalog = Catalog::new(schema);
+pub(crate) fn shapes(
+    path: &Path,
+    schema: Option<String>,
+    case: NameCase,
+) -> Result<Shapes, FitError> {
+    let mut catalog = Catalog::new(schema, case);
     each_transaction(path, &mut |transaction| {
         for call in &transaction.calls {
             if let Some(number) = catalog.number(call) {

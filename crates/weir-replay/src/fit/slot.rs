@@ -3,13 +3,14 @@
 mod kinds;
 mod sources;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::fit::datum::{Datum, TextDatum};
 use crate::fit::domain::Domain;
 use crate::fit::enum_members::enum_members;
 use crate::fit::key_fit::{KeyFit, fit_keys};
 use crate::fit::schema::{ColumnFacts, TableFacts};
+use crate::fit::schema_facts::SchemaFacts;
 use crate::fit::table_text::{code_length, code_of};
 use crate::fit::toml_text::{Over, keys, quoted};
 use kinds::{decimal_scale, ends, integer, moment, scaled, text};
@@ -70,7 +71,7 @@ pub(crate) struct Slot<'a> {
     /// When each was used, microseconds since 1970.
     pub(crate) at_unix_us: Vec<i64>,
     pub(crate) mark: &'a MarkUse,
-    pub(crate) tables: &'a BTreeMap<String, TableFacts>,
+    pub(crate) tables: &'a SchemaFacts,
     /// Numbers keep their order.
     pub(crate) is_ordered: bool,
 }

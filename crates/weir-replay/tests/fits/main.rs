@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
 mod known;
+mod names;
 mod privacy;
 mod shop;
 mod written;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use weir_capture::TransactionStep;
+use weir_mysql::NameCase;
 
 use crate::fit::FitError;
 use crate::fit::catalog::Catalog;
@@ -27,7 +28,8 @@ pub(super) fn captured(
     forms: &[Form],
 ) -> Result<CaptureProfile, FitError> {
     let known: HashSet<&str> = forms.iter().map(|form| &*form.fingerprint).collect();
-    let mut catalog = Catalog::new(schema);
+    // Of no server it is known how it compares names.
+    let mut catalog = Catalog::new(schema, NameCase::Exact);
     let mut captured = CaptureProfile {
         profile: LoadProfile::default(),
         time_us: 0,
