@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
+.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -48,6 +48,7 @@ test-versions: setup $(WEB)
 	cargo build --workspace --bin weir
 	scripts/fetch-versions.sh target/versions
 	node scripts/test-versions.mjs target/debug/weir target/versions docs/versions.md
+	scripts/test-logs-of-versions.sh target/versions/servers
 
 # Fifty kills of each flavour's studies and commands in place of four.
 test-kills: $(WEB)
@@ -64,6 +65,10 @@ test-gate:
 # Random histories beside flashback and real servers: an hour for each flavour.
 test-flashback:
 	WEIR_FLASHBACK_SECONDS=3600 cargo nextest run --package weir-flashback --test oracle --profile gate --ignore-default-filter
+
+# Random sessions beside the logs that real servers write of them: an hour for each flavour.
+test-logs:
+	WEIR_LOGS_SECONDS=3600 cargo nextest run --package weir-capture --test oracle --profile gate --ignore-default-filter
 
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)

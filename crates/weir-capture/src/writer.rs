@@ -274,6 +274,16 @@ impl CaptureWriter {
         self.write_tail(ended_us, None)
     }
 
+    /// Ends the capture of a source that could not be read to its end.
+    pub(crate) fn finish_early(
+        mut self,
+        ended_us: u64,
+        why: String,
+    ) -> Result<CaptureTail, CaptureError> {
+        self.flush()?;
+        self.write_tail(ended_us, Some(why))
+    }
+
     /// Ends a capture that could not be written to its end. The part of a block that was written makes room for what the
     /// file says of its losses; without room for that too, it has no end.
     pub(crate) fn finish_failed(

@@ -27,6 +27,8 @@ pub(super) struct Entry {
     pub(super) began_us: i64,
     /// Duration, if it is known, microseconds.
     pub(super) took_us: Option<u64>,
+    /// True if the times are the server's, whatever time the session has set.
+    pub(super) is_of_server_clock: bool,
     pub(super) text: Vec<u8>,
     /// The log lacks its end.
     pub(super) is_cut: bool,
@@ -143,6 +145,11 @@ impl Sessions {
         self.writer.losses.unread_lines += 1;
     }
 
+    /// A statement that one before it has run.
+    pub(super) fn of_routine(&mut self) {
+        self.writer.losses.of_routines += 1;
+    }
+
     /// An entry whose time did not fit its neighbours.
     pub(super) fn out_of_place(&mut self) {
         self.writer.losses.out_of_place += 1;
@@ -251,8 +258,8 @@ impl Sessions {
         self.put(at_us, live.session, What::Closed)
     }
 
-    /// The server was started: connections have ids from the beginning again.
-    pub(super) fn close_all(&mut self) -> Result<(), CaptureError> {
+    /// The log has ended.
+    fn close_all(&mut self) -> Result<(), CaptureError> {
         let live = self.live.iter();
         let mut connections: Vec<_> = live.map(|(id, live)| (live.session, *id)).collect();
         // The same log is the same capture each time.
@@ -262,19 +269,29 @@ impl Sessions {
             .try_for_each(|(_, connection)| self.close(connection, i64::MIN))
     }
 
-    /// A session uses another schema.
-    pub(super) fn use_schema(
+    /// A session uses another schema, which its entries name.
+    fn use_schema(
+        &mut self,
+        connection: u64,
+        schema: &str,
+        at_us: u64,
+    ) -> Result<(), CaptureError> {
+        let live = self.live.get(&connection);
+        if live.is_none_or(|live| live.schema == schema) {
+            return Ok(());
+        }
+        self.move_to(connection, schema, at_us)
+    }
+
+    /// A session asks for a schema. It may have left the one that is known, by a statement.
+    pub(super) fn move_to(
         &mut self,
         connection: u64,
         schema: &str,
         at_us: u64,
     ) -> Result<(), CaptureError> {
         self.settle(connection)?;
-        let Some(live) = self
-            .live
-            .get_mut(&connection)
-            .filter(|live| live.schema != schema)
-        else {
+        let Some(live) = self.live.get_mut(&connection) else {
             return Ok(());
         };
         schema.clone_into(&mut live.schema);
@@ -375,6 +392,11 @@ impl Sessions {
             what,
             ..
         } = first;
+        // A session that says nothing more is closed at any time.
+        let at_us = match what {
+            What::Closed => at_us.max(self.written_us),
+            _ => at_us,
+        };
         self.writer.losses.out_of_order += u64::from(at_us < self.written_us);
         self.written_us = self.written_us.max(at_us);
         if self.refused.contains(&session) {

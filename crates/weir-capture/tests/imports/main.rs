@@ -6,4 +6,5 @@ mod cases;
 mod golden;
 mod logs;
 mod pcap;
+mod several;
 mod wire;

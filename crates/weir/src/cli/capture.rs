@@ -46,8 +46,9 @@ pub(crate) struct CaptureProxyArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CaptureImportArguments {
-    /// The log's file, of MySQL, Percona Server or MariaDB; or a pcap or pcapng file
-    pub(crate) log: PathBuf,
+    /// The log's file, of MySQL, Percona Server or MariaDB, or several of one server in any order; or a pcap or pcapng file
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
     /// Format of the log [default: recognised by its contents]
     #[arg(long, value_name = "slow|general|table|pcap")]
     pub(crate) format: Option<LogFormat>,
