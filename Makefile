@@ -48,7 +48,6 @@ test-versions: setup $(WEB)
 	cargo build --workspace --bin weir
 	scripts/fetch-versions.sh target/versions
 	node scripts/test-versions.mjs target/debug/weir target/versions docs/versions.md
-	scripts/test-logs-of-versions.sh target/versions/servers
 
 # Fifty kills of each flavour's studies and commands in place of four.
 test-kills: $(WEB)
