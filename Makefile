@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
+.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -65,6 +65,10 @@ test-gate:
 # Random histories beside flashback and real servers: an hour for each flavour.
 test-flashback:
 	WEIR_FLASHBACK_SECONDS=3600 cargo nextest run --package weir-flashback --test oracle --profile gate --ignore-default-filter
+
+# Random sessions beside the logs that real servers write of them: an hour for each flavour.
+test-logs:
+	WEIR_LOGS_SECONDS=3600 cargo nextest run --package weir-capture --test oracle --profile gate --ignore-default-filter
 
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)

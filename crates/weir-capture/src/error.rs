@@ -30,24 +30,34 @@ pub enum CaptureError {
         why: String,
     },
     /// Bytes of a block that are not what a writer writes.
-    #[error("block {block} of {path} cannot be read ({why}); what stands before it is good")]
+    #[error("{path}, byte {offset}: a block cannot be read ({why}); what stands before it is good")]
     Block {
         /// The file.
         path: String,
-        /// Number of the block, from 0.
-        block: u64,
+        /// Where the block begins, bytes from the beginning.
+        offset: u64,
         /// The fault of the block.
         why: &'static str,
     },
-    /// A log whose lines are not those of its format.
-    #[error("{path}, line {line}: {why}")]
+    /// A log or packets whose content is not that of the format.
+    #[error("{path}, byte {offset}: {why}")]
     Log {
         /// The log.
         path: String,
-        /// The line, from 1.
-        line: u64,
-        /// The fault of the line.
+        /// Where it is, bytes from the beginning.
+        offset: u64,
+        /// The fault.
         why: String,
+    },
+    /// Logs that do not go into one capture.
+    #[error("{path} and {other}: {why}; import each into a capture of its own")]
+    Logs {
+        /// The log that begins first.
+        path: String,
+        /// The other log.
+        other: String,
+        /// Why they are no logs of one server.
+        why: &'static str,
     },
     /// A capture that could not be written to its end.
     #[error(

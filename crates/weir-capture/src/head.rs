@@ -68,10 +68,12 @@ impl CaptureSource {
             Self::SlowLogExtra => &[
                 "Start and end to the microsecond, rows sent and errors, of what long_query_time let through.",
                 "When sessions connected and left is not known; affected rows are not.",
+                "A session without a schema counts to that of the entry before it.",
             ],
             Self::SlowLog => &[
                 "The end to the microsecond; the start is the end less the query time.",
                 "When sessions connected and left is not known; errors and affected rows are not.",
+                "A session without a schema counts to that of the entry before it.",
             ],
             Self::SlowLogPercona => &[
                 "The end to the microsecond; the start is the end less the query time.",
@@ -84,10 +86,12 @@ impl CaptureSource {
             Self::SlowLogTable => &[
                 "MySQL: the end to the microsecond, and the start is the end less the query time; MariaDB: the start.",
                 "When sessions connected and left is not known; errors are not, affected rows only of MariaDB.",
+                "MariaDB's table has `?` or an escape for bytes that are no characters, and for characters of four bytes.",
             ],
             Self::GeneralLog => &[
                 "The start to the microsecond (MariaDB: to the second); connections as they came and went.",
                 "Durations, rows and errors are not known.",
+                "The log has statements of procedures beside their CALL; those without a variable cannot be told from the client's.",
             ],
             Self::Pcap => &[
                 "Every statement of the sessions that connected while packets were written, with start and end to the microsecond.",
@@ -218,6 +222,10 @@ pub struct Losses {
     /// Statements that the server counted and no poll saw.
     #[serde(default)]
     pub unseen: u64,
+    /// Statements of functions, procedures and triggers that a general log has beside the one that ran them; only that one
+    /// is in the capture.
+    #[serde(default)]
+    pub of_routines: u64,
 }
 
 impl Losses {

@@ -23,7 +23,7 @@ mod writer;
 
 pub use error::CaptureError;
 pub use head::{CaptureCounts, CaptureHead, CaptureSource, CaptureTail, Losses};
-pub use import::{ImportResult, LogFormat, import_log, log_format};
+pub use import::{ImportResult, LogFormat, import_log, import_logs, log_format};
 pub use literals::Literals;
 pub use poll::{PollTimes, StatementPoll};
 pub use proxy::{CaptureProxy, ProxyCertificate};

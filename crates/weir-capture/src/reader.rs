@@ -21,7 +21,8 @@ pub struct CaptureReader {
     /// Bytes of the file that were read in whole blocks.
     good_bytes: u64,
     cut_bytes: u64,
-    blocks: u64,
+    /// Where the block begins, bytes.
+    block_from: u64,
     block: Vec<u8>,
     at: usize,
     last_us: u64,
@@ -65,7 +66,7 @@ impl CaptureReader {
             tail: None,
             good_bytes: MAGIC.len() as u64 + length,
             cut_bytes: 0,
-            blocks: 1,
+            block_from: 0,
             block: Vec::new(),
             at: 0,
             last_us: 0,
@@ -133,7 +134,7 @@ impl CaptureReader {
         self.at = self.block.len() - cursor.0.len();
         read.map_err(|why| CaptureError::Block {
             path: self.path.display().to_string(),
-            block: self.blocks - 1,
+            offset: self.block_from,
             why,
         })
     }
@@ -145,8 +146,8 @@ impl CaptureReader {
         loop {
             match read_block(&mut self.file).map_err(failed)? {
                 NextBlock::Block(kind, content, length) => {
+                    self.block_from = self.good_bytes;
                     self.good_bytes += length;
-                    self.blocks += 1;
                     self.cut_bytes = 0;
                     match kind {
                         BlockKind::Records => {

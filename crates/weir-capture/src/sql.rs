@@ -6,7 +6,9 @@ mod class;
 mod clock;
 mod executed;
 mod fingerprint;
+mod open_text;
 mod parts;
+mod routine;
 mod scan;
 mod template;
 
@@ -15,6 +17,8 @@ pub use class::{StatementClass, TransactionStep, transaction_step};
 pub(crate) use clock::sets_own_clock;
 pub use executed::{inlined, without_executed_comments};
 pub use fingerprint::fingerprint;
+pub(crate) use open_text::OpenText;
 pub(crate) use parts::{Parts, split};
+pub(crate) use routine::is_of_routine;
 pub(crate) use scan::is_cut;
 pub use template::Template;

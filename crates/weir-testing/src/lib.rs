@@ -4,6 +4,7 @@
 mod followed_primary;
 mod ram_fs;
 mod random;
+mod raw_client;
 mod refused_calls;
 mod relay;
 mod schema_change_tool;
@@ -14,6 +15,7 @@ mod skipped;
 pub use followed_primary::{FollowedPrimary, ReplicaMode, start_followed};
 pub use ram_fs::RamFs;
 pub use random::Random;
+pub use raw_client::{Account, RawClient};
 pub use refused_calls::refuse_calls;
 pub use relay::{Fault, Relay};
 pub use schema_change_tool::schema_change_tool;

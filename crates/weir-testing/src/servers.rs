@@ -170,11 +170,17 @@ pub fn wait_until_loaded(server: &PrivateServer) {
     }
 }
 
-/// The newest server of `flavor` on this machine.
+/// The newest server of `flavor` on this machine, or the one that `WEIR_TEST_SERVER` names.
 ///
 /// # Panics
 /// When there is none.
 pub fn binary(flavor: Flavor) -> ServerBinary {
+    if let Some(path) = std::env::var_os("WEIR_TEST_SERVER") {
+        let named = ServerBinary::at(Path::new(&path)).unwrap_or_else(|error| panic!("{error}"));
+        if named.flavor == flavor {
+            return named;
+        }
+    }
     let servers = find(None).unwrap_or_else(|error| panic!("{error}"));
     choose(&servers, flavor)
         .unwrap_or_else(|error| panic!("{error}"))

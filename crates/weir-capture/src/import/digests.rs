@@ -105,9 +105,9 @@ pub(super) fn import(
     file.take(BYTES_MAX)
         .read_to_end(&mut content)
         .map_err(failed)?;
-    let report = read(&content).map_err(|(line, why)| CaptureError::Log {
+    let report = read(&content).map_err(|(offset, why)| CaptureError::Log {
         path: from.display().to_string(),
-        line,
+        offset,
         why,
     })?;
     let (began_us, ended_us) = report.span.unwrap_or_default();
@@ -118,11 +118,11 @@ pub(super) fn import(
     Ok((head, tail))
 }
 
-/// Reads a report; else its line and why it is none.
+/// Reads a report; else the byte of the fault and why it is none.
 fn read(content: &[u8]) -> Result<Report, (u64, String)> {
     let value: Value = serde_json::from_slice(content).map_err(|error| {
         (
-            error.line() as u64,
+            offset(content, &error),
             format!("the report is no JSON ({error})"),
         )
     })?;
@@ -133,9 +133,16 @@ fn read(content: &[u8]) -> Result<Report, (u64, String)> {
         serde_json::from_value(value).map(|report: PmmReport| report.taken())
     } else {
         let why = "no report of digests: it has neither the `classes` of pt-query-digest nor the `rows` of PMM";
-        return Err((1, why.to_owned()));
+        return Err((0, why.to_owned()));
     };
-    report.map_err(|error| (1, format!("the report lacks what its kind has ({error})")))
+    report.map_err(|error| (0, format!("the report lacks what its kind has ({error})")))
+}
+
+/// Bytes before the place of an error, whose line and column are counted from 1.
+fn offset(content: &[u8], error: &serde_json::Error) -> u64 {
+    let lines = content.split_inclusive(|byte| *byte == b'\n');
+    let before = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len);
+    (before.sum::<usize>() + error.column().saturating_sub(1)) as u64
 }
 
 /// A number, which may stand as a text.

@@ -1,11 +1,13 @@
 //! The general query log's file, as both servers write it: a statement when it begins, and no more.
 
 use super::account::login;
-use super::lines::{Lines, StartLines};
+use super::lines::{Lines, START_LINES};
+use super::parts::{LogPart, Span};
 use super::sessions::{Entry, Sessions};
+use super::spanning::lines_within;
 use super::times::{iso_us, short_us};
 use crate::CaptureError;
-use crate::sql::{has_marks, is_by_sql};
+use crate::sql::{OpenText, has_marks, is_by_sql, is_of_routine};
 
 /// Lines that are looked at for the first entry.
 const LINES_LOOKED_AT: usize = 10_000;
@@ -64,71 +66,94 @@ struct EntryStart {
     text_at: usize,
 }
 
-/// When its first entry was.
-pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
+/// The first and the last time of the entries at the beginning of a part.
+pub(super) fn span(part: &LogPart) -> Result<Option<Span>, CaptureError> {
+    let mut lines = Lines::open_all(std::slice::from_ref(part))?;
+    let mut span: Option<Span> = None;
     for _ in 0..LINES_LOOKED_AT {
         let Some(line) = lines.next()? else { break };
         if let Some(at_us) = begun(line).and_then(|begun| begun.at_us) {
-            return Ok(Some(at_us));
+            span = Some((span.map_or(at_us, |(first_us, _)| first_us), at_us));
         }
     }
-    Ok(None)
+    Ok(span)
 }
 
-/// Reads the log to its end.
-pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), CaptureError> {
-    let mut at_us = None;
-    let mut open: Option<Open> = None;
-    let mut start = StartLines::default();
-    while let Some(line) = lines.next()? {
-        if let Some(next) = begun(line) {
-            complete(open.take(), at_us, sessions)?;
-            at_us = next.at_us.or(at_us);
-            open = Some(Open {
-                text: line[next.text_at..].to_vec(),
-                begun: next,
-                is_cut: false,
-            });
-        } else if start.takes(line) {
-            complete(open.take(), at_us, sessions)?;
-            sessions.close_all()?;
-        } else if let Some(open) = &mut open {
-            open.text.push(b'\n');
-            open.text.extend_from_slice(line);
-        } else {
-            sessions.unread();
-        }
-        if let Some(open) = &mut open {
-            open.is_cut |= !lines.is_whole();
-        }
-    }
-    complete(open, at_us, sessions)
+/// Returns true if a line begins an entry.
+pub(super) fn is_begun(line: &[u8]) -> bool {
+    begun(line).is_some()
 }
 
-/// An entry whose lines are being read.
-struct Open {
-    begun: EntryStart,
-    text: Vec<u8>,
-    /// A line of it lacks its end.
-    is_cut: bool,
+/// Returns true if a line has the time of its entry.
+pub(super) fn has_time(line: &[u8]) -> bool {
+    begun(line).is_some_and(|begun| begun.at_us.is_some())
 }
 
-fn complete(
-    open: Option<Open>,
-    at_us: Option<i64>,
+/// Reads the log to its end. Entries before the first one with a time have that time.
+pub(super) fn read(
+    lines: &mut Lines,
+    began_us: i64,
     sessions: &mut Sessions,
 ) -> Result<(), CaptureError> {
-    let (Some(open), Some(at_us)) = (open, at_us) else {
-        return Ok(());
-    };
-    let entry = Entry {
-        connection: open.begun.connection,
-        began_us: at_us,
-        text: open.text,
-        is_cut: open.is_cut,
-        ..Entry::default()
-    };
-    command(open.begun.command, entry, sessions)
+    let mut at_us = began_us;
+    loop {
+        if lines.is_start(0)? {
+            lines.skip(START_LINES)?;
+            continue;
+        }
+        let Some(line) = lines.next()? else {
+            return Ok(());
+        };
+        let Some(start) = begun(line) else {
+            sessions.unread();
+            continue;
+        };
+        let text = line[start.text_at..].to_vec();
+        at_us = start.at_us.unwrap_or(at_us);
+        let mut entry = Entry {
+            connection: start.connection,
+            began_us: at_us,
+            text,
+            is_cut: !lines.is_whole(),
+            ..Entry::default()
+        };
+        read_text(lines, &mut entry)?;
+        command(start.command, entry, sessions)?;
+    }
+}
+
+/// Reads the other lines of an entry.
+fn read_text(lines: &mut Lines, entry: &mut Entry) -> Result<(), CaptureError> {
+    let mut open = OpenText::default();
+    open.push(&entry.text);
+    loop {
+        let count = if ends(lines, 0)? {
+            let is_open = open.is_open();
+            if is_open {
+                lines_within(&open, lines, ends)?
+            } else {
+                0
+            }
+        } else {
+            1
+        };
+        if count == 0 {
+            return Ok(());
+        }
+        for _ in 0..count {
+            let Some(line) = lines.next()? else { break };
+            open.push(line);
+            entry.text.push(b'\n');
+            entry.text.extend_from_slice(line);
+            entry.is_cut |= !lines.is_whole();
+        }
+    }
+}
+
+/// Returns true if an entry ends before the line that is so many after the next one.
+fn ends(lines: &mut Lines, after: usize) -> Result<bool, CaptureError> {
+    let is_begun = lines.peek(after)?.is_none_or(|line| begun(line).is_some());
+    Ok(is_begun || lines.is_start(after)?)
 }
 
 /// The command of an entry of the log, in its file or its table; its text follows the command.
@@ -150,9 +175,14 @@ pub(super) fn command(
         },
         "Reset Connection" | "Reset connection" => sessions.reset(connection, at_us),
         "Quit" => sessions.close(connection, at_us),
-        "Init DB" => sessions.use_schema(connection, &text(), 0),
+        "Init DB" => sessions.move_to(connection, &text(), 0),
         // What SQL prepares and executes is logged by itself, with its parameters.
         "Query" if is_by_sql(&entry.text) => Ok(()),
+        // Functions, procedures and triggers are run by a statement that is logged itself.
+        "Query" if is_of_routine(&entry.text) => {
+            sessions.of_routine();
+            Ok(())
+        }
         // Parameters stand in the text of an execution.
         "Execute" if has_marks(&entry.text) => sessions.statement(Entry {
             is_bulk: true,

@@ -48,11 +48,15 @@ pub(super) fn import(
     let (Some(reader), Some(head)) = (reader, head) else {
         return Err(CaptureError::Log {
             path: from.display().to_string(),
-            line: 1,
+            offset: 0,
             why: "it has no packets".to_owned(),
         });
     };
-    Ok((head, reader.finish()?))
+    let failure = packets.broken_at().map(|offset| {
+        let path = from.display();
+        format!("{path}, byte {offset}: the packets from there on cannot be read")
+    });
+    Ok((head, reader.finish(failure)?))
 }
 
 struct Reader {
@@ -142,7 +146,8 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<CaptureTail, CaptureError> {
+    /// Ends the sessions that are open; `failure` says why the packets end early.
+    fn finish(mut self, failure: Option<String>) -> Result<CaptureTail, CaptureError> {
         let mut open: Vec<_> = std::mem::take(&mut self.connections)
             .into_values()
             .collect();
@@ -151,7 +156,10 @@ impl Reader {
             connection.end_of_packets();
             self.end(connection)?;
         }
-        self.writer.finish(self.at_us)
+        match failure {
+            Some(why) => self.writer.finish_early(self.at_us, &why),
+            None => self.writer.finish(self.at_us),
+        }
     }
 }
 

@@ -46,9 +46,6 @@ pub(super) struct Placer {
 impl Placer {
     /// Takes a step, and gives those that are placed to `put`.
     pub(super) fn push(&mut self, step: Step, put: &mut Put<'_>) -> Result<(), CaptureError> {
-        if matches!(step, Step::Nothing) {
-            return Ok(());
-        }
         let end_us = self.trusted_end(&step);
         self.waiting.push_back((step, end_us));
         if self.waiting.len() >= WINDOW {
@@ -72,7 +69,8 @@ impl Placer {
             Some(false) => drop(self.own_clocks.remove(&entry.connection)),
             None => {}
         }
-        (!had_own && sets.is_none()).then(|| entry.ended_us())
+        let is_sure = entry.is_of_server_clock || !had_own && sets.is_none();
+        is_sure.then(|| entry.ended_us())
     }
 
     fn place(&mut self, count: usize, is_end: bool, put: &mut Put<'_>) -> Result<(), CaptureError> {

@@ -18,6 +18,7 @@ const ACCESS_DENIED: u16 = 1045;
 
 /// Content of one statement's entry.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Entry {
     pub(crate) connection: u64,
     pub(crate) user: String,
@@ -27,6 +28,8 @@ pub(crate) struct Entry {
     pub(crate) began_us: i64,
     /// Duration, if it is known, microseconds.
     pub(crate) took_us: Option<u64>,
+    /// True if the times are the server's, whatever time the session has set.
+    pub(crate) is_of_server_clock: bool,
     pub(crate) text: Vec<u8>,
     /// The log lacks its end.
     pub(crate) is_cut: bool,
@@ -146,6 +149,11 @@ impl Sessions {
         self.writer.losses.unread_lines += 1;
     }
 
+    /// A statement that one before it has run.
+    pub(super) fn of_routine(&mut self) {
+        self.writer.losses.of_routines += 1;
+    }
+
     /// An entry whose time did not fit its neighbours.
     pub(super) fn out_of_place(&mut self) {
         self.writer.losses.out_of_place += 1;
@@ -254,8 +262,8 @@ impl Sessions {
         self.put(at_us, live.session, What::Closed)
     }
 
-    /// The server was started: connections have ids from the beginning again.
-    pub(super) fn close_all(&mut self) -> Result<(), CaptureError> {
+    /// The log has ended.
+    fn close_all(&mut self) -> Result<(), CaptureError> {
         let live = self.live.iter();
         let mut connections: Vec<_> = live.map(|(id, live)| (live.session, *id)).collect();
         // The same log is the same capture each time.
@@ -265,19 +273,29 @@ impl Sessions {
             .try_for_each(|(_, connection)| self.close(connection, i64::MIN))
     }
 
-    /// A session uses another schema.
-    pub(super) fn use_schema(
+    /// A session uses another schema, which its entries name.
+    fn use_schema(
+        &mut self,
+        connection: u64,
+        schema: &str,
+        at_us: u64,
+    ) -> Result<(), CaptureError> {
+        let live = self.live.get(&connection);
+        if live.is_none_or(|live| live.schema == schema) {
+            return Ok(());
+        }
+        self.move_to(connection, schema, at_us)
+    }
+
+    /// A session asks for a schema. It may have left the one that is known, by a statement.
+    pub(super) fn move_to(
         &mut self,
         connection: u64,
         schema: &str,
         at_us: u64,
     ) -> Result<(), CaptureError> {
         self.settle(connection)?;
-        let Some(live) = self
-            .live
-            .get_mut(&connection)
-            .filter(|live| live.schema != schema)
-        else {
+        let Some(live) = self.live.get_mut(&connection) else {
             return Ok(());
         };
         schema.clone_into(&mut live.schema);
@@ -380,6 +398,11 @@ impl Sessions {
             what,
             ..
         } = first;
+        // A session that says nothing more is closed at any time.
+        let at_us = match what {
+            What::Closed => at_us.max(self.written_us),
+            _ => at_us,
+        };
         self.writer.losses.out_of_order += u64::from(at_us < self.written_us);
         self.written_us = self.written_us.max(at_us);
         if self.refused.contains(&session) {

@@ -7,20 +7,26 @@
 mod parser;
 
 use super::lines::Lines;
+use super::parts::{LogPart, Span};
 use super::placing::{Placement, Placer};
 use super::sessions::{Entry, Sessions};
+use crate::sql::is_by_sql;
 use crate::{CaptureError, CaptureSource, Login};
-use parser::Parser;
 pub(super) use parser::Step;
+use parser::{Parser, header_lines};
 
-/// Lines that are looked at to know what wrote the log, and when it begins.
+/// Lines that are looked at to know what wrote the log.
 const LINES_LOOKED_AT: usize = 10_000;
+/// Entries that are looked at to know when it begins.
+const ENTRIES_LOOKED_AT: usize = 2_000;
 
 /// Beginning of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Beginning {
     /// When the first of its statements began, about.
     pub(super) at_us: i64,
+    /// When the first and the last of them ended.
+    span: Span,
     /// The shortest statement, and how many were looked at.
     pub(super) shortest_us: u64,
     pub(super) statements: u64,
@@ -49,25 +55,38 @@ impl Beginning {
     }
 }
 
+/// Returns the server that wrote the entry that comes next, by its header; `None` if none does.
+pub(super) fn source_of_next(lines: &mut Lines) -> Result<Option<CaptureSource>, CaptureError> {
+    let count = header_lines(lines, 0)?;
+    let mut found = None;
+    for after in 0..count {
+        let line = lines.peek(after)?.unwrap_or_default();
+        let has = |part: &[u8]| line.windows(part.len()).any(|found| found == part);
+        let of_line = if line.starts_with(b"# Thread_id:") && has(b" QC_hit:") {
+            CaptureSource::SlowLogMariadb
+        } else if line.starts_with(parser::DURATION) && has(b" Start:") {
+            CaptureSource::SlowLogExtra
+        } else if has(b" Last_errno:") {
+            CaptureSource::SlowLogPercona
+        } else {
+            continue;
+        };
+        found.get_or_insert(of_line);
+    }
+    Ok((count > 0).then(|| found.unwrap_or(CaptureSource::SlowLog)))
+}
+
 /// Returns the server that wrote the log; `None` if it is no slow log.
 pub(super) fn source(lines: &mut Lines) -> Result<Option<CaptureSource>, CaptureError> {
-    let mut found = None;
     for _ in 0..LINES_LOOKED_AT {
-        let Some(line) = lines.next()? else { break };
-        let has = |part: &[u8]| line.windows(part.len()).any(|found| found == part);
-        if line.starts_with(b"# Thread_id:") && has(b" QC_hit:") {
-            return Ok(Some(CaptureSource::SlowLogMariadb));
+        if let Some(source) = source_of_next(lines)? {
+            return Ok(Some(source));
         }
-        if line.starts_with(b"# Query_time:") && has(b" Start:") {
-            return Ok(Some(CaptureSource::SlowLogExtra));
-        }
-        if line.starts_with(b"# ") && has(b" Last_errno:") {
-            found = Some(CaptureSource::SlowLogPercona);
-        } else if line.starts_with(b"# Query_time:") {
-            found = found.or(Some(CaptureSource::SlowLog));
+        if lines.next()?.is_none() {
+            break;
         }
     }
-    Ok(found)
+    Ok(None)
 }
 
 /// Returns the beginning of the log: the earliest of the first statements.
@@ -76,12 +95,15 @@ pub(super) fn began(lines: &mut Lines) -> Result<Option<Beginning>, CaptureError
     let mut look = |placed: Placement| {
         if let Step::Statement(entry) = placed.step {
             let took_us = entry.took_us.unwrap_or(0);
+            let ended_us = entry.ended_us();
             let found = beginning.get_or_insert(Beginning {
                 at_us: entry.began_us,
+                span: (ended_us, ended_us),
                 shortest_us: took_us,
                 statements: 0,
             });
             found.at_us = found.at_us.min(entry.began_us);
+            found.span.1 = found.span.1.max(ended_us);
             found.shortest_us = found.shortest_us.min(took_us);
             found.statements += 1;
         }
@@ -89,15 +111,25 @@ pub(super) fn began(lines: &mut Lines) -> Result<Option<Beginning>, CaptureError
     };
     let mut parser = Parser::default();
     let mut placer = Placer::default();
-    for _ in 0..LINES_LOOKED_AT {
-        let line = lines.next()?;
-        placer.push(parser.line(line), &mut look)?;
-        if line.is_none() {
+    for _ in 0..ENTRIES_LOOKED_AT {
+        let Some(step) = parser.next(lines)? else {
             break;
-        }
+        };
+        placer.push(step, &mut look)?;
     }
     placer.finish(&mut look)?;
     Ok(beginning)
+}
+
+/// The first and the last time of the entries at the beginning of a part.
+pub(super) fn span(part: &LogPart) -> Result<Option<Span>, CaptureError> {
+    let beginning = began(&mut Lines::open_all(std::slice::from_ref(part))?)?;
+    Ok(beginning.map(|beginning| beginning.span))
+}
+
+/// Returns true if a line has a time of its entry.
+pub(super) fn has_time(line: &[u8]) -> bool {
+    line.starts_with(parser::DURATION)
 }
 
 /// Reads the log to its end.
@@ -105,13 +137,8 @@ pub(super) fn read(lines: &mut Lines, sessions: &mut Sessions) -> Result<(), Cap
     let mut parser = Parser::default();
     let mut placer = Placer::default();
     let mut write = |placed: Placement| put(placed, sessions);
-    loop {
-        let line = lines.next()?;
-        let is_end = line.is_none();
-        placer.push(parser.line(line), &mut write)?;
-        if is_end {
-            break;
-        }
+    while let Some(step) = parser.next(lines)? {
+        placer.push(step, &mut write)?;
     }
     placer.finish(&mut write)
 }
@@ -122,12 +149,12 @@ pub(super) fn put(placed: Placement, sessions: &mut Sessions) -> Result<(), Capt
         sessions.out_of_place();
     }
     match placed.step {
-        Step::Nothing => Ok(()),
         Step::Unread => {
             sessions.unread();
             Ok(())
         }
-        Step::Restarted => sessions.close_all(),
+        // What SQL executes stands in the log with its values.
+        Step::Statement(entry) if is_by_sql(&entry.text) => Ok(()),
         Step::Statement(entry) => sessions.statement(*entry),
         Step::Administration(name, entry) => administration(&name, &entry, sessions),
     }

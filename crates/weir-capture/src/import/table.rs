@@ -7,6 +7,7 @@
 use super::account::user_name;
 use super::general::{COMMANDS, command};
 use super::lines::Lines;
+use super::parts::{LogPart, Span};
 use super::placing::Placer;
 use super::sessions::{Entry, Sessions};
 use super::slow::{Step, put};
@@ -18,6 +19,8 @@ const SLOW_COLUMNS: usize = 12;
 const GENERAL_COLUMNS: usize = 6;
 /// Position of the changed rows, which `MariaDB` adds.
 const AFFECTED: usize = 12;
+/// Rows that are looked at for their times.
+const ROWS_LOOKED_AT: usize = 10_000;
 
 /// Content of a row.
 enum Row {
@@ -34,6 +37,20 @@ pub(super) fn began(lines: &mut Lines) -> Result<Option<i64>, CaptureError> {
     Ok(row(line).map(|row| match row {
         Row::Slow(entry) | Row::General(_, entry) => entry.began_us,
     }))
+}
+
+/// The first and the last time of the rows at the beginning of a part.
+pub(super) fn span(part: &LogPart) -> Result<Option<Span>, CaptureError> {
+    let mut lines = Lines::open_all(std::slice::from_ref(part))?;
+    let mut span: Option<Span> = None;
+    for _ in 0..ROWS_LOOKED_AT {
+        let Some(line) = lines.next()? else { break };
+        if let Some(Row::Slow(entry) | Row::General(_, entry)) = row(line) {
+            let at_us = entry.ended_us();
+            span = Some((span.map_or(at_us, |(first_us, _)| first_us), at_us));
+        }
+    }
+    Ok(span)
 }
 
 /// Returns true if the first row is one of the slow log.
@@ -93,6 +110,7 @@ fn row(line: &[u8]) -> Option<Row> {
             schema: text(6).filter(|schema| !schema.is_empty()),
             began_us,
             took_us: Some(took_us),
+            is_of_server_clock: false,
             text: fields[10].clone(),
             is_cut: false,
             is_bulk: false,

@@ -187,6 +187,7 @@ impl EventRecorder {
                 took_us: event
                     .end
                     .map(|end| (end.took_ps + PS_PER_US / 2) / PS_PER_US),
+                is_of_server_clock: true,
                 is_cut: is_cut(text, self.text_bytes_max),
                 lacks_values: event.lacks_values(),
                 rows: event.end.map(|end| end.rows),

@@ -223,12 +223,12 @@ fn is_space(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-fn is_word(c: u8) -> bool {
+pub(super) fn is_word(c: u8) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, b'_' | b'$' | b'@') || c >= 0x80
 }
 
 /// `--` begins a comment only before a blank, a control character or the end.
-fn is_dash_comment(rest: &[u8]) -> bool {
+pub(super) fn is_dash_comment(rest: &[u8]) -> bool {
     rest.starts_with(b"--")
         && rest
             .get(2)

@@ -203,7 +203,7 @@ SELECT 1;
 # Time: 2026-11-20T10:00:00.900000Z
 # User@Host: app[app] @ db1 [10.0.0.1]  Id:    12
 # Schema: shop  Last_errno: 1146  Killed: 0
-# Query_time: 0.200000  Lock_time: 0.000001  Rows_sent: 1  Rows_examined: 1  Rows_affected: 7  Bytes_sent: 60
+# Query_time: 0.200000  Lock_time: 0.000001  Rows_sent: 0  Rows_examined: 1  Rows_affected: 7  Bytes_sent: 60
 SET timestamp=1795168800;
 SELECT 2;
 # Time: 2026-11-20T10:00:30.250000Z
@@ -352,4 +352,139 @@ fn a_bulk_execution_of_a_log_is_counted() {
                2026-11-20T10:00:00.200000Z\t    8 Execute\tSELECT '?'\n";
     let losses = LogContent::read(log.as_bytes()).tail.losses;
     assert_eq!((losses.bulk_executions, losses.truncated), (1, 0));
+}
+
+/// `SET timestamp` moves the times of `log_slow_extra`, and not the line before.
+const EXTRA: &str = "\
+# Time: 2026-11-20T10:00:00.500000Z
+# User@Host: app[app] @ db1 [10.0.0.1]  Id:    11
+# Query_time: 0.100000  Lock_time: 0.000000 Rows_sent: 1  Rows_examined: 1 Thread_id: 11 Errno: 0 Killed: 0 Start: 2030-01-01T00:00:00.000000Z End: 2030-01-01T00:00:00.100000Z
+use shop;
+SET timestamp=1893456000;
+SELECT 1;
+";
+
+#[test]
+fn a_sessions_own_time_is_none_of_an_extended_log() {
+    let reading = LogContent::read(EXTRA.as_bytes());
+    assert_eq!(reading.source, CaptureSource::SlowLogExtra);
+    assert_eq!(reading.began_unix_us, 1_795_168_800_400_000);
+    assert_eq!(reading.tail.ended_us, 100_000);
+}
+
+/// Messages of the server, with the value that was there twice.
+const WARNED: &str = "\
+# Time: 261120 10:00:00
+# User@Host: app[app] @ localhost []
+# Thread_id: 8  Schema: shop  QC_hit: No
+# Query_time: 0.000100  Lock_time: 0.000000  Rows_sent: 0  Rows_examined: 0
+# Rows_affected: 0  Bytes_sent: 60
+# Warnings
+# Error 1062 Duplicate entry 'Thread_id: 9
+Query_time: 5' for key 'PRIMARY'
+use `shop`;
+SET timestamp=1795168800;
+INSERT INTO named VALUES ('x');
+";
+
+#[test]
+fn a_servers_message_is_no_part_of_the_statement() {
+    let reading = LogContent::read(WARNED.as_bytes());
+    assert_eq!(reading.statements(), ["INSERT INTO named VALUES ('x')"]);
+    assert_eq!(
+        (reading.tail.losses.unread_lines, reading.tail.ended_us),
+        (0, 100)
+    );
+}
+
+#[test]
+fn a_session_without_a_schema_has_none() {
+    let log = entry(1, 1_795_168_800, "SELECT 1").replace("SET t", "use shop;\nSET t")
+        + &entry(2, 1_795_168_800, "SELECT 2").replace("Schema: shop", "Schema: ");
+    let reading = LogContent::read(log.as_bytes());
+    assert!(
+        reading
+            .lines
+            .iter()
+            .any(|line| line.ends_with("2 opened app ")),
+        "{:?}",
+        reading.lines
+    );
+    // The server opens the log anew, and names the schema again.
+    let log = PERCONA.to_owned()
+        + &PERCONA
+            .replace("use shop;\n", "")
+            .replace("Schema: shop  ", "")
+            .replace("Id:    1", "Id:    2");
+    let reading = LogContent::read(log.as_bytes());
+    assert!(
+        reading
+            .lines
+            .iter()
+            .any(|line| line.ends_with("4 opened app ")),
+        "{:?}",
+        reading.lines
+    );
+}
+
+/// A statement may hold a whole log, and one that no server could read ends where it ends.
+#[test]
+fn a_log_in_a_string_is_a_string() {
+    let inner = "\n".to_owned() + &entry(9, 1_795_168_800, "DROP TABLE item");
+    let stored = format!("INSERT INTO logs VALUES ('it''s;{inner}', 1)");
+    let log = entry(8, 1_795_168_800, &stored)
+        + &entry(8, 1_795_168_800, "SELECT 'it's broken'")
+        + &entry(8, 1_795_168_801, "SELECT ', '");
+    let reading = LogContent::read(log.as_bytes());
+    assert_eq!(
+        reading.statements(),
+        [&stored, "SELECT 'it's broken'", "SELECT ', '"]
+    );
+    assert_eq!(reading.tail.losses.truncated, 1);
+    let begins = "2026-11-20T10:00:00.000000Z\t    8 Query\t";
+    let stored = format!("INSERT INTO logs VALUES ('\n{begins}DROP TABLE item\n# Query_time: 5')");
+    let log = format!("{begins}{stored}\n{begins}SELECT 'it's broken'\n{begins}SELECT ', '\n");
+    let reading = LogContent::read(log.as_bytes());
+    assert_eq!(
+        reading.statements(),
+        [&stored, "SELECT 'it's broken'", "SELECT ', '"]
+    );
+}
+
+/// The general log of both servers has what a function or a trigger does.
+#[test]
+fn what_a_statement_runs_is_run_once() {
+    let log = "2026-11-20T10:00:00.000000Z\t    8 Connect\tapp@localhost on shop using Socket\n\
+               2026-11-20T10:00:00.100000Z\t    8 Query\tSELECT noted(6)\n\
+               2026-11-20T10:00:00.100000Z\t    8 Query\tINSERT INTO notes VALUES ( NAME_CONST('a',6))\n\
+               2026-11-20T10:00:00.200000Z\t    8 Query\tINSERT INTO traced VALUES (5)\n\
+               2026-11-20T10:00:00.200000Z\t    8 Query\tINSERT INTO notes VALUES (NEW.id)\n\
+               2026-11-20T10:00:00.300000Z\t    8 Query\tUSE crm\n\
+               2026-11-20T10:00:00.400000Z\t    8 Init DB\tshop\n";
+    let reading = LogContent::read(log.as_bytes());
+    assert_eq!(
+        reading.statements(),
+        [
+            "SELECT noted(6)",
+            "INSERT INTO traced VALUES (5)",
+            "USE crm"
+        ]
+    );
+    assert_eq!(reading.tail.losses.of_routines, 2);
+    // It was in this schema before.
+    assert!(
+        reading
+            .lines
+            .iter()
+            .any(|line| line.ends_with("schema shop")),
+        "{:?}",
+        reading.lines
+    );
+}
+
+/// `MySQL` writes a text that it prepares as three points, which no server reads.
+#[test]
+fn what_sql_prepares_is_none_of_a_slow_logs_statements() {
+    let log = entry(1, 1_795_168_800, "PREPARE p FROM ...") + &entry(1, 1_795_168_800, "SELECT 5");
+    assert_eq!(LogContent::read(log.as_bytes()).statements(), ["SELECT 5"]);
 }

@@ -131,15 +131,15 @@ fn a_damaged_report_is_refused_in_one_line() {
     let directory = tempfile::tempdir().unwrap();
     let report = directory.path().join("x.json");
     for (text, expected) in [
-        ("{\n\"classes\": [", "line 2: the report is no JSON"),
-        ("{\"a\": 1}", "line 1: no report of digests"),
+        ("{\n\"classes\": [", "byte 13: the report is no JSON"),
+        ("{\"a\": 1}", "byte 0: no report of digests"),
         (
             "{\"classes\": []}",
-            "line 1: the report lacks what its kind has",
+            "byte 0: the report lacks what its kind has",
         ),
         (
             "{\"rows\": [{\"metrics\": 5}]}",
-            "line 1: the report lacks what its kind has",
+            "byte 0: the report lacks what its kind has",
         ),
     ] {
         std::fs::write(&report, text).unwrap();

@@ -7,4 +7,5 @@ mod digests;
 mod golden;
 mod logs;
 mod pcap;
+mod several;
 mod wire;

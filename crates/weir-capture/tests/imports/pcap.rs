@@ -230,5 +230,7 @@ fn packets_of_real_sessions_become_a_capture(flavor: Flavor) {
     let file = pcap(&frames);
     let (imported, found, _) = import(&directory, "cut.pcap", &file[..file.len() / 2]);
     assert!(imported.tail.written.events > 0);
+    let failure = imported.tail.failure.unwrap();
+    assert!(failure.contains("cut.pcap, byte "), "{failure}");
     assert!(found.iter().all(|(text, count)| *count <= whole[text]));
 }

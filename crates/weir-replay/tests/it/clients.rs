@@ -9,10 +9,9 @@ use weir_load::LoadPlan;
 use weir_model::{Address, Endpoint, Flavor, ReplayFidelity, Secret, WorkloadName};
 use weir_mysql::{Gate, Permissions};
 use weir_replay::{CapturePart, ReplayOptions, Survey, replay};
-use weir_testing::PrivateServer;
+use weir_testing::{Account, PrivateServer, RawClient};
 
 use crate::bench::Proxy;
-use crate::raw_client::{Account, RawClient};
 
 weir_testing::on_both_flavors! {
     a_change_of_user_is_followed
@@ -264,7 +263,7 @@ fn each_execution_of_a_bulk_execution_is_sent() {
     bench.run("CREATE TABLE many (a INT PRIMARY KEY, b INT)");
     let (survey, tail) = bench.capture(|port| {
         let mut client = RawClient::connect(port, account("app", &schema, UTF8MB4)).unwrap();
-        let handle = client.prepare("INSERT INTO many VALUES (?, ?)");
+        let handle = client.prepare(b"INSERT INTO many VALUES (?, ?)").unwrap();
         client.bulk(handle, &[[2, 20], [3, 30], [4, 40]]).unwrap();
         assert_eq!(client.bulk(handle, &[[5, 50], [2, 20]]), Err(1062));
         assert_eq!(client.query(b"SELECT * FROM many"), Ok(3));

@@ -7,5 +7,4 @@ mod clients;
 mod losses;
 mod null;
 mod order;
-mod raw_client;
 mod shop;

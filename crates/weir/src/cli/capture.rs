@@ -69,8 +69,10 @@ pub(crate) struct CapturePollArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CaptureImportArguments {
-    /// The log's file, of MySQL, Percona Server or MariaDB; a pcap or pcapng file; JSON of pt-query-digest or PMM
-    pub(crate) log: PathBuf,
+    /// The log's file, of MySQL, Percona Server or MariaDB, or several of one server in any order; or a pcap or pcapng file, or JSON of
+    /// pt-query-digest or PMM
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
     /// Format of the log [default: recognised by its contents]
     #[arg(long, value_name = "slow|general|table|pcap|digests")]
     pub(crate) format: Option<LogFormat>,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use weir_capture::{CaptureReader, Literals, LogFormat, import_log};
+use weir_capture::{CaptureReader, Literals, LogFormat, import_log, import_logs};
 
 use crate::fuzz;
 
@@ -34,6 +34,10 @@ const GENERAL: &str = "2026-11-25T10:00:00.000001Z\t    8 Connect\tapp@localhost
     2026-11-25T10:00:00.000005Z\t    8 Quit\t\n\
     261125 10:00:01\t     9 Connect\tapp@localhost on shop\n\t\t     9 Query\tSELECT 2\n";
 
+const TABLES: &str = "\"2026-11-25 10:00:02.500000\",\"app[app] @ localhost []\",\"00:00:01.500000\",\"00:00:00.000001\",1,2,\
+    \"shop\",0,0,1,\"SELECT \\\"a\\nb\\\", 'x'\",8,3\n\
+    \"2026-11-25 10:00:02.500000\",\"app[app] @ localhost []\",8,1,\"Query\",\"SELECT 1\"\n";
+
 /// Reads a capture to its end.
 fn read(path: &Path) {
     let Ok(mut capture) = CaptureReader::open(path) else {
@@ -44,7 +48,10 @@ fn read(path: &Path) {
 
 #[test]
 fn servers_logs() {
-    let seeds = [SLOW_OF_MYSQL, SLOW_OF_MARIADB, GENERAL].map(|log| log.as_bytes().to_vec());
+    let all = [SLOW_OF_MYSQL, SLOW_OF_MARIADB, GENERAL, TABLES];
+    let seeds = all.map(|log| log.as_bytes().to_vec());
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.log");
     let words = [
         "# Time: ",
         "# User@Host: ",
@@ -52,13 +59,15 @@ fn servers_logs() {
         "SET timestamp=",
         "use ",
         "\tQuery\t",
+        "# Warnings\n",
+        ", Version: 1. started with:\nTcp port: 1\nTime Argument\n",
         ";\n",
         "/*",
         "'",
     ];
     fuzz("servers' logs", seeds.to_vec(), &words, |_, path| {
         let to = path.with_extension("weircap");
-        for format in [LogFormat::Slow, LogFormat::General] {
+        for format in [LogFormat::Slow, LogFormat::General, LogFormat::Table] {
             for literals in [Literals::Keep, Literals::Drop] {
                 if import_log(path, format, &to, literals).is_ok() {
                     read(&to);
@@ -66,6 +75,14 @@ fn servers_logs() {
                 fs::remove_file(&to).unwrap_or_default();
             }
         }
+        // The one before is a copy of it, or another log.
+        if other.exists()
+            && import_logs(&[path.to_owned(), other.clone()], None, &to, Literals::Keep).is_ok()
+        {
+            read(&to);
+            fs::remove_file(&to).unwrap();
+        }
+        fs::copy(path, &other).unwrap();
     });
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Packets {
     /// Of the interfaces of a section: link, units in a second, and seconds to add.
     interfaces: Vec<(Linktype, u64, i64)>,
     ended: bool,
+    /// Bytes that were read.
+    offset: u64,
 }
 
 /// Returns true if a file is one of packets.
@@ -55,7 +57,7 @@ impl Packets {
             File::open(path).map_err(|error| CaptureError::file("cannot read", path, &error))?;
         let reader = create_reader(BUFFER_BYTES, file).map_err(|_| CaptureError::Log {
             path: path.display().to_string(),
-            line: 1,
+            offset: 0,
             why: "it is no pcap or pcapng file".to_owned(),
         })?;
         Ok(Self {
@@ -65,7 +67,14 @@ impl Packets {
             has_nanoseconds: false,
             interfaces: Vec::new(),
             ended: false,
+            offset: 0,
         })
+    }
+
+    /// Offset of the first byte that could not be read, once the packets have ended; `None` if all were read.
+    pub(super) fn broken_at(&self) -> Option<u64> {
+        let length = self.path.metadata().ok()?.len();
+        (self.offset < length).then_some(self.offset)
     }
 
     /// The next packet; `None` at the end, also where the file breaks off.
@@ -82,6 +91,7 @@ impl Packets {
                         &mut self.interfaces,
                     );
                     self.reader.consume(length);
+                    self.offset += length as u64;
                     if packet.is_some() {
                         return Ok(packet);
                     }

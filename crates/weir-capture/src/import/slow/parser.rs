@@ -2,22 +2,30 @@
 
 use std::collections::HashMap;
 
+use crate::CaptureError;
 use crate::import::account::user_name;
-use crate::import::lines::StartLines;
+use crate::import::lines::{Lines, START_LINES};
 use crate::import::sessions::Entry;
+use crate::import::spanning::lines_within;
 use crate::import::times::{iso_us, seconds_us, short_us};
+use crate::sql::OpenText;
 
+/// Beginning of the last line that each header has.
+pub(super) const DURATION: &[u8] = b"# Query_time: ";
 const ADMINISTRATION: &[u8] = b"# administrator command: ";
 /// Header lines without a name and a value.
 const PLAIN_HEADERS: [&str; 2] = ["#", "# No InnoDB statistics available for this query"];
 
-/// Result that a line completes.
+/// The line before what the server said of a statement (`log_slow_verbosity` with `warnings`).
+const MESSAGES: &[u8] = b"# Warnings";
+/// Header lines that may stand between that of the account and that of the times.
+const HEADERS_BETWEEN: usize = 2;
+
+/// The next thing in a log.
 #[derive(Debug)]
 pub(in crate::import) enum Step {
-    Nothing,
-    /// It belongs to no entry, or an entry has no statement.
+    /// A line that belongs to no entry, or an entry without a statement.
     Unread,
-    Restarted,
     Statement(Box<Entry>),
     /// A command that is no statement, by its name.
     Administration(String, Box<Entry>),
@@ -28,27 +36,16 @@ impl Step {
     pub(in crate::import) fn entry(&self) -> Option<&Entry> {
         match self {
             Self::Statement(entry) | Self::Administration(_, entry) => Some(entry),
-            _ => None,
+            Self::Unread => None,
         }
     }
 
     pub(in crate::import) fn entry_mut(&mut self) -> Option<&mut Entry> {
         match self {
             Self::Statement(entry) | Self::Administration(_, entry) => Some(entry),
-            _ => None,
+            Self::Unread => None,
         }
     }
-}
-
-/// Which part of an entry is read.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// None is open.
-    #[default]
-    Outside,
-    Header,
-    /// The server's `SET timestamp` has passed, or a line that is none of its own.
-    Text,
 }
 
 /// Where the log is.
@@ -61,47 +58,65 @@ pub(super) struct Parser {
     known: HashMap<String, String>,
     user: String,
     text: Vec<u8>,
-    has_text: bool,
-    part: Part,
-    start: StartLines,
+    /// Lines of the header that say nothing that is known.
+    unread: usize,
 }
 
 impl Parser {
-    /// Takes a line; `None`: the log's end.
-    pub(super) fn line(&mut self, line: Option<&[u8]>) -> Step {
-        let Some(line) = line else {
-            return self.complete();
-        };
-        if let Some(time) = time_of(line) {
-            let step = self.complete();
-            self.time_us = Some(time);
-            return step;
+    /// The next entry, or a line that belongs to none; `None` at the log's end.
+    pub(super) fn next(&mut self, lines: &mut Lines) -> Result<Option<Step>, CaptureError> {
+        if let Some(left) = self.unread.checked_sub(1) {
+            self.unread = left;
+            return Ok(Some(Step::Unread));
         }
-        if let Some(user) = user_of(line) {
-            let step = self.complete();
-            self.begin(&user);
-            return step;
-        }
-        if self.start.takes(line) {
-            return match self.complete() {
-                Step::Nothing => Step::Restarted,
-                step => step,
-            };
-        }
-        match self.part {
-            Part::Outside if line.is_empty() => Step::Nothing,
-            Part::Outside => Step::Unread,
-            Part::Header => self.header(line),
-            Part::Text => {
-                self.add_text(line);
-                Step::Nothing
+        loop {
+            if lines.is_start(0)? {
+                lines.skip(START_LINES)?;
+                // The server names the schema again.
+                self.schema = None;
+                continue;
+            }
+            let header = header_lines(lines, 0)?;
+            if header > 0 {
+                return self.entry(header, lines).map(Some);
+            }
+            match lines.next()? {
+                None => return Ok(None),
+                Some([]) => {}
+                Some(_) => return Ok(Some(Step::Unread)),
             }
         }
     }
 
+    /// Reads an entry whose header begins with so many lines.
+    fn entry(&mut self, header: usize, lines: &mut Lines) -> Result<Step, CaptureError> {
+        self.known.clear();
+        self.text.clear();
+        for _ in 0..header {
+            let line = lines.next()?.unwrap_or_default();
+            if let Some(time) = time_of(line) {
+                self.time_us = Some(time);
+            } else if let Some(user) = user_of(line) {
+                self.begin(&user);
+            } else {
+                let line = String::from_utf8_lossy(line).into_owned();
+                self.facts(&line);
+            }
+        }
+        self.header(lines)?;
+        let has_text = self.read_text(lines)?;
+        let entry = has_text.then(|| self.finished()).flatten();
+        Ok(match entry {
+            None => Step::Unread,
+            Some(entry) => match administration(&entry.text) {
+                Some(name) => Step::Administration(name, Box::new(entry)),
+                None => Step::Statement(Box::new(entry)),
+            },
+        })
+    }
+
     /// `root[root] @ localhost []  Id:     8`
     fn begin(&mut self, text: &str) {
-        self.part = Part::Header;
         self.user = user_name(text);
         if let Some((_, id)) = text.rsplit_once("Id:") {
             self.know("Thread_id", id.trim());
@@ -112,29 +127,77 @@ impl Parser {
         self.known.insert(name.to_owned(), value.to_owned());
     }
 
-    /// A line between the first one and the statement.
-    fn header(&mut self, line: &[u8]) -> Step {
-        if line.starts_with(ADMINISTRATION) {
-            self.part = Part::Text;
-            self.add_text(line);
-        } else if line.starts_with(b"#") {
-            return self.facts(&String::from_utf8_lossy(line));
-        } else if let Some(schema) = schema_of_use(line) {
-            self.schema = Some(schema);
-        } else if let Some(second) = second_of_set(line) {
-            self.know("timestamp", &second);
-            self.part = Part::Text;
-        } else {
-            self.part = Part::Text;
-            self.add_text(line);
+    /// Reads the lines before the statement.
+    fn header(&mut self, lines: &mut Lines) -> Result<(), CaptureError> {
+        while !is_end(lines, 0)? {
+            let Some(line) = lines.peek(0)? else { break };
+            if line.starts_with(ADMINISTRATION) {
+                break;
+            }
+            if line == MESSAGES {
+                return self.messages(lines);
+            }
+            if line.starts_with(b"#") {
+                let line = String::from_utf8_lossy(line).into_owned();
+                self.facts(&line);
+            } else if let Some(schema) = schema_of_use(line) {
+                self.schema = Some(schema);
+            } else if let Some(second) = second_of_set(line) {
+                self.know("timestamp", &second);
+                lines.next()?;
+                break;
+            } else {
+                break;
+            }
+            lines.next()?;
         }
-        Step::Nothing
+        Ok(())
+    }
+
+    /// Passes over the server's messages, which may have lines of any kind, up to the statement.
+    fn messages(&mut self, lines: &mut Lines) -> Result<(), CaptureError> {
+        while !is_end(lines, 0)? {
+            let line = lines.next()?.unwrap_or_default();
+            if let Some(schema) = schema_of_use(line) {
+                self.schema = Some(schema);
+            } else if let Some(second) = second_of_set(line) {
+                self.know("timestamp", &second);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the statement; false if there is none.
+    fn read_text(&mut self, lines: &mut Lines) -> Result<bool, CaptureError> {
+        let (mut open, mut has_text) = (OpenText::default(), false);
+        loop {
+            let count = if !is_end(lines, 0)? {
+                1
+            } else if open.is_open() {
+                lines_within(&open, lines, is_end)?
+            } else {
+                0
+            };
+            if count == 0 {
+                return Ok(has_text);
+            }
+            for _ in 0..count {
+                let Some(line) = lines.next()? else { break };
+                open.push(line);
+                if has_text {
+                    self.text.push(b'\n');
+                }
+                has_text = true;
+                self.text.extend_from_slice(line);
+            }
+        }
     }
 
     /// `# Query_time: 0.000123  Lock_time: ...`
-    fn facts(&mut self, line: &str) -> Step {
+    fn facts(&mut self, line: &str) {
         if PLAIN_HEADERS.contains(&line.trim_end()) || line.starts_with("# explain:") {
-            return Step::Nothing;
+            return;
         }
         // A schema's name may have blanks; two of them end it.
         if let Some((_, rest)) = line.split_once("Schema: ") {
@@ -154,35 +217,19 @@ impl Parser {
                 self.know(name, value.unwrap_or_default());
             }
         }
-        if is_known {
-            Step::Nothing
-        } else {
-            Step::Unread
-        }
+        self.unread += usize::from(!is_known);
     }
 
-    fn add_text(&mut self, line: &[u8]) {
-        if self.has_text {
-            self.text.push(b'\n');
-        }
-        self.has_text = true;
-        self.text.extend_from_slice(line);
-    }
-
-    /// When the entry was written.
+    /// When the entry was written. `Start` and `End` of `log_slow_extra` are of the session's clock.
     fn end_us(&self) -> Option<i64> {
         let second = self.known.get("timestamp");
         let second = second.and_then(|second| second.parse::<f64>().ok());
         let of_set = second.map(|second| (second * 1e6) as i64);
-        match (
-            self.known.get("End").and_then(|end| iso_us(end)),
-            self.time_us,
-        ) {
-            (Some(end_us), _) => Some(end_us),
+        match self.time_us {
             // MySQL's `SET timestamp` is the beginning, in seconds.
-            (None, Some((time_us, true))) => Some(time_us),
+            Some((time_us, true)) => Some(time_us),
             // The others write local time, and only when it changes.
-            (None, time) => of_set.or(time.map(|(time_us, _)| time_us)),
+            time => of_set.or(time.map(|(time_us, _)| time_us)),
         }
     }
 
@@ -190,50 +237,67 @@ impl Parser {
         self.known.get(name)?.parse().ok()
     }
 
-    fn complete(&mut self) -> Step {
-        if self.part == Part::Outside {
-            return Step::Nothing;
-        }
-        let entry = self.has_text.then(|| self.entry()).flatten();
-        self.known.clear();
-        self.text.clear();
-        (self.has_text, self.part) = (false, Part::Outside);
-        let Some(entry) = entry else {
-            return Step::Unread;
-        };
-        match administration(&entry.text) {
-            Some(name) => Step::Administration(name, Box::new(entry)),
-            None => Step::Statement(Box::new(entry)),
-        }
-    }
-
-    fn entry(&mut self) -> Option<Entry> {
+    /// The entry that was read, if it has all that it needs.
+    fn finished(&mut self) -> Option<Entry> {
         let took_us = self.known.get("Query_time");
         let took_us = took_us.and_then(|text| seconds_us(text));
-        let began_us = match self.known.get("Start").and_then(|start| iso_us(start)) {
-            Some(began_us) => began_us,
-            None => self.end_us()?.checked_sub_unsigned(took_us?)?,
-        };
+        let began_us = self.end_us()?.checked_sub_unsigned(took_us?)?;
         let mut text = std::mem::take(&mut self.text);
         // Servers end each statement so; what has no end was cut, perhaps before its WHERE.
         let is_cut = text.pop_if(|last| *last == b';').is_none();
-        let schema = self.known.get("Schema").filter(|schema| !schema.is_empty());
+        // A session without a schema has an empty one where the log has a name for each entry.
+        let schema = self.known.get("Schema").or(self.schema.as_ref());
+        let rows = self.number("Rows_sent");
         let error = self.number("Errno").or_else(|| self.number("Last_errno"));
         Some(Entry {
             connection: self.number("Thread_id")?,
             user: self.user.clone(),
-            schema: schema.cloned().or_else(|| self.schema.clone()),
+            schema: schema.cloned(),
             began_us,
             took_us,
+            // `SET timestamp` changes the times of `MariaDB` and of old servers, which write no time zone.
+            is_of_server_clock: self.time_us.is_some_and(|(_, has_zone)| has_zone),
             text,
             is_cut,
             is_bulk: false,
             lacks_values: false,
-            rows: self.number("Rows_sent"),
-            affected: self.number("Rows_affected"),
+            rows,
+            // A statement that returns rows tells the client of no changed ones; the log counts those of its functions.
+            affected: self
+                .number("Rows_affected")
+                .filter(|_| rows.is_none_or(|rows| rows == 0)),
             error: error.and_then(|code| u16::try_from(code).ok()),
         })
     }
+}
+
+/// Number of lines, from the one that is so many after the next, with which the header of an entry begins: perhaps its
+/// time, its account, and all up to its duration. 0 for none.
+pub(super) fn header_lines(lines: &mut Lines, after: usize) -> Result<usize, CaptureError> {
+    let has_time = match lines.peek(after)? {
+        Some(line) if line.starts_with(b"# ") => time_of(line).is_some(),
+        _ => return Ok(0),
+    };
+    let account = usize::from(has_time);
+    let line = lines.peek(after + account)?;
+    if line.and_then(user_of).is_none() {
+        return Ok(0);
+    }
+    for between in 0..=HEADERS_BETWEEN {
+        let count = account + 1 + between;
+        match lines.peek(after + count)? {
+            Some(line) if line.starts_with(DURATION) => return Ok(count + 1),
+            Some(line) if line.starts_with(b"# ") => {}
+            _ => break,
+        }
+    }
+    Ok(0)
+}
+
+/// Returns true if an entry ends before the line that is so many after the next one.
+fn is_end(lines: &mut Lines, after: usize) -> Result<bool, CaptureError> {
+    let is_log_end = lines.peek(after)?.is_none();
+    Ok(is_log_end || header_lines(lines, after)? > 0 || lines.is_start(after)?)
 }
 
 /// The time of `# Time: ...`, and whether it tells its time zone. A line of a statement that begins so has another form.

@@ -1,19 +1,15 @@
 //! `weir capture import`.
 
-use weir_capture::{import_log, log_format};
+use weir_capture::import_logs;
 
 use super::proxy::tell;
 use crate::Outcome;
 use crate::cli::CaptureImportArguments;
 
 pub(super) fn execute(arguments: &CaptureImportArguments) -> anyhow::Result<Outcome> {
-    let format = match arguments.format {
-        Some(format) => format,
-        None => log_format(&arguments.log)?,
-    };
-    let imported = import_log(
-        &arguments.log,
-        format,
+    let imported = import_logs(
+        &arguments.logs,
+        arguments.format,
         &arguments.output,
         arguments.literals,
     )?;
@@ -22,5 +18,8 @@ pub(super) fn execute(arguments: &CaptureImportArguments) -> anyhow::Result<Outc
         eprintln!("note: {sentence}");
     }
     tell(&imported.tail);
+    if let Some(why) = &imported.tail.failure {
+        eprintln!("note: the capture ends early: {why}");
+    }
     Ok(Outcome::Done)
 }

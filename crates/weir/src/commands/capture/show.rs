@@ -22,7 +22,7 @@ pub(super) fn execute(arguments: &CaptureShowArguments) -> anyhow::Result<Outcom
 }
 
 /// Returns what a capture lacks, in words.
-pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 15] {
+pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 16] {
     [
         ("sessions were not followed to their end", losses.sessions),
         (
@@ -59,6 +59,10 @@ pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 15] {
         (
             "executions of bulk commands could not be read; they are never sent",
             losses.bulk_executions,
+        ),
+        (
+            "statements of functions, procedures and triggers are left out; the statement that ran them is there",
+            losses.of_routines,
         ),
         (
             "entries have a time that does not fit their neighbours, and stand beside these",

@@ -1,4 +1,11 @@
-//! A bare client of the protocol, for what the others do not do: change of user, character set of the login, bulk execution.
+//! A bare client of the protocol, for what the others do not do: change of user, character set of the login, bytes of any
+//! kind, bulk execution. What it does not expect is a test's failure.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "it fails as tests do"
+)]
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,9 +13,11 @@ use std::net::TcpStream;
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
 
-/// `PROTOCOL_41`, `CONNECT_WITH_DB`, `TRANSACTIONS`, `SECURE_CONNECTION`, `PLUGIN_AUTH`; no `LONG_PASSWORD`, so that
-/// `MariaDB` reads its own capabilities.
-const CAPABILITIES: u32 = 0x200 | 8 | 0x2000 | 0x8000 | 0x8_0000;
+/// `PROTOCOL_41`, `CONNECT_WITH_DB`, `TRANSACTIONS`, `SECURE_CONNECTION`, `MULTI_STATEMENTS`, `MULTI_RESULTS`,
+/// `PLUGIN_AUTH`; no `LONG_PASSWORD`, so that `MariaDB` reads its own capabilities.
+const CAPABILITIES: u32 = 0x200 | 8 | 0x2000 | 0x8000 | 0x1_0000 | 0x2_0000 | 0x8_0000;
+/// `SERVER_MORE_RESULTS_EXISTS`.
+const MORE_RESULTS: u8 = 8;
 /// `MARIADB_CLIENT_STMT_BULK_OPERATIONS`.
 const OF_MARIADB: u32 = 4;
 const NATIVE: &str = "mysql_native_password";
@@ -16,28 +25,40 @@ const SHA2: &str = "caching_sha2_password";
 
 /// Who logs in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Account<'a> {
-    pub(crate) user: &'a str,
-    pub(crate) password: &'a str,
-    pub(crate) schema: &'a str,
-    pub(crate) collation: u8,
+pub struct Account<'a> {
+    /// Name of the account.
+    pub user: &'a str,
+    /// The password, which the server must know (`caching_sha2_password`).
+    pub password: &'a str,
+    /// The schema; empty for none.
+    pub schema: &'a str,
+    /// The server's number of the collation.
+    pub collation: u8,
 }
 
 /// A connection; an error is the server's code.
-pub(crate) struct RawClient {
+#[derive(Debug)]
+pub struct RawClient {
     stream: TcpStream,
     nonce: Vec<u8>,
     plugin: &'static str,
+    /// Rows that the last statement changed.
+    pub affected: u64,
 }
 
 impl RawClient {
-    pub(crate) fn connect(port: u16, account: Account<'_>) -> Result<Self, u16> {
+    /// Logs in on 127.0.0.1.
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn connect(port: u16, account: Account<'_>) -> Result<Self, u16> {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_nodelay(true).unwrap();
         let mut client = Self {
             stream,
             nonce: Vec::new(),
             plugin: NATIVE,
+            affected: 0,
         };
         let greeting = client.packet();
         let version_end = greeting.iter().position(|byte| *byte == 0).unwrap();
@@ -110,19 +131,34 @@ impl RawClient {
     }
 
     /// Rows of a statement; none for one that returns none.
-    pub(crate) fn query(&mut self, sql: &[u8]) -> Result<usize, u16> {
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn query(&mut self, sql: &[u8]) -> Result<usize, u16> {
         self.ask(0x03, sql)
     }
 
-    pub(crate) fn use_schema(&mut self, schema: &str) -> Result<usize, u16> {
+    /// Moves the session to another schema.
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn use_schema(&mut self, schema: &str) -> Result<usize, u16> {
         self.ask(0x02, schema.as_bytes())
     }
 
-    pub(crate) fn reset(&mut self) -> Result<usize, u16> {
+    /// Makes the session new again.
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn reset(&mut self) -> Result<usize, u16> {
         self.ask(0x1F, &[])
     }
 
-    pub(crate) fn change_user(&mut self, account: Account<'_>) -> Result<(), u16> {
+    /// Goes on with another account.
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn change_user(&mut self, account: Account<'_>) -> Result<(), u16> {
         let mut body = vec![0x11];
         body.extend(self.account(account));
         body.extend(account.schema.as_bytes());
@@ -133,20 +169,68 @@ impl RawClient {
         self.end_of_login(account.password)
     }
 
-    /// The number of a statement that has parameters and no columns.
-    pub(crate) fn prepare(&mut self, sql: &str) -> u32 {
-        self.send(0, &[&[0x16], sql.as_bytes()].concat());
+    /// The number of a prepared statement.
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn prepare(&mut self, sql: &[u8]) -> Result<u32, u16> {
+        self.send(0, &[&[0x16], sql].concat());
         let prepared = self.packet();
-        assert_eq!(prepared[0], 0);
-        let parameters = prepared[7];
-        for _ in 0..=parameters {
-            self.packet();
+        if prepared[0] == 0xFF {
+            return Err(code(&prepared));
         }
-        u32::from_le_bytes([prepared[1], prepared[2], prepared[3], prepared[4]])
+        for count in [prepared[7], prepared[5]] {
+            // Each list ends with a packet of its own.
+            for _ in 0..count + u8::from(count > 0) {
+                self.packet();
+            }
+        }
+        Ok(u32::from_le_bytes(*prepared[1..].first_chunk().unwrap()))
+    }
+
+    /// Executes a statement with texts, each shorter than 64 KiB.
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn execute(&mut self, handle: u32, values: &[&[u8]]) -> Result<usize, u16> {
+        let mut body = handle.to_le_bytes().to_vec();
+        body.extend([0, 1, 0, 0, 0]);
+        if !values.is_empty() {
+            body.extend(vec![0; values.len().div_ceil(8)]);
+            body.push(1);
+            body.extend([0xFD, 0].repeat(values.len()));
+        }
+        for value in values {
+            body.push(0xFC);
+            body.extend((value.len() as u16).to_le_bytes());
+            body.extend(*value);
+        }
+        self.ask(0x17, &body)
+    }
+
+    /// Forgets a prepared statement.
+    pub fn close(&mut self, handle: u32) {
+        self.send(0, &[&[0x19][..], &handle.to_le_bytes()].concat());
+    }
+
+    /// Asks whether the server is there.
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn ping(&mut self) -> Result<usize, u16> {
+        self.ask(0x0E, &[])
+    }
+
+    /// Says goodbye.
+    pub fn quit(mut self) {
+        self.send(0, &[1]);
     }
 
     /// Executes a statement once for each row of integers, by one command.
-    pub(crate) fn bulk(&mut self, handle: u32, rows: &[[i32; 2]]) -> Result<usize, u16> {
+    ///
+    /// # Errors
+    /// The server's code.
+    pub fn bulk(&mut self, handle: u32, rows: &[[i32; 2]]) -> Result<usize, u16> {
         let mut body = handle.to_le_bytes().to_vec();
         body.extend([128, 0, 3, 0, 3, 0]);
         for value in rows.iter().flatten() {
@@ -158,22 +242,34 @@ impl RawClient {
 
     fn ask(&mut self, command: u8, body: &[u8]) -> Result<usize, u16> {
         self.send(0, &[&[command], body].concat());
+        self.affected = 0;
+        let mut rows = 0;
+        while self.result(&mut rows)? {}
+        Ok(rows)
+    }
+
+    /// Reads a result; true if another one follows.
+    fn result(&mut self, rows: &mut usize) -> Result<bool, u16> {
         let first = self.packet();
         match first[0] {
-            0 => return Ok(0),
+            0 => {
+                let (affected, rest) = number(&first[1..]);
+                let (_, status) = number(rest);
+                self.affected += affected;
+                return Ok(status[0] & MORE_RESULTS != 0);
+            }
             0xFF => return Err(code(&first)),
             _ => {}
         }
         for _ in 0..=first[0] {
             self.packet();
         }
-        let mut rows = 0;
         loop {
             let row = self.packet();
             match row[0] {
-                0xFE if row.len() < 9 => return Ok(rows),
+                0xFE if row.len() < 9 => return Ok(row[3] & MORE_RESULTS != 0),
                 0xFF => return Err(code(&row)),
-                _ => rows += 1,
+                _ => *rows += 1,
             }
         }
     }
@@ -198,6 +294,19 @@ impl RawClient {
         self.stream.read_exact(&mut payload).unwrap();
         (header[3], payload)
     }
+}
+
+/// A number with its length before it, and what follows.
+fn number(bytes: &[u8]) -> (u64, &[u8]) {
+    let length = match bytes[0] {
+        0xFC => 2,
+        0xFD => 3,
+        0xFE => 8,
+        small => return (u64::from(small), &bytes[1..]),
+    };
+    let mut whole = [0; 8];
+    whole[..length].copy_from_slice(&bytes[1..=length]);
+    (u64::from_le_bytes(whole), &bytes[1 + length..])
 }
 
 fn code(error: &[u8]) -> u16 {

@@ -1,0 +1,228 @@
+//! A capture beside what was sent.
+
+use weir_capture::{CaptureSource, ImportResult};
+use weir_model::Flavor;
+
+use crate::history::OLDER;
+use crate::reading::CapturedStatement;
+use crate::texts::{Text, Token};
+use crate::truth::{Place, SentStatement, SessionTruth};
+
+/// Errors of statements that are not read to their end: no schema, and a syntax error.
+const UNREAD: [u16; 2] = [1046, 1064];
+
+/// What a log tells, and how exactly.
+pub(crate) struct Knowledge {
+    source: CaptureSource,
+    flavor: Flavor,
+    is_table: bool,
+}
+
+impl Knowledge {
+    pub(crate) fn new(source: CaptureSource, flavor: Flavor, is_table: bool) -> Self {
+        Self {
+            source,
+            flavor,
+            is_table,
+        }
+    }
+
+    fn is_general(&self) -> bool {
+        self.source == CaptureSource::GeneralLog
+    }
+
+    /// What the log tells of where a session is.
+    fn place(&self, place: &Place, is_older: bool) -> Place {
+        let mut place = place.clone();
+        let is_nowhere = place.schema.as_deref() == Some("");
+        if self.is_general() {
+            // It says how sessions begin.
+            return if is_older { Place::default() } else { place };
+        }
+        // `MySQL`'s file has no name for a session without a schema, and tables have an empty one.
+        if is_nowhere && (self.is_table || self.flavor == Flavor::Mysql) {
+            place.schema = None;
+        }
+        place
+    }
+
+    /// Statements as the log has them: `MariaDB`'s general log has a text of several as one.
+    fn logged(&self, sent: &[SentStatement]) -> Vec<SentStatement> {
+        let mut logged: Vec<SentStatement> = Vec::new();
+        for one in sent {
+            match logged.last_mut().filter(|last| last.is_joined) {
+                Some(last) if self.is_general() && self.flavor == Flavor::Mariadb => {
+                    last.text.0.push(Token::Word(b";".to_vec()));
+                    last.text.0.extend(one.text.0.clone());
+                    last.is_joined = one.is_joined;
+                }
+                _ => logged.push(one.clone()),
+            }
+        }
+        logged
+    }
+
+    /// `MySQL` logs nothing that it refuses when it reads it, and its slow log no statement that took no microsecond: a
+    /// `SET timestamp` begins to count again.
+    fn may_lack(&self, sent: &SentStatement) -> bool {
+        let error = sent.reply.and_then(|(rows, _)| rows.err());
+        let is_short = !self.is_general() && sent.text.has_word(b"timestamp");
+        let is_refused = error.is_some_and(|code| UNREAD.contains(&code));
+        self.flavor == Flavor::Mysql && (is_refused || is_short)
+    }
+
+    /// The tables of `MariaDB` hold no bytes that are no characters, and none of four bytes.
+    fn garbles(&self, text: &Text) -> bool {
+        let is_lost = |bytes: &[u8]| bytes.contains(&0xF0) || std::str::from_utf8(bytes).is_err();
+        let is_any = is_lost(&text.sent()) || text.values().into_iter().any(is_lost);
+        self.is_table && self.flavor == Flavor::Mariadb && is_any
+    }
+
+    fn slack_us(&self) -> i64 {
+        match (self.flavor, self.is_table) {
+            (Flavor::Mariadb, false) => 2_200_000,
+            _ => 20_000,
+        }
+    }
+
+    /// What of the answer the log must tell: rows, changed rows, error.
+    fn answers(&self) -> (bool, bool, bool) {
+        match self.source {
+            CaptureSource::SlowLogExtra => (true, false, true),
+            CaptureSource::SlowLog => (true, false, false),
+            CaptureSource::SlowLogMariadb => (true, true, false),
+            CaptureSource::SlowLogTable => (true, self.flavor == Flavor::Mariadb, false),
+            _ => (false, false, false),
+        }
+    }
+}
+
+/// Differences, a line each; the first words are their kind.
+pub(crate) fn differences(
+    knowledge: &Knowledge,
+    truth: &[SessionTruth],
+    captured: &[Vec<CapturedStatement>],
+    imported: &ImportResult,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut broken, mut offset_us) = (0, None);
+    for session in truth.iter().filter(|session| !session.sent.is_empty()) {
+        let first = &session.sent[0].text;
+        let its: Vec<_> = captured
+            .iter()
+            .filter(|statements| statements.first().is_some_and(|one| first.is(&one.text)))
+            .collect();
+        let [its] = its[..] else {
+            found.push(format!(
+                "session: {} is there {} times",
+                session.number,
+                its.len()
+            ));
+            continue;
+        };
+        let mut its = its.iter().peekable();
+        for sent in &knowledge.logged(&session.sent) {
+            if knowledge.may_lack(sent) && !its.peek().is_some_and(|one| sent.text.is(&one.text)) {
+                continue;
+            }
+            let Some(one) = its.next() else {
+                found.push(format!(
+                    "lost: {} has {} of {}",
+                    session.number,
+                    its.len(),
+                    session.sent.len()
+                ));
+                break;
+            };
+            broken += u64::from(sent.is_broken);
+            let is_older = session.number < OLDER;
+            let place = knowledge.place(&sent.place, is_older);
+            let what = statement(knowledge, (sent, &place), one, &mut offset_us);
+            if let Some(what) = what {
+                let text = String::from_utf8_lossy(&one.text);
+                found.push(format!(
+                    "{what}; session {}, sent {sent:?}, captured {one:?} {text:?}",
+                    session.number
+                ));
+                break;
+            }
+        }
+        if let Some(more) = its.next() {
+            let text = String::from_utf8_lossy(&more.text);
+            found.push(format!("more: {} has {text:?}", session.number));
+        }
+    }
+    let losses = imported.tail.losses;
+    for (what, count, expected) in [
+        ("cut", losses.truncated, broken),
+        ("unread", losses.unread_lines, 0),
+        ("out of order", losses.out_of_order, 0),
+    ] {
+        if count != expected {
+            found.push(format!("{what}: {count} and not {expected}"));
+        }
+    }
+    found.extend(length(knowledge, truth, imported));
+    found
+}
+
+/// The difference between a statement that was sent and one that was captured.
+fn statement(
+    knowledge: &Knowledge,
+    (sent, place): (&SentStatement, &Place),
+    one: &CapturedStatement,
+    offset_us: &mut Option<i64>,
+) -> Option<String> {
+    if !sent.is_broken && !knowledge.garbles(&sent.text) && !sent.text.is(&one.text) {
+        return Some("text".to_owned());
+    }
+    if sent.is_broken != one.is_unusable {
+        return Some("unusable".to_owned());
+    }
+    for (what, expected, found) in [
+        ("user", &place.user, &one.place.user),
+        ("schema", &place.schema, &one.place.schema),
+    ] {
+        if expected.is_some() && expected != found {
+            return Some(what.to_owned());
+        }
+    }
+    // The log's clock may be in another time zone.
+    let offset_us = *offset_us.get_or_insert(one.began_us - sent.began_us.0);
+    let began_us = one.began_us - offset_us;
+    let slack_us = knowledge.slack_us();
+    if began_us < sent.began_us.0 - slack_us || began_us > sent.began_us.1 + slack_us {
+        return Some(format!("time, off by {} us", began_us - sent.began_us.0));
+    }
+    answer(knowledge, sent, one)
+}
+
+fn answer(knowledge: &Knowledge, sent: &SentStatement, one: &CapturedStatement) -> Option<String> {
+    let (reply, affected) = sent.reply?;
+    let (has_rows, has_affected, has_error) = knowledge.answers();
+    if has_rows && reply.is_ok() && one.ended.rows != reply.ok().map(|rows| rows as u64) {
+        return Some("rows".to_owned());
+    }
+    // Of a statement that returns rows the log says nothing else.
+    if has_affected && reply == Ok(0) && one.ended.affected != Some(affected) {
+        return Some("affected".to_owned());
+    }
+    if has_error && one.ended.error != Some(reply.err().unwrap_or(0)) {
+        return Some("error".to_owned());
+    }
+    None
+}
+
+/// A log of seconds is no capture of years.
+fn length(
+    knowledge: &Knowledge,
+    truth: &[SessionTruth],
+    imported: &ImportResult,
+) -> Option<String> {
+    let sent = || truth.iter().flat_map(|session| &session.sent);
+    let first_us = sent().map(|sent| sent.began_us.0).min()?;
+    let last_us = sent().map(|sent| sent.began_us.1).max()?;
+    let most_us = last_us - first_us + 2 * knowledge.slack_us() + 2_000_000;
+    let length_us = imported.tail.ended_us.cast_signed();
+    (length_us > most_us).then(|| format!("length: {length_us} us of {}", last_us - first_us))
+}
