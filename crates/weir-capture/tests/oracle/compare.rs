@@ -11,7 +11,7 @@ use crate::truth::{Place, SentStatement, SessionTruth};
 /// Errors of statements that are not read to their end: no schema, and a syntax error.
 const UNREAD: [u16; 2] = [1046, 1064];
 
-/// What a log tells, and how exactly.
+/// Content of a log, and its precision.
 pub(crate) struct Knowledge {
     source: CaptureSource,
     flavor: Flavor,
@@ -31,7 +31,7 @@ impl Knowledge {
         self.source == CaptureSource::GeneralLog
     }
 
-    /// What the log tells of where a session is.
+    /// Place of a session, as far as the log has it.
     fn place(&self, place: &Place, is_older: bool) -> Place {
         let mut place = place.clone();
         let is_nowhere = place.schema.as_deref() == Some("");
@@ -85,7 +85,7 @@ impl Knowledge {
         }
     }
 
-    /// What of the answer the log must tell: rows, changed rows, error.
+    /// Parts of the answer that the log must have: rows, changed rows, error.
     fn answers(&self) -> (bool, bool, bool) {
         match self.source {
             CaptureSource::SlowLogExtra => (true, false, true),

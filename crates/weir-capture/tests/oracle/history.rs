@@ -17,7 +17,7 @@ pub(crate) const LOGINS: [(&str, &str); 4] = [
 ];
 const SCHEMAS: [&str; 2] = ["shop", "crm"];
 
-/// What a session does.
+/// Work of a session.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     Text(Text),
@@ -38,7 +38,7 @@ pub(crate) enum Action {
     Quit,
 }
 
-/// What becomes of the logs.
+/// Fate of the logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rotation {
     /// They get other names, and the server opens new ones.

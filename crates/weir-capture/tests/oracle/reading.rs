@@ -1,4 +1,4 @@
-//! What a capture has of each session, as a replay would follow it.
+//! Sessions of a capture, as a replay would follow them.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -26,7 +26,7 @@ pub(crate) struct Subject {
     directory: TempDir,
 }
 
-/// What happened: the sessions, and the files of each kind of log.
+/// Sessions that ran, and the files of each kind of log.
 pub(crate) struct HistoryRecord {
     pub(crate) sessions: Vec<SessionTruth>,
     pub(crate) logs: [Vec<PathBuf>; 2],

@@ -36,7 +36,7 @@ impl std::fmt::Debug for Text {
 
 const BLANKS: [&str; 7] = [" ", "\n", "\t", "\r\n", "\n\n", " \n\t\t", "\n  "];
 
-/// What strings and block comments are made of: each piece may stand within `'`, `"` and `/* */`.
+/// Pieces of strings and block comments: each may stand within `'`, `"` and `/* */`.
 const PIECES: [&str; 26] = [
     "nail",
     "\r\n",
@@ -175,7 +175,7 @@ fn comment(random: &mut Random) -> Option<Token> {
     Some(Token::Comment(text.into_bytes()))
 }
 
-/// What follows a string that is this value.
+/// Text after a string that is this value.
 fn after_value<'a>(text: &'a [u8], value: &[u8]) -> Option<&'a [u8]> {
     let introduced = text.iter().position(|byte| *byte == b'\'')?;
     let is_introducer = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';

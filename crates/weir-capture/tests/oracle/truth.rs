@@ -1,4 +1,4 @@
-//! What the test itself sent, and what the server answered.
+//! Statements that the test itself sent, and the server's answers.
 
 use std::collections::HashMap;
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use crate::texts::Text;
 pub(crate) const PASSWORD: &str = "of-the-test";
 const UTF8MB4: u8 = 45;
 
-/// What a session was when it sent a statement; `None`: a log need not say.
+/// State of a session when it sent a statement; `None`: a log need not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) user: Option<String>,

@@ -14,7 +14,7 @@ use weir_replay::{CapturePart, ReplayOptions, ReplayOutcome, Survey, replay};
 /// The null server's schema.
 const SCHEMA: &str = "sbtest";
 
-/// What a session does.
+/// Work of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     Joins,
