@@ -7,6 +7,7 @@ mod account;
 mod digests;
 mod general;
 mod lines;
+mod log_part;
 mod parts;
 mod pcap;
 mod placing;
@@ -22,7 +23,8 @@ use std::str::FromStr;
 use crate::head::{CaptureHead, CaptureSource, CaptureTail};
 use crate::{CaptureError, Literals};
 use lines::Lines;
-use parts::{Clock, LogPart};
+use log_part::LogPart;
+use parts::Clock;
 pub(crate) use sessions::{Entry, Sessions};
 
 /// Lines that are looked at for the first entry.

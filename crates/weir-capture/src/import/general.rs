@@ -2,7 +2,8 @@
 
 use super::account::login;
 use super::lines::{Lines, START_LINES};
-use super::parts::{LogPart, Span};
+use super::log_part::LogPart;
+use super::parts::Span;
 use super::sessions::{Entry, Sessions};
 use super::spanning::lines_within;
 use super::times::{iso_us, short_us};

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::parts::LogPart;
+use super::log_part::LogPart;
 use crate::CaptureError;
 
 /// Longest line that is kept; what follows of it is passed over.

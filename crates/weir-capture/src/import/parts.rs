@@ -5,11 +5,10 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::lines::{self, START_LINES};
+use super::log_part::LogPart;
 use super::no_entry;
 use crate::CaptureError;
 
-/// Bytes at the end of a log that are looked at for its last time.
-const TAIL_BYTES: u64 = 256 << 10;
 /// Bytes that are compared at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 /// Time by which the entries of two logs may be out of order: some servers write seconds, and sessions end at the same time.
@@ -17,35 +16,6 @@ const TOLERANCE_US: i64 = 5_000_000;
 
 /// A log that goes on for so long after another has begun has an entry of a session with its own clock.
 const FAR_US: i64 = 30 * 86_400 * 1_000_000;
-
-/// A file of a log, or the part of it that no file before has.
-#[derive(Debug, Clone, Default)]
-pub(super) struct LogPart {
-    pub(super) path: PathBuf,
-    /// Where it begins in the file, bytes.
-    pub(super) from: u64,
-    /// It goes on right where the file before it ends, perhaps within a line.
-    pub(super) is_continued: bool,
-}
-
-impl LogPart {
-    pub(super) fn whole(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            ..Self::default()
-        }
-    }
-
-    /// The end of a file.
-    fn tail(path: &Path) -> Result<Self, CaptureError> {
-        let failed = |error: io::Error| CaptureError::file("cannot read", path, &error);
-        let length = path.metadata().map_err(failed)?.len();
-        Ok(Self {
-            from: length.saturating_sub(TAIL_BYTES),
-            ..Self::whole(path)
-        })
-    }
-}
 
 /// The first and the last time at which an entry of a log ended, microseconds since 1970.
 pub(super) type Span = (i64, i64);

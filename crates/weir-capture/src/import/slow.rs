@@ -7,7 +7,8 @@
 mod parser;
 
 use super::lines::Lines;
-use super::parts::{LogPart, Span};
+use super::log_part::LogPart;
+use super::parts::Span;
 use super::placing::{Placement, Placer};
 use super::sessions::{Entry, Sessions};
 use crate::sql::is_by_sql;

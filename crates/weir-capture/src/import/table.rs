@@ -7,7 +7,8 @@
 use super::account::user_name;
 use super::general::{COMMANDS, command};
 use super::lines::Lines;
-use super::parts::{LogPart, Span};
+use super::log_part::LogPart;
+use super::parts::Span;
 use super::placing::Placer;
 use super::sessions::{Entry, Sessions};
 use super::slow::{Step, put};
