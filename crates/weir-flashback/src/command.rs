@@ -8,17 +8,17 @@ mod rows;
 mod serve;
 mod since;
 
+use anyhow::{anyhow, bail};
+use weir_model::ServerUrl;
+use weir_server::ExternalServer;
+use weir_terminal::{Outcome, external_server, interrupt};
+
+pub use self::arguments::Arguments;
+use self::arguments::{Command, Common};
 use crate::{
     AsOfStatement, ColumnChange, FlashbackError, FlashbackPlan, LogFindings, LoggedValue, Moment,
     MomentRequest, Options, Source, Stop, TableName, usual_parent,
 };
-use anyhow::{anyhow, bail};
-use weir_model::ServerUrl;
-use weir_server::ExternalServer;
-
-pub use self::arguments::Arguments;
-use self::arguments::{Command, Common};
-use weir_terminal::{Outcome, external_server, interrupt};
 
 /// Does what the options ask for; prints answers and notes.
 ///

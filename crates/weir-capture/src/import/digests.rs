@@ -84,13 +84,17 @@ struct PmmRow {
 
 /// Returns true if a file begins as a report.
 pub(super) fn is_report(from: &Path) -> Result<bool, CaptureError> {
-    let failed = |error: std::io::Error| CaptureError::file("cannot read", from, &error);
-    let mut beginning = Vec::new();
-    let file = File::open(from).map_err(failed)?;
-    file.take(BYTES_LOOKED_AT)
-        .read_to_end(&mut beginning)
-        .map_err(failed)?;
+    let beginning = first_bytes(from, BYTES_LOOKED_AT)?;
     Ok(beginning.trim_ascii_start().first() == Some(&b'{'))
+}
+
+/// So many bytes of a file, or all of a shorter one.
+fn first_bytes(from: &Path, bytes_max: u64) -> Result<Vec<u8>, CaptureError> {
+    let failed = |error: std::io::Error| CaptureError::file("cannot read", from, &error);
+    let mut bytes = Vec::new();
+    let mut limited = File::open(from).map_err(failed)?.take(bytes_max);
+    limited.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 /// Makes a capture without statements of a report.
@@ -99,12 +103,7 @@ pub(super) fn import(
     to: &Path,
     literals: Literals,
 ) -> Result<(CaptureHead, CaptureTail), CaptureError> {
-    let failed = |error: std::io::Error| CaptureError::file("cannot read", from, &error);
-    let mut content = Vec::new();
-    let file = File::open(from).map_err(failed)?;
-    file.take(BYTES_MAX)
-        .read_to_end(&mut content)
-        .map_err(failed)?;
+    let content = first_bytes(from, BYTES_MAX)?;
     let report = read(&content).map_err(|(offset, why)| CaptureError::Log {
         path: from.display().to_string(),
         offset,

@@ -1,7 +1,6 @@
 //! Records of a capture from statements that polls see, and the share that they are of all.
 
 use std::collections::{HashMap, HashSet};
-
 use std::time::Duration;
 
 use weir_mysql::Connection;

@@ -1,6 +1,5 @@
 //! A query on tables as they were.
 
-use crate::{AsOfStatement, FlashbackError, FlashbackPlan, Source, State, Stop, find_like};
 use anyhow::{Context as _, bail};
 use weir_mysql::Connection;
 use weir_server::ExternalServer;
@@ -8,6 +7,7 @@ use weir_server::ExternalServer;
 use super::arguments::Arguments;
 use super::rows::print;
 use super::{clause, options, prepare, statement, tell};
+use crate::{AsOfStatement, FlashbackError, FlashbackPlan, Source, State, Stop, find_like};
 
 /// The private server lacks a table: the query named it without a time (`ER_NO_SUCH_TABLE`, `ER_BAD_DB_ERROR`).
 const NOT_THERE: [u16; 2] = [1146, 1049];

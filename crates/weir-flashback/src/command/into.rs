@@ -1,13 +1,13 @@
 //! A table as it was, as a new table on the user's server.
 
-use crate::{State, Stop, TableName, TableRows, find_like, into};
 use anyhow::bail;
 use weir_server::ExternalServer;
+use weir_terminal::external_server::tell_remarks;
+use weir_terminal::output;
 
 use super::arguments::Arguments;
 use super::{clause, one_table, prepare, tell};
-use weir_terminal::external_server::tell_remarks;
-use weir_terminal::output;
+use crate::{State, Stop, TableName, TableRows, find_like, into};
 
 pub(super) fn execute(
     mut server: ExternalServer,

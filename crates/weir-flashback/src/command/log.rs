@@ -1,12 +1,12 @@
 //! History of one row.
 
-use crate::{
-    FlashbackError, FlashbackPlan, Moment, MomentRequest, Source, Stop, TableName, line, read_key,
-};
+use weir_terminal::output;
 
 use super::arguments::LogArguments;
 use super::{in_json, open, options, tell_unlogged};
-use weir_terminal::output;
+use crate::{
+    FlashbackError, FlashbackPlan, Moment, MomentRequest, Source, Stop, TableName, line, read_key,
+};
 
 pub(super) fn execute(arguments: &LogArguments, stop: Stop) -> anyhow::Result<()> {
     let server = open(&arguments.url, &arguments.common)?;

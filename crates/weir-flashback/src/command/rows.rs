@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use anyhow::bail;
 use serde_json::{Map, Number, Value as Json};
 use weir_mysql::{Column, ColumnType, Connection, Row, Value};
-
 use weir_terminal::output;
 
 /// Prints the rows: as JSON an object on each line, else tab-separated with a header, as `mysql --batch` does.

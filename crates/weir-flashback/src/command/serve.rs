@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{State, Stop, find_like};
 use anyhow::bail;
 use weir_server::ExternalServer;
+use weir_terminal::output;
 
 use super::arguments::Arguments;
 use super::{clause, prepare, tell};
-use weir_terminal::output;
+use crate::{State, Stop, find_like};
 
 /// Between two looks whether the server still runs.
 const LOOK: Duration = Duration::from_millis(200);

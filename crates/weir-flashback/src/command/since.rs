@@ -3,17 +3,17 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use anyhow::{Context as _, anyhow, bail};
+use weir_process::create_private_file;
+use weir_server::ExternalServer;
+use weir_terminal::output;
+
+use super::arguments::Arguments;
+use super::{in_json, one_table, prepare, tell};
 use crate::{
     Diff, Rehearsal, RehearsalResult, Script, State, Stop, TransactionFilter, Triggers, Undo,
     find_like, head, only_where,
 };
-use anyhow::{Context as _, anyhow, bail};
-use weir_process::create_private_file;
-use weir_server::ExternalServer;
-
-use super::arguments::Arguments;
-use super::{in_json, one_table, prepare, tell};
-use weir_terminal::output;
 
 pub(super) fn diff(
     server: &ExternalServer,
