@@ -48,6 +48,14 @@ pub enum AgentError {
         /// Words of the agent.
         why: String,
     },
+    /// Making tables failed, and agents still run their last statement.
+    #[error("{cause}; still at a statement: {agents}; wait for its end before you go on")]
+    StillPreparing {
+        /// Names of the agents.
+        agents: String,
+        /// Reason that all were told to end.
+        cause: Box<AgentError>,
+    },
     /// An agent does not answer an order.
     #[error(
         "agent {agent}: no answer to `{order}` ({why}); look whether it runs, with `weir agents list`"

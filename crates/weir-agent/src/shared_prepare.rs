@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weir_load::{LoadError, PreparePlan};
 
@@ -16,6 +16,8 @@ use crate::sealing::seal;
 
 /// Pause between two questions: agents end a preparation without questions.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Longest wait for the others' last statements after one has failed.
+const END_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Requirement on agents.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +55,45 @@ impl AgentPool {
                     .await?;
                 parts.insert(name, (0, 0));
             }
-            self.follow(run, parts, stop, on_progress).await
+            let names: Vec<String> = parts.keys().cloned().collect();
+            match self.follow(run, parts, stop, on_progress).await {
+                Ok(()) => Ok(()),
+                Err(cause) => Err(self.end_all(run, names, cause).await),
+            }
         })
+    }
+
+    /// Ends what these agents do for `run`, and waits for it: the caller's next command shall not meet their last rows.
+    async fn end_all(&self, run: &str, mut names: Vec<String>, cause: AgentError) -> AgentError {
+        self.stop(run).await;
+        let until = Instant::now() + END_PATIENCE;
+        while Instant::now() < until {
+            let mut rest = Vec::new();
+            for name in names {
+                let order = Order::Preparing {
+                    run: run.to_owned(),
+                };
+                let answer = self.ask(&name, "preparing", &order, PROMPT).await;
+                if matches!(
+                    answer,
+                    Ok(Answer::Preparing {
+                        has_ended: false,
+                        ..
+                    })
+                ) {
+                    rest.push(name);
+                }
+            }
+            if rest.is_empty() {
+                return cause;
+            }
+            names = rest;
+            tokio::time::sleep(PAUSE).await;
+        }
+        AgentError::StillPreparing {
+            agents: names.join(", "),
+            cause: Box::new(cause),
+        }
     }
 
     async fn begin(
