@@ -285,6 +285,7 @@ fn prepare(
         seed: LOADED_SEED,
         page_bytes: test_settings::page_bytes(options.server.flavor, &options.variables) as u32,
         format: DATA_FORMAT,
+        made_by: Vec::new(),
     };
     if snapshots.find(&key).is_none() {
         let data_dir = home.join("load").join("data");

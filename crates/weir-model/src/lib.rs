@@ -93,7 +93,7 @@ pub use server_variables::{
 };
 pub use short_interval::{ConnectionLosses, Outage, ShortInterval};
 pub use spec::{
-    AGENT_AUTO, ArrivalKind, ClosedLoop, CopyWay, DataSource, DataSpec, Distribution,
+    AGENT_AUTO, ArrivalKind, ClosedLoop, CopyWay, DataChange, DataSource, DataSpec, Distribution,
     DistributionName, DistributionOptions, DriveSpec, EventKind, EventStatement, FileWorkload,
     LOAD_OPTIONS, LoadOption, LoadOptionKind, LoadSpec, LuaModule, LuaWorkload, Mix, Node,
     NodeRole, OrderEntryWorkload, Pace, PoolAction, PoolStart, ProtocolCompression, REPLAY_OPTIONS,

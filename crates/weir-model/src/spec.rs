@@ -18,7 +18,7 @@ mod workload;
 
 use serde::{Deserialize, Serialize};
 
-pub use data::{DataSource, DataSpec, TableSize};
+pub use data::{DataChange, DataSource, DataSpec, TableSize};
 pub use load::{
     ArrivalKind, ClosedLoop, LoadSpec, Pace, ProtocolCompression, Rate, RateRamp, ThinkKind,
     ThinkTime, Warmup,

@@ -212,6 +212,7 @@ fn spec(drive: &str, connections: u32) -> RunSpec {
             data_scale: "1/500".parse().unwrap(),
             drive_scale: "1/40".parse().unwrap(),
             table_options: String::new(),
+            before: Vec::new(),
         },
         load: LoadSpec {
             connections,

@@ -1,20 +1,22 @@
 //! The data sets: each loaded once, kept as a snapshot, restored before each run.
 
+mod change;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_model::{
-    Bytes, Cell, DataSource, Flavor, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec,
-};
+use weir_model::{Bytes, Cell, DataSource, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
 use weir_store::progress::Event;
 use weir_workload::Workload;
 
+use self::change::Changes;
+pub(crate) use self::change::run_each_time;
 use crate::cancel::Control;
 use crate::context::StudyContext;
 use crate::tables::{self, DATA_SEED};
@@ -38,6 +40,8 @@ pub(crate) struct PreparedData {
     pub(crate) directory: Bytes,
     /// Size of the workload's tables.
     pub(crate) tables: Bytes,
+    /// Parts of an upgrade that could not be made.
+    remarks: Vec<String>,
     /// No process removes the snapshot while the study needs it.
     _hold: SnapshotHold,
 }
@@ -83,12 +87,15 @@ impl DataSets {
         control: &mut Control<'_>,
     ) -> Result<(), RunError> {
         if self.find(&cell.spec).is_none() {
-            let key = key(context, cell)?;
+            let made = key(context, cell)?;
+            let changes = Changes::new(context, cell, &made)?;
+            let key = changes.key(&made);
             let known = self.prepared.iter().position(|data| data.key == key);
             let number = if let Some(number) = known {
                 number
             } else {
-                self.prepared.push(prepare(context, cell, key, control)?);
+                let prepared = prepare(context, cell, (made, changes), control)?;
+                self.prepared.push(prepared);
                 self.prepared.len() - 1
             };
             self.runs.push((Arc::clone(&cell.spec), number));
@@ -109,6 +116,12 @@ impl DataSets {
         found.expect("invariant: a search varies nothing that other data were needed for")
     }
 
+    /// Returns remarks on parts of an upgrade that could not be made, a line each.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let remarks = self.prepared.iter().flat_map(|data| data.remarks.clone());
+        remarks.collect()
+    }
+
     /// Returns the size of the workload's tables in `first`, the study's first cell.
     pub(crate) fn tables(&self, context: &StudyContext<'_>, first: &Cell) -> Bytes {
         match self.external {
@@ -118,20 +131,24 @@ impl DataSets {
     }
 }
 
-/// Finds or makes the data of `cell`.
+/// Finds or makes the data of `cell`: those of `made`, with the changes since.
 fn prepare(
     context: &StudyContext<'_>,
     cell: &Cell,
-    key: SnapshotKey,
+    (made, changes): (SnapshotKey, Changes<'_>),
     control: &mut Control<'_>,
 ) -> Result<PreparedData, RunError> {
     let snapshots = Snapshots::open(&weir_server::cache_directory())?;
+    let key = changes.key(&made);
     let from_cache = snapshots.find(&key).is_some();
-    if let (false, DataSource::Snapshot { name }) = (from_cache, &cell.spec.data.source) {
-        return Err(RunError::SnapshotRemoved { name: name.clone() });
-    }
     if !from_cache {
-        load(context, cell, &snapshots, &key, control)?;
+        if snapshots.find(&made).is_none() {
+            if let DataSource::Snapshot { name } = &cell.spec.data.source {
+                return Err(RunError::SnapshotRemoved { name: name.clone() });
+            }
+            load(context, cell, &snapshots, &made, control)?;
+        }
+        changes.make(context, cell, (&snapshots, &made), control)?;
     }
     let Some(hold) = snapshots.hold(&key)? else {
         return Err(RunError::SnapshotRemoved { name: key.name() });
@@ -153,6 +170,7 @@ fn prepare(
         key,
         directory,
         tables,
+        remarks: changes.remarks(),
         _hold: hold,
     })
 }
@@ -193,7 +211,10 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
     let server = context.server_of(cell);
     let (tables, rows) = match &data.source {
         DataSource::Sysbench { tables, rows } => (*tables, *rows),
-        DataSource::Snapshot { name } => return snapshot_key(name, server.flavor),
+        DataSource::Snapshot { name } => {
+            let snapshots = Snapshots::open(&weir_server::cache_directory())?;
+            return Ok(snapshots.named(name)?.key);
+        }
         DataSource::File { .. } | DataSource::Lua | DataSource::OrderEntry { .. } => {
             (data.table_count() as u32, data.rows_total())
         }
@@ -208,22 +229,8 @@ fn key(context: &StudyContext<'_>, cell: &Cell) -> Result<SnapshotKey, RunError>
         seed: DATA_SEED,
         page_bytes: page_size(&cell.spec).0 as u32,
         format: DATA_FORMAT,
+        made_by: Vec::new(),
     })
-}
-
-/// The snapshot of this name, which a server of the same flavour wrote.
-fn snapshot_key(name: &str, flavor: Flavor) -> Result<SnapshotKey, RunError> {
-    let key = Snapshots::open(&weir_server::cache_directory())?
-        .named(name)?
-        .key;
-    if key.flavor != flavor {
-        return Err(RunError::SnapshotFlavor {
-            name: name.to_owned(),
-            of: key.flavor,
-            flavor,
-        });
-    }
-    Ok(key)
 }
 
 /// The name of a run's tables, with what tells their options and the text of a book or a file.
@@ -308,6 +315,7 @@ fn have_same_data(first: &RunSpec, second: &RunSpec) -> bool {
     first.primary().server == second.primary().server
         && first.data.source == second.data.source
         && first.data.table_options == second.data.table_options
+        && first.data.before == second.data.before
         && tables(first) == tables(second)
         && page_size(first) == page_size(second)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use weir_model::{Bytes, Flavor, Scale};
+use weir_model::{Bytes, Scale};
 use weir_process::PathError;
 use weir_server::ServerError;
 
@@ -114,17 +114,13 @@ pub enum RunError {
         /// Reason and remedy.
         why: &'static str,
     },
-    /// A snapshot of the other flavour's data.
-    #[error(
-        "the snapshot `{name}` has data of {of}, and the server is {flavor}; take one of the same flavour"
-    )]
-    SnapshotFlavor {
-        /// Name of the agent.
+    /// A statement of `[[data.before]]` that the server refuses.
+    #[error("data.before.{name}: {why}; correct the statement, and name tables with their schema")]
+    Change {
+        /// Name of the change.
         name: String,
-        /// Flavor of the server whose data they are.
-        of: Flavor,
-        /// The server's.
-        flavor: Flavor,
+        /// The server's words.
+        why: String,
     },
     /// Another process removed the data set that this study was about to use.
     #[error("the snapshot `{name}` was removed meanwhile; run the study again to make a new one")]

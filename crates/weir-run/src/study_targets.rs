@@ -91,6 +91,8 @@ impl Targets for StudyTargets<'_> {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.context.remarks()
+        let mut remarks = self.context.remarks();
+        remarks.extend(self.data.remarks());
+        remarks
     }
 }

@@ -118,7 +118,8 @@ pub(crate) trait Targets {
     /// Returns the description of all its runs for the result; `first` is the study's first cell.
     fn describe(&self, first: &Cell) -> Description;
 
-    /// Returns remarks on parts of the user's servers that could not be looked at, a line each.
+    /// Returns remarks on parts of the user's servers that could not be looked at, and of upgrades that could not be made,
+    /// a line each.
     fn remarks(&self) -> Vec<String>;
 }
 

@@ -151,6 +151,7 @@ fn step_words(step: Step) -> &'static str {
     match step {
         Step::Preparing => "finding servers and drives",
         Step::Loading { .. } => "loading rows, once for all runs",
+        Step::Changing => "changing the data, once for all runs",
         Step::Starting => "restoring the data, starting the server",
         Step::WarmingUp => "warming up",
         Step::Measuring => "measuring",

@@ -72,29 +72,39 @@ impl DataNote {
         write_private(&path, &text)
     }
 
-    /// Reads the note of `data_dir` and checks that `server` may run on the data.
-    pub(crate) fn read_for(server: &ServerBinary, data_dir: &Path) -> Result<Self, ServerError> {
-        let foreign = |why: String| ServerError::ForeignData {
-            path: data_dir.to_owned(),
-            why,
-        };
+    /// Reads the note of `data_dir`.
+    pub(crate) fn read(data_dir: &Path) -> Result<Self, ServerError> {
         let text = fs::read_to_string(data_dir.join(NOTE))
-            .map_err(|error| foreign(format!("no note of weir's in it: {error}")))?;
+            .map_err(|error| foreign(data_dir, format!("no note of weir's in it: {error}")))?;
         let raw: RawNote = serde_json::from_str(&text)
-            .map_err(|error| foreign(format!("its note is damaged: {error}")))?;
-        let series = |version: ServerVersion| (version.major, version.minor);
-        // A newer series would rewrite the system tables, an older one would refuse them.
-        if raw.flavor != server.flavor || series(raw.version) != series(server.version) {
-            return Err(foreign(format!(
-                "made by {} {}, the server is {} {}",
-                raw.flavor, raw.version, server.flavor, server.version
-            )));
-        }
+            .map_err(|error| foreign(data_dir, format!("its note is damaged: {error}")))?;
         Ok(Self {
             flavor: raw.flavor,
             version: raw.version,
             password: Secret::new(raw.password),
         })
+    }
+
+    /// Reads the note of `data_dir` and checks that `server` may run on the data.
+    pub(crate) fn read_for(server: &ServerBinary, data_dir: &Path) -> Result<Self, ServerError> {
+        let note = Self::read(data_dir)?;
+        let series = |version: ServerVersion| (version.major, version.minor);
+        // A newer series would rewrite the system tables, an older one would refuse them.
+        if note.flavor != server.flavor || series(note.version) != series(server.version) {
+            let words = format!(
+                "made by {} {}, the server is {} {}",
+                note.flavor, note.version, server.flavor, server.version
+            );
+            return Err(foreign(data_dir, words));
+        }
+        Ok(note)
+    }
+}
+
+fn foreign(data_dir: &Path, why: String) -> ServerError {
+    ServerError::ForeignData {
+        path: data_dir.to_owned(),
+        why,
     }
 }
 

@@ -29,6 +29,7 @@ pub fn make_empty_data(
         seed: 0,
         page_bytes: 16384,
         format: 1,
+        made_by: vec!["initialised".to_owned()],
     };
     if cache.find(&key).is_some() {
         return cache.restore(&key, target);

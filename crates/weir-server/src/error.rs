@@ -51,6 +51,18 @@ pub enum ServerError {
         /// The server's own words.
         words: String,
     },
+    /// Data of another version that a server cannot take over.
+    #[error("cannot bring data of {from} to {to} ({why}); {remedy}")]
+    Upgrade {
+        /// Flavor and version that wrote the data.
+        from: String,
+        /// Flavor and version that shall read them.
+        to: String,
+        /// Reason.
+        why: String,
+        /// Remedy.
+        remedy: &'static str,
+    },
     /// A data directory that Weir did not make.
     #[error(
         "cannot use the data directory `{path}` ({why}); initialise a new one or restore a snapshot"

@@ -38,6 +38,7 @@ mod session;
 mod snapshot;
 mod state;
 mod stop;
+mod upgrade;
 mod variables;
 
 pub use backup::{Backup, BackupOrigin};
@@ -77,4 +78,5 @@ pub use snapshot::{
 };
 pub use state::{change_log, state_directory};
 pub use stop::{Stop, StopRequested};
+pub use upgrade::UpgradeWay;
 pub use variables::{ServerAnswer, ask, check_variables, known_variables, translate};

@@ -65,6 +65,29 @@ impl Session {
         done.map(drop).map_err(ServerError::query(action))
     }
 
+    /// Runs a statement whose failure may be a row, as of `ANALYZE TABLE`. Returns the text of the first such row.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::run`].
+    pub fn run_maintenance(
+        &mut self,
+        action: &'static str,
+        statement: &str,
+    ) -> Result<Option<String>, ServerError> {
+        let rows: Vec<Row> = self.rows(action, statement)?;
+        let column = |row: &Row, name: &str| -> Option<String> {
+            let mut columns = row.columns_ref().iter();
+            let at = columns.position(|column| column.name_str().eq_ignore_ascii_case(name))?;
+            row.as_ref(at).map(text)
+        };
+        let mut rows = rows.iter();
+        Ok(rows.find_map(|row| {
+            let is_error = column(row, "Msg_type")?.eq_ignore_ascii_case("error");
+            column(row, "Msg_text").filter(|_| is_error)
+        }))
+    }
+
     /// The version with which the server greets.
     pub(crate) fn greeting(&self) -> &str {
         self.connection.version()

@@ -180,8 +180,7 @@ impl Snapshots {
         if let Some(at) = all.iter().position(|snapshot| snapshot.name == name) {
             return Ok(all.swap_remove(at));
         }
-        // Data that a study made have rows.
-        all.retain(|snapshot| snapshot.key.workload == name && snapshot.key.tables == 0);
+        all.retain(|snapshot| snapshot.key.workload == name && snapshot.key.is_of_user());
         match all.len() {
             1 => Ok(all.swap_remove(0)),
             _ => Err(self.no_snapshot(name)),

@@ -26,6 +26,7 @@ fn key(binary: &ServerBinary) -> SnapshotKey {
         seed: 7,
         page_bytes: 16384,
         format: 1,
+        made_by: Vec::new(),
     }
 }
 

@@ -153,6 +153,9 @@ pub(crate) struct DataSection {
     /// A snapshot of a private server's data, for a replay.
     #[serde(default)]
     pub(crate) snapshot: Option<String>,
+    /// Changes of the data before the measurement.
+    #[serde(default)]
+    pub(crate) before: Vec<ChangeSection>,
     /// Of sysbench's workloads; 1 if it is not said.
     #[serde(default)]
     pub(crate) tables: Option<u32>,
@@ -183,6 +186,14 @@ pub(crate) struct DataSection {
     /// Modules that a Lua script loads by a name that does not stand in it.
     #[serde(default)]
     pub(crate) modules: Vec<String>,
+}
+
+/// `[[data.before]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeSection {
+    pub(crate) name: String,
+    pub(crate) statement: String,
 }
 
 /// `scale = "1/500"` for data and drive alike, or a scale for each: data shrink to fit the

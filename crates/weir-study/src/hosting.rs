@@ -32,6 +32,9 @@ pub fn refused_on_agent(spec: &RunSpec) -> Option<&'static str> {
             "snapshots by name are on this host; name a workload, whose tables the agent makes",
         );
     }
+    if !spec.data.before.is_empty() {
+        return Some("data on another host are not changed before the run yet; leave out before");
+    }
     if node.server.binary.is_some() {
         return Some(
             "a program's path is of this host; name a flavour or a version, such as `mysql 8.4`",

@@ -1,6 +1,7 @@
 //! From the study file to the plan: defaults filled in, factors multiplied out, sizes scaled.
 
 mod cells;
+mod changes;
 mod events;
 mod repeat;
 mod search;
@@ -13,7 +14,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use weir_model::{
-    Cell, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan,
+    Cell, DataChange, DataSource, DataSpec, LOAD_OPTIONS, LoadSpec, Node, OrderEntryWorkload, Plan,
     REPLAY_OPTIONS, Repetition, RunSpec, ServerAgents, ServerUrl, SysbenchOptions, TimelineEvent,
     Topology, WorkloadSpec, option_spelling,
 };
@@ -23,7 +24,7 @@ use crate::draft::Draft;
 use crate::file::{StudyFile, Warmup};
 use crate::hosting::refused_on_agent;
 use crate::setting::Setting;
-use crate::target::{self, Context, FlavorOf, Target};
+use crate::target::{self, Context, FlavorOf, NAME_SEPARATOR, NOTHING, Target};
 use crate::{StudyError, server_defaults};
 
 pub use search::probe_cell;
@@ -55,13 +56,15 @@ pub fn resolve(
     resolver.check()?;
     resolver.check_spellings()?;
     let events = resolver.events()?;
+    let changes = resolver.changes()?;
     let mut plan = resolver.plan(overrides);
     plan.factors = resolver.factors(&file.repeat.within_server)?;
-    let shared = resolver.shared(overrides, plan.seed, &events)?;
+    let shared = resolver.shared(overrides, plan.seed, (&events, &changes))?;
     plan.cells = resolver.cells(&shared, &plan.factors)?;
     resolver.check_data(&plan)?;
     resolver.check_options(&plan)?;
     resolver.check_events(&plan, &events)?;
+    resolver.check_changes(&plan, &changes)?;
     plan.repeat = resolver.repetition()?;
     resolver.check_agent(&plan)?;
     plan.search = resolver.search(&plan)?;
@@ -70,6 +73,20 @@ pub fn resolve(
         plan.runs = weir_judge::interleaved(&plan);
     }
     Ok(plan)
+}
+
+/// A name in `[[events]]` or `[[data.before]]` must be one that levels can say, and stand there once.
+fn check_name<'a>(
+    name: &str,
+    mut before: impl Iterator<Item = &'a str>,
+) -> Result<(), &'static str> {
+    if name.is_empty() || name == NOTHING || name.contains(NAME_SEPARATOR) {
+        return Err("must be a name of its own, without ` + `");
+    }
+    if before.any(|known| known == name) {
+        return Err("stands there twice; give each its own name");
+    }
+    Ok(())
 }
 
 /// The file with its name, for errors that say where.
@@ -103,7 +120,11 @@ impl Resolver<'_> {
     }
 
     fn check(&self) -> Result<(), StudyError> {
-        if let (Some(name), Some(_)) = (&self.file.data.snapshot, &self.file.data.workload) {
+        let data = &self.file.data;
+        let is_factor = self.file.factors.contains_key("snapshot");
+        let given = data.snapshot.as_deref();
+        let snapshot = given.or_else(|| is_factor.then_some("factor"));
+        if let (Some(name), Some(_)) = (snapshot, &data.workload) {
             let why = "stands for the tables that `workload` would make; leave one of both out";
             return Err(self.error("data.snapshot", name, why));
         }
@@ -225,7 +246,7 @@ impl Resolver<'_> {
         &self,
         overrides: &Overrides,
         seed: u64,
-        events: &[TimelineEvent],
+        (events, changes): (&[TimelineEvent], &[DataChange]),
     ) -> Result<Draft, StudyError> {
         let data = &self.file.data;
         let scale = data.scale.each();
@@ -234,6 +255,7 @@ impl Resolver<'_> {
             data: DataSpec {
                 data_scale: scale.data,
                 drive_scale: scale.drive,
+                before: changes.to_vec(),
                 ..DataSpec::default()
             },
             load: self.load()?,

@@ -7,8 +7,8 @@ use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
     Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
     OrderEntryWorkload, PoolStart, REPLAY_OPTIONS, ReplayOption, Scale, ServerChoice, ServerUrl,
-    SysbenchOptions, TimelineEvent, Topology, UnitError, WorkloadName, WorkloadShares,
-    WorkloadSpec, nearest, option_spelling, set_options,
+    SysbenchOptions, Topology, UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest,
+    option_spelling, set_options,
 };
 use weir_script::ScriptFiles;
 use weir_workload::{Workload, read_spec};
@@ -18,9 +18,11 @@ use crate::draft::{Draft, Transactions};
 use crate::file::{AutoWord, Warmup};
 
 /// Names that are not server variables, and not options of a load or a workload.
-const OWN_NAMES: [&str; 16] = [
+const OWN_NAMES: [&str; 18] = [
     "replay",
     "event",
+    "before",
+    "snapshot",
     "replica_drive",
     "text_file",
     "table_options",
@@ -43,10 +45,10 @@ pub(crate) const SCALED_VARIABLES: [&str; 3] = [BUFFER_POOL_SIZE, REDO_LOG_CAPAC
 /// The least that servers take for `innodb_lru_scan_depth`, pages.
 pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
 
-/// The level of factor `event` at which nothing happens.
-pub(crate) const NO_EVENT: &str = "none";
-/// Separator of the names of events in the same run.
-pub(crate) const EVENT_SEPARATOR: &str = " + ";
+/// The level of factors `event` and `before` at which nothing happens.
+pub(crate) const NOTHING: &str = "none";
+/// Separator of names in a level: of events in the same run, of changes of the same data.
+pub(crate) const NAME_SEPARATOR: &str = " + ";
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -70,6 +72,9 @@ pub(crate) enum Target {
     Event,
     /// A setting of the events that happen.
     EventKey(String),
+    /// Choice of the changes of the data.
+    Before,
+    Snapshot,
     Drive,
     /// A key of the drive's profile.
     DriveKey(String),
@@ -104,6 +109,8 @@ impl Target {
     pub(crate) fn parse(name: &str) -> Self {
         match name {
             "event" => Self::Event,
+            "before" => Self::Before,
+            "snapshot" => Self::Snapshot,
             "drive" => Self::Drive,
             "server" => Self::Server,
             "pool" => Self::Pool,
@@ -158,6 +165,8 @@ impl Target {
             self,
             Self::Event
                 | Self::EventKey(_)
+                | Self::Before
+                | Self::Snapshot
                 | Self::Drive
                 | Self::DriveKey(_)
                 | Self::Server
@@ -185,7 +194,17 @@ impl Target {
         let topology = &mut cell.spec.topology;
         let load = &mut cell.spec.load;
         match self {
-            Self::Event => cell.events = Some(events(value, &cell.spec.timeline)?),
+            Self::Event => {
+                let known = cell.spec.timeline.iter().map(|event| event.name.as_str());
+                cell.events = Some(named(value, known, "event", "[[events]]")?);
+            }
+            Self::Before => {
+                let changes = &mut cell.spec.data.before;
+                let known = changes.iter().map(|change| change.name.as_str());
+                let wanted = named(value, known, "change", "[[data.before]]")?;
+                changes.retain(|change| wanted.contains(&change.name));
+            }
+            Self::Snapshot => cell.snapshot = Some(value.to_owned()),
             Self::EventKey(key) => {
                 cell.event_settings.insert(key.clone(), value.to_owned());
             }
@@ -282,20 +301,24 @@ pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
         .chain(OrderEntryWorkload::NAMES)
 }
 
-/// The names of events that a level of factor `event` has; none for `none`.
-fn events(value: &str, known: &[TimelineEvent]) -> Result<Vec<String>, String> {
-    if value == NO_EVENT {
+/// The names of events or changes that a level has, of those that `section` declares; none for `none`.
+fn named<'a>(
+    value: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+    what: &str,
+    section: &str,
+) -> Result<Vec<String>, String> {
+    if value == NOTHING {
         return Ok(Vec::new());
     }
-    let names: Vec<_> = value.split(EVENT_SEPARATOR).map(str::to_owned).collect();
-    let is_known = |name: &&String| known.iter().any(|event| event.name == **name);
+    let names: Vec<_> = value.split(NAME_SEPARATOR).map(str::to_owned).collect();
+    let is_known = |name: &&String| known.clone().any(|known| known == **name);
     let Some(unknown) = names.iter().find(|name| !is_known(name)) else {
         return Ok(names);
     };
-    let known = known.iter().map(|event| event.name.as_str());
     Err(match nearest(unknown, known) {
-        Some(near) => format!("no event `{unknown}`; did you mean `{near}`?"),
-        None => format!("no event `{unknown}` in [[events]]; or write `{NO_EVENT}`"),
+        Some(near) => format!("no {what} `{unknown}`; did you mean `{near}`?"),
+        None => format!("no {what} `{unknown}` in {section}; or write `{NOTHING}`"),
     })
 }
 

@@ -56,6 +56,7 @@ impl Lines {
                     }
                 }
             }
+            Event::Changing { change } => eprintln!("data, once for all runs: {change}"),
             Event::DataReady { size, from_cache } => {
                 self.loading_announced = false;
                 let origin = if *from_cache {

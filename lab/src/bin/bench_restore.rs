@@ -71,6 +71,7 @@ fn measure(place: &Path, flavor: Flavor, tables: u32, rows: u64) -> serde_json::
         seed: 1,
         page_bytes: 16_384,
         format: 1,
+        made_by: Vec::new(),
     };
     cache.store(&key, &data).unwrap();
     let bytes = space_occupied(&data).unwrap().0;

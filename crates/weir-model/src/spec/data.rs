@@ -18,6 +18,27 @@ pub struct DataSpec {
     /// Text that is appended to the `CREATE TABLE` of sysbench's tables, such as `ROW_FORMAT=COMPRESSED`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub table_options: String,
+    /// Changes of the data between their making and the measurement, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<DataChange>,
+}
+
+/// A change of the data before the measurement: an index, a histogram, a setting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataChange {
+    /// Name of the change, by which levels of the factor `before` call it.
+    pub name: String,
+    /// SQL of the change: one statement.
+    pub statement: String,
+}
+
+impl DataChange {
+    /// Returns true if the server forgets the change at its end, so that each run needs it: a `SET`.
+    pub fn is_of_each_run(&self) -> bool {
+        let word = self.statement.split_whitespace().next().unwrap_or_default();
+        word.eq_ignore_ascii_case("set")
+    }
 }
 
 /// Origin of tables.
@@ -94,6 +115,7 @@ impl Default for DataSpec {
             data_scale: Scale::FULL,
             drive_scale: Scale::FULL,
             table_options: String::new(),
+            before: Vec::new(),
         }
     }
 }

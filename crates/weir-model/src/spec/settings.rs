@@ -19,6 +19,8 @@ use super::{
 
 /// Names of a run's events.
 const EVENT: &str = "event";
+/// Changes of the data before a run.
+const BEFORE: &str = "before";
 /// Prefix of the key of an event.
 const EVENT_KEY: &str = "event.";
 
@@ -172,6 +174,7 @@ impl Writer {
             data_scale,
             drive_scale,
             table_options,
+            before,
         } = data;
         match source {
             DataSource::Sysbench { tables, rows } => {
@@ -188,6 +191,13 @@ impl Writer {
         // Tables as usual have none, as those of earlier results.
         if !table_options.is_empty() {
             self.put("table_options", table_options);
+        }
+        if !before.is_empty() {
+            let changes = before.iter();
+            let changes: Vec<_> = changes
+                .map(|change| format!("{}: {}", change.name, change.statement))
+                .collect();
+            self.put(BEFORE, &changes.join("; "));
         }
     }
 

@@ -23,7 +23,7 @@ use weir_workload::Workload;
 use super::{OwnServer, Target};
 use crate::cancel::Cancel;
 use crate::context::StudyContext;
-use crate::data::PreparedData;
+use crate::data::{PreparedData, run_each_time};
 use crate::{RunError, commands, working_directory};
 pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
@@ -107,6 +107,7 @@ impl PrivateTarget {
         if let Some(account) = account {
             account.make(&server.endpoint())?;
         }
+        run_each_time(&mut server.session()?, cell)?;
         settle(binary.flavor, cell, cancel)?;
         if primary.pool == PoolStart::Warm {
             server.session()?.load_pool()?;

@@ -165,14 +165,15 @@ fn whole(bytes: Vec<u8>, line: u64) -> Result<Option<(u64, String)>, String> {
     let text = String::from_utf8(bytes).map_err(|_| "a statement is not UTF-8".to_owned())?;
     let lines = text.lines().skip_while(|line| {
         let line = line.trim();
-        line.is_empty() || line.starts_with('#') || line.starts_with("-- ") || line == "--"
+        // MariaDB's first line is for its own client.
+        let is_of_client = line.starts_with("/*M!999999\\-");
+        let is_comment = line.starts_with('#') || line.starts_with("-- ") || line == "--";
+        line.is_empty() || is_comment || is_of_client
     });
     let text: Vec<&str> = lines.collect();
     let text = text.join("\n");
     let text = text.trim();
-    // MariaDB's first line is for its own client.
-    let is_nothing = text.is_empty() || text.starts_with("/*M!999999\\-") && text.ends_with("*/");
-    Ok((!is_nothing).then(|| (line, text.to_owned())))
+    Ok((!text.is_empty()).then(|| (line, text.to_owned())))
 }
 
 #[cfg(test)]
@@ -208,6 +209,18 @@ mod tests {
             ]
         );
         assert_eq!(found[1].0, 3);
+    }
+
+    #[test]
+    fn a_line_for_the_client_takes_no_statement_with_it() {
+        let head = "/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump\n--\n";
+        let script = format!("{head}\n/*!40101 SET @old = @@character_set_client */;\nSELECT 1;");
+        let found = all(script.leak());
+        let texts: Vec<_> = found.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["/*!40101 SET @old = @@character_set_client */", "SELECT 1"]
+        );
     }
 
     #[test]

@@ -37,6 +37,7 @@ impl Instances {
             seed: 0,
             page_bytes: variables.page_size().0 as u32,
             format: FORMAT,
+            made_by: Vec::new(),
         };
         if snapshots.find(&key).is_some() {
             return Err(ServerError::SnapshotExists { name: key.name() });

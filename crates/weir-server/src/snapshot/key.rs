@@ -31,9 +31,35 @@ pub struct SnapshotKey {
     pub page_bytes: u32,
     /// Number of the way in which the data are made: raise it when the loader changes.
     pub format: u32,
+    /// Steps by which Weir made the data from others: the snapshot that they began with, then upgrades and statements.
+    /// Empty for data as a loader or a user left them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_by: Vec<String>,
 }
 
 impl SnapshotKey {
+    /// Returns the key of these data after `steps` on the way to a server of `flavor` and `version`; the key itself without steps.
+    #[must_use]
+    pub fn after(&self, flavor: Flavor, version: ServerVersion, steps: Vec<String>) -> Self {
+        if steps.is_empty() {
+            return self.clone();
+        }
+        let mut made_by = vec![self.name()];
+        made_by.extend(steps);
+        Self {
+            flavor,
+            version,
+            made_by,
+            ..self.clone()
+        }
+    }
+
+    /// Returns true if a user took it under a label.
+    pub fn is_of_user(&self) -> bool {
+        // Data that a study made have rows.
+        self.tables == 0 && self.made_by.is_empty()
+    }
+
     /// A directory's name that a reader understands and that is this key's alone.
     pub fn name(&self) -> String {
         let text = serde_json::to_string(self).expect("invariant: a key is plain data");
@@ -81,6 +107,7 @@ pub(super) mod tests {
             seed: 1,
             page_bytes: 16384,
             format: 1,
+            made_by: Vec::new(),
         }
     }
 

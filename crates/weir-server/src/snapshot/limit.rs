@@ -26,7 +26,7 @@ pub(super) fn limit(directory: &Path) -> Result<Bytes, ServerError> {
 }
 
 impl Snapshots {
-    /// Removes what no process uses, the least recently used first, until `needed` fits.
+    /// Removes what no process uses, the least recently used first, until `needed` fits. What a user took stays.
     ///
     /// What is needed now is kept even if it alone is larger than the limit: a study could not go
     /// on without it.
@@ -34,6 +34,7 @@ impl Snapshots {
         let mut kept = self.list()?;
         kept.sort_by_key(|snapshot| snapshot.used);
         let mut total: u64 = kept.iter().map(|snapshot| snapshot.size.0).sum();
+        kept.retain(|snapshot| !snapshot.key.is_of_user());
         for snapshot in kept {
             if total.saturating_add(needed.0) <= self.limit.0 {
                 break;
@@ -94,6 +95,22 @@ mod tests {
         cache.restore(&keys[1], &target).unwrap();
         cache.make_room(Bytes(600 << 10)).unwrap();
         assert_eq!(kept(&cache, &keys), [false, true, false]);
+    }
+
+    #[test]
+    fn one_of_a_user_stays_whatever_the_limit() {
+        let directory = tempfile::tempdir().unwrap();
+        let (cache, keys) = cache(directory.path());
+        let own = SnapshotKey {
+            tables: 0,
+            ..example()
+        };
+        cache.store(&own, &directory.path().join("data")).unwrap();
+        let made = own.after(own.flavor, own.version, vec!["ANALYZE TABLE t".to_owned()]);
+        cache.store(&made, &directory.path().join("data")).unwrap();
+        cache.make_room(Bytes(1 << 30)).unwrap();
+        assert_eq!(kept(&cache, &keys), [false; 3]);
+        assert!(cache.find(&own).is_some() && cache.find(&made).is_none());
     }
 
     #[test]

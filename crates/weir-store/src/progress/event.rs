@@ -12,6 +12,11 @@ pub enum Event<'a> {
         /// Rows in all tables.
         rows_total: u64,
     },
+    /// The data are being changed, once for all runs: upgraded, or by a statement.
+    Changing {
+        /// The change.
+        change: &'a str,
+    },
     /// The data set is there.
     DataReady {
         /// Size on disk.

@@ -59,6 +59,8 @@ pub enum Step {
         /// Rows in all tables.
         rows_total: u64,
     },
+    /// Changing the data, once for all runs.
+    Changing,
     /// Restoring data, mounting the drive, starting the server.
     Starting,
     /// Load before the measurement.
@@ -169,6 +171,7 @@ impl Progress {
                     rows_total,
                 }
             }
+            Event::Changing { .. } => self.step = Step::Changing,
             Event::DataReady { .. } => self.step = Step::Preparing,
             Event::RunStarted {
                 position,

@@ -2,9 +2,8 @@
 
 use weir_model::{Cell, DataSource, EventKind, Plan, TimelineEvent, Warm, WorkloadSpec, nearest};
 
-use super::Resolver;
+use super::{Resolver, check_name};
 use crate::StudyError;
-use crate::target::{EVENT_SEPARATOR, NO_EVENT};
 
 impl Resolver<'_> {
     /// All events of the study file.
@@ -12,22 +11,17 @@ impl Resolver<'_> {
         let mut events: Vec<TimelineEvent> = Vec::new();
         for section in &self.file.events {
             let name = &section.name;
-            let error = |why| Err(self.error("events.name", format!("`{name}`"), why));
-            if name.is_empty() || name == NO_EVENT || name.contains(EVENT_SEPARATOR) {
-                return error("must be a name of its own, without ` + `");
-            }
-            if events.iter().any(|event| event.name == *name) {
-                return error("stands there twice; give each event its own name");
-            }
+            let error = |why| self.error("events.name", format!("`{name}`"), why);
+            check_name(name, events.iter().map(|event| event.name.as_str())).map_err(error)?;
             let event = section.resolve();
             let event = event.map_err(|(key, value, why)| {
                 self.error(&format!("events.{name}.{key}"), value, why)
             })?;
             let leaves_traces = event.kind.changes_tables() || event.kind.ends_server();
             if leaves_traces && !self.file.repeat.within_server.is_empty() {
-                return error(
+                return Err(error(
                     "runs that share a server would find what it left; leave within_server out",
-                );
+                ));
             }
             events.push(event);
         }

@@ -4,6 +4,7 @@ use weir_model::{Cell, Flavor, SearchGoal};
 
 use super::*;
 
+mod changes;
 mod documents;
 mod events;
 mod hosts;

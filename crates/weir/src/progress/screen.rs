@@ -166,6 +166,7 @@ fn step_words(step: Step, last: Option<&Second>) -> String {
             grouped(rows_done as f64),
             grouped(rows_total as f64)
         ),
+        Step::Changing => "changing the data, once for all runs".to_owned(),
         Step::Starting => "restoring the data, starting the server".to_owned(),
         Step::WarmingUp => "warming up".to_owned(),
         Step::Measuring => format!("measuring, second {time_s:.0}"),

@@ -9,10 +9,10 @@ use weir_model::{DataSource, Duration, RunSpec};
 use super::*;
 
 /// A capture of two sessions that lasts 20 s.
-struct Capture(tempfile::TempDir);
+pub(super) struct Capture(tempfile::TempDir);
 
 impl Capture {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut log = String::new();
         for (at, id, what) in [
@@ -34,7 +34,7 @@ impl Capture {
         self.0.path().join("a.weircap")
     }
 
-    fn study(&self, data: &str, load: &str, factors: &str) -> String {
+    pub(super) fn study(&self, data: &str, load: &str, factors: &str) -> String {
         format!(
             "[study]\ntitle = \"T\"\nquestion = \"Q?\"\n[server]\n[data]\n{data}\n[load]\nreplay = \"{}\"\n{load}\n\
              [factors]\n{factors}\n",
@@ -43,7 +43,7 @@ impl Capture {
     }
 }
 
-const TABLES: &str = "workload = \"oltp_read_only\"\nrows = 10";
+pub(super) const TABLES: &str = "workload = \"oltp_read_only\"\nrows = 10";
 
 fn spec(text: &str) -> RunSpec {
     let plan = resolved(text).unwrap();

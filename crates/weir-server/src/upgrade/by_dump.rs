@@ -1,0 +1,174 @@
+//! By a dump: the old server's program writes all schemas as SQL, and a new server loads them.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use weir_model::{Bytes, Flavor, ServerVersion};
+use weir_mysql::{Connection, Connector, Gate, Patience};
+use weir_process::{PathError, create_private_directory, write_private};
+
+use super::{WatchStart, refusal};
+use crate::helper_process::run_within;
+use crate::option_file::client_options;
+use crate::{PrivateServer, ServerBinary, ServerError, StartOptions, load_dump, make_empty_data};
+
+/// Time limits of the dump, and of the end of a server.
+const DUMP_LIMIT: Duration = Duration::from_hours(12);
+const STOP_LIMIT: Duration = Duration::from_mins(10);
+/// Schemas that each server makes for itself.
+const OWN_SCHEMAS: &str = "'mysql', 'information_schema', 'performance_schema', 'sys'";
+
+/// A dump on one server that another one loads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DumpUpgrade {
+    from: ServerBinary,
+    to: ServerBinary,
+    program: PathBuf,
+}
+
+impl fmt::Display for DumpUpgrade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (&self.from, &self.to);
+        write!(
+            f,
+            "dumped from {} {} and loaded by {} {}, without accounts and settings of their own",
+            from.flavor, from.version, to.flavor, to.version
+        )
+    }
+}
+
+impl DumpUpgrade {
+    /// The way by a dump, if a server of the data's series and a program that dumps are installed.
+    pub(super) fn find(
+        (flavor, version): (Flavor, ServerVersion),
+        to: &ServerBinary,
+        installed: &[ServerBinary],
+    ) -> Option<Self> {
+        let reads = |server: &&ServerBinary| {
+            let ours = server.version;
+            server.flavor == flavor
+                && (ours.major, ours.minor) == (version.major, version.minor)
+                && (flavor == Flavor::Mariadb || ours >= version)
+        };
+        let from = installed
+            .iter()
+            .filter(reads)
+            .min_by_key(|server| server.version)?;
+        let program = dump_program(installed)?;
+        Some(Self {
+            from: from.clone(),
+            to: to.clone(),
+            program,
+        })
+    }
+
+    /// Replaces the data in `data` by those of the new server.
+    pub(super) fn go(
+        &self,
+        data: &Path,
+        work: &Path,
+        page_size: Bytes,
+        watch: WatchStart<'_>,
+    ) -> Result<(), ServerError> {
+        create_private_directory(work)?;
+        let file = work.join("all.sql");
+        self.dump(data, work, (&file, &mut *watch))?;
+        fs::remove_dir_all(data).map_err(PathError::on("remove", data))?;
+        let shaping = [("innodb_page_size".to_owned(), page_size.0.to_string())].into();
+        make_empty_data(&self.to, data, &shaping)?;
+        let mut options = StartOptions::new(data, work.join("new"));
+        let fast = [
+            ("innodb_flush_log_at_trx_commit", "0"),
+            ("innodb_buffer_pool_size", "268435456"),
+            ("event_scheduler", "OFF"),
+        ];
+        options.variables = fast
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        let server = PrivateServer::start_watched(&self.to, &options, watch)?;
+        let connector = Connector::new(server.endpoint(), None, Gate::own());
+        let connected = connector
+            .and_then(|connector| Connection::connect(&connector, true, Patience::Endless));
+        let mut connection = connected.map_err(ServerError::query("load the dump"))?;
+        load_dump(&file, &mut connection)?;
+        drop(connection);
+        server.stop(STOP_LIMIT)?;
+        fs::remove_file(&file).map_err(PathError::on("remove", &file))?;
+        Ok(())
+    }
+
+    /// Writes all schemas of the data to a file.
+    fn dump(
+        &self,
+        data: &Path,
+        work: &Path,
+        (file, watch): (&Path, WatchStart<'_>),
+    ) -> Result<(), ServerError> {
+        let options = StartOptions::new(data, work.join("old"));
+        let server = PrivateServer::start_watched(&self.from, &options, watch)?;
+        let schemas: Vec<String> = server.session()?.rows(
+            "read the names of schemas",
+            &format!(
+                "SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ({OWN_SCHEMAS})"
+            ),
+        )?;
+        let login = work.join("client.cnf");
+        write_private(&login, &client_options(&server.endpoint()))?;
+        let mut command = Command::new(&self.program);
+        command.arg(format!("--defaults-file={}", login.display()));
+        command.args([
+            "--single-transaction",
+            "--quick",
+            "--hex-blob",
+            "--routines",
+            "--triggers",
+            "--events",
+            "--default-character-set=utf8mb4",
+            // Of MySQL's program, which would ask for tables that an old server lacks.
+            "--loose-column-statistics=0",
+            "--loose-set-gtid-purged=OFF",
+        ]);
+        command.arg(format!("--result-file={}", file.display()));
+        command.arg("--databases").args(&schemas).current_dir(work);
+        let log = work.join("dump.err");
+        let errors = fs::File::create(&log).map_err(PathError::on("create", &log))?;
+        command.stderr(Stdio::from(errors));
+        let failed = |why: String| {
+            let from = (self.from.flavor, self.from.version);
+            refusal(from, &self.to, format!("{}: {why}", self.program.display()))
+        };
+        let finished = run_within(&mut command, Vec::new(), DUMP_LIMIT);
+        if !finished.map_err(|error| failed(error.to_string()))?.success {
+            let words = fs::read_to_string(&log).unwrap_or_default();
+            return Err(failed(words.lines().last().unwrap_or("no word").to_owned()));
+        }
+        server.stop(STOP_LIMIT)
+    }
+}
+
+/// The newest program that dumps: in PATH, or beside an installed server.
+fn dump_program(installed: &[ServerBinary]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut servers: Vec<_> = installed.iter().collect();
+    servers.sort_by_key(|server| std::cmp::Reverse(server.version));
+    for server in servers {
+        let beside = server.path.parent().map(Path::to_owned);
+        let above = beside
+            .as_deref()
+            .and_then(Path::parent)
+            .map(|above| above.join("usr/bin"));
+        folders.extend(beside.into_iter().chain(above));
+    }
+    let names = ["mariadb-dump", "mysqldump"];
+    let programs = folders
+        .iter()
+        .flat_map(|folder| names.map(|name| folder.join(name)));
+    programs.into_iter().find(|program| {
+        let version = Command::new(program).arg("--version").output();
+        version.is_ok_and(|output| output.status.success())
+    })
+}
