@@ -19,8 +19,9 @@ if (folder === undefined) {
 
 /** A try of all features on one server, in a home of its own, so that nothing meets the user's servers. */
 class World {
-  constructor(program, version) {
+  constructor(program, version, newest) {
     this.program = program;
+    this.newest = newest;
     this.log = join(folder, `${version}.log`);
     writeFileSync(this.log, "");
     // Sockets need short paths.
@@ -31,6 +32,8 @@ class World {
       XDG_RUNTIME_DIR: this.home,
       XDG_STATE_HOME: join(this.home, "s"),
       XDG_CACHE_HOME: join(this.home, "c"),
+      // Those on the way of an upgrade.
+      WEIR_SERVERS: join(folder, "servers"),
     };
   }
 
@@ -117,6 +120,19 @@ const FEATURES = {
   },
   "slow log": (world) => imported(world, "slow"),
   "general log": (world) => imported(world, "general"),
+  upgrade: (world) => {
+    if (world.newest === world.program) {
+      return "newest";
+    }
+    const capture = join(world.home, "general.weircap");
+    const out = join(world.home, "up");
+    const words = ["upgrade", world.program, world.newest, "--capture", capture, "--data", "kept", "--warmup", "0s", "--runs", "2"];
+    // 3: a rule forbids the comparison, as of too short runs, and the runs are complete.
+    const told = world.weir([...words, "--out", out], [0, 3]);
+    if (!told.includes("statements sent by")) {
+      throw new Error("the report has no statements");
+    }
+  },
   flashback: async (world) => {
     const read = () => world.weir(["flashback", serverUrl(world, "sbtest"), "--tables", "sbtest.sbtest1", "--as-of", world.moment, "--diff", "--server", world.program]);
     world.moment = clock(new Date());
@@ -218,13 +234,21 @@ function servers() {
   });
 }
 
-async function tried(server) {
-  const world = new World(server.program, server.version ?? "unknown");
+/** The newest server of the same flavour. */
+function newestLike(server, all) {
+  const number = ({ version }) => (version ?? "0").split(".").reduce((sum, part) => sum * 1000 + Number(part), 0);
+  const flavor = ({ name }) => name.split(" ")[0];
+  const alike = all.filter((other) => flavor(other) === flavor(server));
+  return alike.reduce((first, second) => (number(second) > number(first) ? second : first)).program;
+}
+
+async function tried(server, all) {
+  const world = new World(server.program, server.version ?? "unknown", newestLike(server, all));
   const results = {};
   for (const [feature, run] of Object.entries(FEATURES)) {
     try {
-      await run(world);
-      results[feature] = { state: "works" };
+      const state = await run(world);
+      results[feature] = { state: feature === "upgrade" ? (state ?? "works") : "works" };
     } catch (error) {
       // Folders and ports are of this machine.
       const words = error.message.replace(/\/(?:[\w.-]+\/)+/g, "").replace(/127\.0\.0\.1:\d+/g, "127.0.0.1");
@@ -261,8 +285,9 @@ ${why.length === 0 ? "Nothing fails." : `What fails:\n\n${why.join("\n")}`}
 }
 
 const all = [];
-for (const server of servers()) {
-  all.push(await tried(server));
+const found = servers();
+for (const server of found) {
+  all.push(await tried(server, found));
   if (table !== undefined) {
     writeFileSync(table, page(all));
   }

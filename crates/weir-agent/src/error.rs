@@ -53,7 +53,7 @@ pub enum AgentError {
     StillPreparing {
         /// Names of the agents.
         agents: String,
-        /// Reason that all were told to end.
+        /// Reason that all end.
         cause: Box<AgentError>,
     },
     /// An agent does not answer an order.

@@ -242,10 +242,11 @@ fn differences(
         arm.iter().map(|(_, kind)| read(kind)).collect()
     };
     let mut found = Vec::new();
-    let numbers: [(&str, Number); 3] = [
+    let numbers: [(&str, Number); 4] = [
         ("rows", |kind| kind.rows),
         ("changed rows", |kind| kind.affected),
         ("errors", |kind| kind.errors),
+        ("warnings", |kind| kind.warnings),
     ];
     let mut rows_differ = false;
     for (what, read) in numbers {
@@ -259,15 +260,27 @@ fn differences(
             ));
         }
     }
-    let contents = |arm: &[(u32, FingerprintRecord)]| -> BTreeSet<String> {
-        arm.iter().map(|(_, kind)| kind.results.clone()).collect()
-    };
-    let (before, after) = (contents(baseline), contents(level));
-    // Arms whose own runs differ say nothing by differing from each other.
-    if !rows_differ && before.len() == 1 && after.len() == 1 && before != after {
-        found.push("contents of the rows".to_owned());
+    if !rows_differ {
+        if differ_surely((baseline, level), |kind| &kind.results) {
+            found.push("contents of the rows".to_owned());
+        } else if differ_surely((baseline, level), |kind| &kind.results_in_order) {
+            found.push("order of the rows".to_owned());
+        }
     }
     found
+}
+
+/// Returns true if all runs of an arm have one digest, and the other arm's another. Arms whose own runs differ say nothing
+/// by differing from each other.
+fn differ_surely(
+    (baseline, level): (&[(u32, FingerprintRecord)], &[(u32, FingerprintRecord)]),
+    read: fn(&FingerprintRecord) -> &String,
+) -> bool {
+    let all = |arm: &[(u32, FingerprintRecord)]| -> BTreeSet<String> {
+        arm.iter().map(|(_, kind)| read(kind).clone()).collect()
+    };
+    let (before, after) = (all(baseline), all(level));
+    before.len() == 1 && after.len() == 1 && before != after
 }
 
 fn span(values: &BTreeSet<u64>) -> String {

@@ -15,7 +15,7 @@ mod turn;
 use std::fmt;
 use std::sync::Arc;
 
-use weir_mysql::{Exchange, Reply, Row, ServerError, StatementResult};
+use weir_mysql::{AnswerDigest, Exchange, Reply, Row, ServerError, StatementResult};
 
 use weir_workload::Script;
 
@@ -41,14 +41,14 @@ pub trait Session: fmt::Debug + Send {
         false
     }
 
-    /// Returns true if a digest of the outstanding request's rows is wanted, see
+    /// Returns true if a digest of the outstanding request's answer is wanted, see
     /// [`Self::digested`].
     fn digests_rows(&self) -> bool {
         false
     }
 
-    /// The digest of the rows of the answer that [`Self::replied`] has next: equal for the same rows in any order.
-    fn digested(&mut self, _digest: u64) {}
+    /// The digest of the answer that [`Self::replied`] has next.
+    fn digested(&mut self, _digest: AnswerDigest) {}
 
     /// Returns true if it handles errors itself: each answer that is one comes by [`Self::refused`], and a lost
     /// connection is not counted.
@@ -242,7 +242,7 @@ impl AnySession {
         }
     }
 
-    pub(crate) fn digested(&mut self, digest: u64) {
+    pub(crate) fn digested(&mut self, digest: AnswerDigest) {
         if let Self::Sourced(session) = self {
             session.digested(digest);
         }

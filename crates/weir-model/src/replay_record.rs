@@ -156,9 +156,15 @@ pub struct FingerprintRecord {
     /// Rows that all of them changed.
     #[serde(default)]
     pub affected: u64,
+    /// Warnings that the server counted for all of them.
+    #[serde(default)]
+    pub warnings: u64,
     /// Digest of all rows that they returned, in any order, hexadecimal; empty without rows.
     #[serde(default)]
     pub results: String,
+    /// The same, with the order of the rows of each; empty in older results, too.
+    #[serde(default)]
+    pub results_in_order: String,
     /// Number that returned another number of rows than in the capture.
     pub rows_differ: u64,
     /// Number that changed another number of rows.

@@ -57,7 +57,8 @@ pub use option_file::{OptionFile, OptionFileError, OptionFileSetting, write_clie
 pub use packet::{HEADER_BYTES, MalformedPacket, put_header, put_length_encoded};
 pub use reading::{InsertedColumn, StatementText};
 pub use reply::{
-    ExpectedReply, Reply, ReplyParser, ServerError, StatementResult, TextRows, WireRow, WireRows,
+    AnswerDigest, ExpectedReply, Reply, ReplyParser, ServerError, StatementResult, TextRows,
+    WireRow, WireRows,
 };
 pub use session::{
     LogStart, PreparedStatement, Session, SessionError, SessionPhase, StatementEffect,

@@ -11,7 +11,7 @@ mod results;
 mod wire_rows;
 
 use decoded_rows::DecodedRows;
-use digest::RowsDigest;
+pub use digest::AnswerDigest;
 use mysql_common::row::Row;
 pub use results::{StatementResult, TextRows};
 
@@ -169,8 +169,8 @@ pub struct ReplyParser {
     /// The first of several results, while the others come.
     first_reply: Option<Reply>,
     wire_rows: WireRows,
-    /// Of the rows of the last reply, if it was asked for.
-    digest: Option<RowsDigest>,
+    /// Of the last reply, if it was asked for.
+    digest: Option<AnswerDigest>,
 }
 
 impl ReplyParser {
@@ -202,14 +202,21 @@ impl ReplyParser {
         self.kept.forget_results();
     }
 
-    /// Says whether the rows of the next reply are digested, which costs as much as looking at each of their bytes.
+    /// Says whether the next reply is digested, which costs as much as looking at each byte of its rows.
     pub fn digest_rows(&mut self, digests: bool) {
-        self.digest = digests.then(RowsDigest::default);
+        self.digest = digests.then(AnswerDigest::default);
     }
 
-    /// The digest of the last reply's rows, whatever their order; 0 if there were none, or it was not asked for.
-    pub fn rows_digest(&self) -> u64 {
-        self.digest.map_or(0, |digest| digest.0)
+    /// The digest of the last reply; that of no answer if it was not asked for.
+    pub fn answer_digest(&self) -> AnswerDigest {
+        self.digest.unwrap_or_default()
+    }
+
+    /// Counts warnings, of which a packet has the number here.
+    fn warned(&mut self, number: &[u8]) {
+        if let (Some(digest), [low, high, ..]) = (&mut self.digest, number) {
+            digest.warnings += u64::from(u16::from_le_bytes([*low, *high]));
+        }
     }
 
     /// The rows of the last reply, if they were to be kept.
@@ -433,11 +440,14 @@ impl ReplyParser {
     }
 
     /// Returns true if the packet that ends rows announces another result.
-    fn says_more_after_rows(&self, payload: &[u8]) -> Result<bool, MalformedPacket> {
+    fn says_more_after_rows(&mut self, payload: &[u8]) -> Result<bool, MalformedPacket> {
         if self.eof_deprecated {
-            return Ok(says_more(after_counts(payload)?));
+            let status = after_counts(payload)?;
+            self.warned(status.get(2..).unwrap_or_default());
+            return Ok(says_more(status));
         }
         // Warnings stand before the status.
+        self.warned(payload.get(1..).unwrap_or_default());
         Ok(says_more(payload.get(3..).unwrap_or_default()))
     }
 
@@ -493,7 +503,9 @@ impl ReplyParser {
         match first {
             0x00 => {
                 let (affected_rows, _) = length_encoded(&payload[1..])?;
-                let has_more = says_more(after_counts(payload)?);
+                let status = after_counts(payload)?;
+                let has_more = says_more(status);
+                self.warned(status.get(2..).unwrap_or_default());
                 self.kept.clear();
                 self.wire_rows.clear();
                 if self.keeps_results() {

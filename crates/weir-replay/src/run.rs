@@ -18,6 +18,7 @@ use crate::feeding::Numbers;
 use crate::session::Source;
 use crate::slot::Stage;
 use crate::survey::{OTHERS, Survey, SurveyedFingerprint};
+use crate::tally::FingerprintTally;
 use crate::window::Selection;
 use crate::writers::Writers;
 use crate::{ReplayError, ReplayOptions, ReplayOutcome};
@@ -209,6 +210,15 @@ fn kind_names(survey: &Survey) -> Vec<String> {
     kinds
 }
 
+/// A digest of rows as it is stored.
+fn results(counted: &FingerprintTally, digest: u64) -> String {
+    if counted.rows == 0 {
+        String::new()
+    } else {
+        format!("{digest:016x}")
+    }
+}
+
 fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
     let tally = stage.tally();
     let mut fidelity = tally.fidelity.clone();
@@ -247,11 +257,9 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
                 errors: counted.errors,
                 rows: counted.rows,
                 affected: counted.affected,
-                results: if counted.rows == 0 {
-                    String::new()
-                } else {
-                    format!("{:016x}", counted.digest)
-                },
+                warnings: counted.digest.warnings,
+                results: results(&counted, counted.digest.rows),
+                results_in_order: results(&counted, counted.digest.rows_in_order),
                 rows_differ: counted.rows_differ,
                 affected_differ: counted.affected_differ,
                 errors_differ: counted.errors_differ,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weir_capture::TransactionStep;
 use weir_load::{LoadError, Session, SessionKinds, SessionSource, Step, Turn};
-use weir_mysql::{Reply, Row, ServerError};
+use weir_mysql::{AnswerDigest, Reply, Row, ServerError};
 
 use crate::item::{Action, Ask, Item, Reason};
 use crate::settings::Settings;
@@ -44,7 +44,7 @@ impl SessionSource for Source {
             held_since_ns: None,
             is_let_go: false,
             was_held: false,
-            digest: 0,
+            digest: AnswerDigest::default(),
             replied_ns: 0,
             now_ns: 0,
         })
@@ -113,7 +113,7 @@ struct ReplaySession {
     /// The statement that is sent has waited so.
     was_held: bool,
     /// Of the rows of the answer that comes.
-    digest: u64,
+    digest: AnswerDigest,
     /// When the last answer came.
     replied_ns: u64,
     now_ns: u64,
@@ -408,7 +408,7 @@ impl ReplaySession {
                     rows: None,
                     affected: None,
                     error: error.code,
-                    digest: 0,
+                    digest: AnswerDigest::default(),
                 };
                 tally.came(came);
                 drop(tally);
@@ -441,7 +441,7 @@ impl Session for ReplaySession {
         matches!(self.doing, Doing::Statement(..))
     }
 
-    fn digested(&mut self, digest: u64) {
+    fn digested(&mut self, digest: AnswerDigest) {
         self.digest = digest;
     }
 

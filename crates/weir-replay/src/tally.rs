@@ -5,6 +5,7 @@ use weir_capture::CommandEnd;
 
 use crate::item::Reason;
 use weir_model::{LatenessUs, NotSent, ReplayFidelity};
+use weir_mysql::AnswerDigest;
 
 /// Longest lateness that is counted exactly: an hour, microseconds.
 const LATENESS_US_MAX: u64 = 3_600_000_000;
@@ -20,7 +21,7 @@ pub(crate) struct ReplayedStatement {
     pub(crate) affected: Option<u64>,
     pub(crate) error: u16,
     /// Digest of the rows that were returned.
-    pub(crate) digest: u64,
+    pub(crate) digest: AnswerDigest,
 }
 
 /// Counts of a replay.
@@ -43,8 +44,8 @@ pub(crate) struct FingerprintTally {
     pub(crate) errors: u64,
     pub(crate) rows: u64,
     pub(crate) affected: u64,
-    /// Sum of the digests of their rows.
-    pub(crate) digest: u64,
+    /// Sums of the digests of their answers.
+    pub(crate) digest: AnswerDigest,
 }
 
 impl Tally {
@@ -105,7 +106,10 @@ impl Tally {
         of_fingerprint.errors += is_error;
         of_fingerprint.rows += came.rows.unwrap_or(0);
         of_fingerprint.affected += came.affected.unwrap_or(0);
-        of_fingerprint.digest = of_fingerprint.digest.wrapping_add(came.digest);
+        let digest = &mut of_fingerprint.digest;
+        digest.rows = digest.rows.wrapping_add(came.digest.rows);
+        digest.rows_in_order = digest.rows_in_order.wrapping_add(came.digest.rows_in_order);
+        digest.warnings += came.digest.warnings;
     }
 
     /// Adds the time that a statement took in the capture, by whether it was sent.

@@ -41,6 +41,7 @@ mod table;
 mod terminal;
 mod timeline;
 mod traffic;
+mod upgrade;
 mod variables;
 mod words;
 
@@ -65,6 +66,7 @@ pub use server_hosts::server_host_line;
 pub use table::table;
 pub use terminal::{finding_line, terminal};
 pub use timeline::Window;
+pub use upgrade::upgrade;
 pub use words::{
     bottleneck_evidence, bottleneck_explanation, bottleneck_name, cell_label, connections,
     file_kind_name, server_names,

@@ -33,11 +33,11 @@ pub(crate) struct StatementTable {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StatementRow {
     verdict: &'static str,
-    ratio: String,
+    pub(crate) ratio: String,
     p99_ratio: String,
-    baseline_ms: String,
-    level_ms: String,
-    share: String,
+    pub(crate) baseline_ms: String,
+    pub(crate) level_ms: String,
+    pub(crate) share: String,
     /// Plans, if both arms find the rows in another way, and differences of the results.
     why: String,
     statement: String,
@@ -62,7 +62,7 @@ pub(crate) const STATEMENT_NOTE: &str = "Ratio: mean time of a statement, level 
     of all statements on the baseline.";
 
 impl StatementRow {
-    fn new(found: &FingerprintComparison) -> Self {
+    pub(crate) fn new(found: &FingerprintComparison) -> Self {
         let ms = |us: f64| {
             if us > 0.0 {
                 format!("{:.3}", us / 1e3)
@@ -126,7 +126,7 @@ fn why(found: &FingerprintComparison) -> String {
     parts.join("; ")
 }
 
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(TEXT_MAX) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),

@@ -4,23 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use weir_model::{Address, Endpoint};
-
 use crate::ServerError;
-
-/// Text of an option file with which a client logs in by the socket of `endpoint`. It has the password.
-pub(crate) fn client_options(endpoint: &Endpoint) -> String {
-    let socket = match &endpoint.address {
-        Address::Socket(socket) => format!("socket = {}\n", socket.display()),
-        Address::Tcp(..) => String::new(),
-    };
-    // A client may want TLS by default, which a socket has no need of and an old server does not have.
-    format!(
-        "[client]\nuser = {}\npassword = {}\n{socket}loose-skip-ssl\n",
-        endpoint.user,
-        endpoint.password.reveal(),
-    )
-}
 
 /// The text of an option file for the group `mysqld`, which both flavours read.
 #[derive(Debug)]

@@ -19,6 +19,9 @@ use self::by_dump::DumpUpgrade;
 use self::in_place::{UpgradeStep, upgrade_in_place, upgrade_way};
 use crate::{ServerBinary, ServerError};
 
+/// Option of clients that want TLS by default: a socket has no need of it, and an old server does not have it.
+const NO_TLS: &str = "--loose-skip-ssl";
+
 /// Progress of a wait; ends it with [`ControlFlow::Break`].
 type WatchStart<'a> = &'a mut dyn FnMut(Duration) -> ControlFlow<()>;
 

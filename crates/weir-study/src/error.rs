@@ -5,6 +5,14 @@ use thiserror::Error;
 /// A study that cannot be read or planned.
 #[derive(Debug, Error)]
 pub enum StudyError {
+    /// A name that means no server program.
+    #[error("server `{name}`: {why}")]
+    ServerName {
+        /// The name.
+        name: String,
+        /// Reason, with what may stand there.
+        why: String,
+    },
     /// Not TOML, or a key that studies do not have.
     #[error("{file}: {message}")]
     Syntax {

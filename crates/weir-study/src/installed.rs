@@ -1,9 +1,29 @@
 //! Installed programs that a study's choice of a server means.
 
+use std::path::Path;
+
 use weir_model::ServerChoice;
 use weir_server::ServerBinary;
 
-use crate::StudyError;
+use crate::{StudyError, target};
+
+/// The installed program that a user names: `mysql`, `mariadb 10.11`, or a path.
+///
+/// # Errors
+///
+/// A name that means no program, or a program that is not there. A server given by its URL is none.
+pub fn named_program(name: &str) -> Result<ServerBinary, StudyError> {
+    let wrong = |why: String| StudyError::ServerName {
+        name: name.to_owned(),
+        why,
+    };
+    let flavor_of = |path: &Path| Ok(ServerBinary::at(path)?.flavor);
+    let choice = target::server(name, &flavor_of).map_err(wrong)?;
+    if choice.given.is_some() {
+        return Err(wrong("a server given by its URL is no program".to_owned()));
+    }
+    program_of(&weir_server::find(None)?, &choice)
+}
 
 /// The program that `choice` names, or the newest installed one that fits it.
 pub(crate) fn program_of(

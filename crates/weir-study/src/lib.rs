@@ -27,6 +27,7 @@ pub use error::StudyError;
 pub use file::StudyFile;
 pub use full_size::full_size;
 pub use hosting::refused_on_agent;
+pub use installed::named_program;
 pub use programs::server_programs;
 pub use reduced::reduced;
 pub use resolve::{Overrides, probe_cell, resolve};

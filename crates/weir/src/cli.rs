@@ -8,6 +8,7 @@ mod drive;
 mod init;
 mod predict;
 mod server;
+mod upgrade;
 mod values;
 mod workload;
 
@@ -37,6 +38,7 @@ pub(crate) use server::{
     AdviseArguments, DoublewriteCommand, DownArguments, PoolArgument, PoolArguments, PoolCommand,
     ServerCommand, ShipArguments, ShipMode, SnapshotCommand, SwitchArguments, UpArguments,
 };
+pub(crate) use upgrade::UpgradeArguments;
 use values::{factor_and_level, listen_address, loss};
 pub(crate) use workload::{
     WorkloadCheckArguments, WorkloadCommand, WorkloadFitArguments, WorkloadListArguments,
@@ -83,6 +85,8 @@ pub(crate) enum Command {
     Init(InitArguments),
     /// Run a study: print the verdicts, write the result and its report
     Run(RunArguments),
+    /// Compare two servers with your statements: which get slower, or answer differently
+    Upgrade(UpgradeArguments),
     /// Show the combinations, order, time and space of a study, and what its rules object to; runs nothing
     Plan(PlanArguments),
     /// Write the report of a result

@@ -24,6 +24,7 @@ pub(crate) mod serve;
 pub(crate) mod server;
 pub(crate) mod shell;
 pub(crate) mod study_file;
+pub(crate) mod upgrade;
 pub(crate) mod workload;
 
 pub(crate) use weir_terminal::external_server;

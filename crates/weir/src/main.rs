@@ -63,6 +63,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Init(arguments) => commands::init::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
+        Command::Upgrade(arguments) => commands::upgrade::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),

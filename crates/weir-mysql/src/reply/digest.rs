@@ -1,13 +1,22 @@
-//! Rows as a number: equal for equal rows in any order, as good as certainly another one for others.
+//! Rows as numbers: equal for equal rows, as good as certainly others for others.
 
-/// The sum of the rows' hashes.
+/// Digest of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct RowsDigest(pub(super) u64);
+pub struct AnswerDigest {
+    /// Sum of the rows' hashes: equal for the same rows in any order; 0 without rows.
+    pub rows: u64,
+    /// The same, with the order of the rows.
+    pub rows_in_order: u64,
+    /// Warnings that the server counted.
+    pub warnings: u64,
+}
 
-impl RowsDigest {
+impl AnswerDigest {
     /// Adds a row's bytes as the server sent them.
     pub(super) fn add(&mut self, row: &[u8]) {
-        self.0 = self.0.wrapping_add(hash(row));
+        let hash = hash(row);
+        self.rows = self.rows.wrapping_add(hash);
+        self.rows_in_order = mixed(self.rows_in_order.rotate_left(1) ^ hash);
     }
 }
 
@@ -21,6 +30,10 @@ fn hash(bytes: &[u8]) -> u64 {
         hash = (hash ^ u64::from_le_bytes(whole)).wrapping_mul(0x0100_0000_01b3);
         hash ^= hash >> 29;
     }
+    mixed(hash)
+}
+
+fn mixed(mut hash: u64) -> u64 {
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)
@@ -31,14 +44,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_makes_no_difference_and_each_byte_does() {
-        let of = |rows: &[&[u8]]| {
-            let mut digest = RowsDigest::default();
+    fn order_is_a_difference_of_its_own_and_each_byte_is_one() {
+        let whole = |rows: &[&[u8]]| {
+            let mut digest = AnswerDigest::default();
             for row in rows {
                 digest.add(row);
             }
             digest
         };
+        let of = |rows: &[&[u8]]| whole(rows).rows;
+        let [there, back] = [whole(&[b"one", b"two"]), whole(&[b"two", b"one"])];
+        assert_ne!(there.rows_in_order, back.rows_in_order);
         assert_eq!(of(&[b"one", b"two"]), of(&[b"two", b"one"]));
         assert_ne!(of(&[b"one", b"two"]), of(&[b"one"]));
         assert_ne!(of(&[b"one", b"one"]), of(&[b"two", b"two"]));

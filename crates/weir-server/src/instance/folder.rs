@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::option_file::client_options;
 use weir_model::{Address, Endpoint, Secret, Tls};
 use weir_mysql::{Gate, text_literal};
 use weir_process::{PathError, ProcessIdentity, Signal, runtime_directory, write_private};
@@ -122,10 +121,18 @@ impl Folder {
         endpoint: &Endpoint,
         port: Option<u16>,
     ) -> Result<(), ServerError> {
+        let Address::Socket(socket) = &endpoint.address else {
+            return Ok(());
+        };
         let by_tcp = port.map_or_else(String::new, |port| {
             format!("# Or by TCP: host = 127.0.0.1, port = {port}, without the socket.\n")
         });
-        let text = format!("{}{by_tcp}", client_options(endpoint));
+        let text = format!(
+            "[client]\nuser = {}\npassword = {}\nsocket = {}\n{by_tcp}",
+            endpoint.user,
+            endpoint.password.reveal(),
+            socket.display()
+        );
         Ok(write_private(&self.client_options(), &text)?)
     }
 }

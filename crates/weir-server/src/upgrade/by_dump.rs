@@ -7,12 +7,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use weir_model::{Bytes, Flavor, ServerVersion};
-use weir_mysql::{Connection, Connector, Gate, Patience};
-use weir_process::{PathError, create_private_directory, write_private};
+use weir_mysql::{Connection, Connector, Gate, Patience, write_client_options};
+use weir_process::{PathError, create_private_directory};
 
-use super::{WatchStart, refusal};
+use super::{NO_TLS, WatchStart, refusal};
 use crate::helper_process::run_within;
-use crate::option_file::client_options;
 use crate::{PrivateServer, ServerBinary, ServerError, StartOptions, load_dump, make_empty_data};
 
 /// Time limits of the dump, and of the end of a server.
@@ -116,9 +115,11 @@ impl DumpUpgrade {
             ),
         )?;
         let login = work.join("client.cnf");
-        write_private(&login, &client_options(&server.endpoint()))?;
+        write_client_options(&login, &server.endpoint()).map_err(PathError::on("write", &login))?;
         let mut command = Command::new(&self.program);
-        command.arg(format!("--defaults-file={}", login.display()));
+        command
+            .arg(format!("--defaults-file={}", login.display()))
+            .arg(NO_TLS);
         command.args([
             "--single-transaction",
             "--quick",

@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use weir_model::{Flavor, ServerVersion};
-use weir_process::{WorkDirectory, runtime_directory, write_private};
+use weir_mysql::write_client_options;
+use weir_process::{PathError, WorkDirectory, runtime_directory};
 
-use super::{WatchStart, program_of, refusal};
+use super::{NO_TLS, WatchStart, program_of, refusal};
 use crate::data_directory::{DataNote, USER};
 use crate::helper_process::run_within;
-use crate::option_file::client_options;
 use crate::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
 /// Long-term series of MySQL, none of which an upgrade may leave out.
@@ -58,10 +58,11 @@ impl UpgradeStep {
         work: &Path,
     ) -> Result<(), ServerError> {
         let login = work.join("client.cnf");
-        write_private(&login, &client_options(&server.endpoint()))?;
+        write_client_options(&login, &server.endpoint()).map_err(PathError::on("write", &login))?;
         let mut command = Command::new(program);
         command
             .arg(format!("--defaults-file={}", login.display()))
+            .arg(NO_TLS)
             .current_dir(work)
             .stderr(Stdio::null());
         let why = match run_within(&mut command, Vec::new(), PROGRAM_LIMIT) {

@@ -46,11 +46,28 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
         eprintln!("nothing was changed");
         return Ok(Outcome::Done);
     }
-    eprintln!("{}: {}, seed {}", plan.title, extent(&plan), plan.seed);
-    if let Some(line) = study_file::flush_line(&plan) {
+    run_and_print(&plan, &options, stop, |outcome| {
+        if arguments.json {
+            return Ok(weir_report::json(&outcome.result)? + "\n");
+        }
+        let verdicts = weir_report::terminal(&outcome.result, output::is_colored());
+        Ok(verdicts + &places(outcome, out))
+    })
+}
+
+/// Runs `plan`, writes the report beside the result, and prints `words` of the result.
+pub(super) fn run_and_print(
+    plan: &Plan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    words: impl FnOnce(&RunOutcome) -> anyhow::Result<String>,
+) -> anyhow::Result<Outcome> {
+    let out = &options.out;
+    eprintln!("{}: {}, seed {}", plan.title, extent(plan), plan.seed);
+    if let Some(line) = study_file::flush_line(plan) {
         eprintln!("{line}");
     }
-    let outcome = match watched(&plan, &options, stop) {
+    let outcome = match watched(plan, options, stop) {
         Err(error @ RunError::Interrupted) => {
             eprintln!("{error}");
             return Ok(Outcome::Stopped);
@@ -60,7 +77,9 @@ pub(crate) fn execute(arguments: &RunArguments) -> anyhow::Result<Outcome> {
     for remark in &outcome.remarks {
         eprintln!("note: {remark}");
     }
-    write_and_print(&outcome, out, arguments.json)?;
+    let page = out.join("report.html");
+    report::write(&page, weir_report::html(&outcome.result)?.as_bytes())?;
+    output::text(words(&outcome)?)?;
     Ok(conclude(&outcome, out, stop.load(Ordering::SeqCst)))
 }
 
@@ -110,6 +129,16 @@ fn conclude(outcome: &RunOutcome, out: &Path, is_stopped: bool) -> Outcome {
         return Outcome::Failed;
     }
     of_verdicts(&outcome.result)
+}
+
+/// Files of the outcome.
+pub(super) fn places(outcome: &RunOutcome, out: &Path) -> String {
+    let page = out.join("report.html");
+    format!(
+        "\nreport: {}\nresult: {}\n",
+        page.display(),
+        outcome.file.display()
+    )
 }
 
 /// Runs `plan`, with its progress on the terminal and in the file beside the result.
@@ -165,18 +194,6 @@ pub(super) fn provenance(study_file: String) -> Provenance {
         weir_commit: env!("WEIR_COMMIT").to_owned(),
         command: std::env::args().collect(),
     }
-}
-
-/// Writes the report beside the result and prints the verdicts, or the result as JSON.
-fn write_and_print(outcome: &RunOutcome, out: &Path, json: bool) -> anyhow::Result<()> {
-    let page = out.join("report.html");
-    report::write(&page, weir_report::html(&outcome.result)?.as_bytes())?;
-    if json {
-        return output::line(weir_report::json(&outcome.result)?);
-    }
-    output::text(weir_report::terminal(&outcome.result, output::is_colored()))?;
-    output::line(format_args!("\nreport: {}", page.display()))?;
-    output::line(format_args!("result: {}", outcome.file.display()))
 }
 
 /// `results/STUDY-DATE-TIME`, in the present directory.

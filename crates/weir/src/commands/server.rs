@@ -1,15 +1,14 @@
 //! `weir server`: private servers that stay up, and the snapshots of their data.
 
 mod advise;
-mod backup;
+pub(super) mod backup;
 mod describe;
 mod doublewrite;
-mod option_file;
+pub(super) mod option_file;
 mod pool;
 mod snapshot;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::bail;
 use weir_model::{Flavor, Limits, Replication, set_options};
@@ -18,6 +17,7 @@ use weir_server::{
     DataSource, Instance, InstanceInfo, InstanceState, Instances, ServerBinary, Session, Snapshots,
     cache_directory, check_variables, known_variables, translate,
 };
+use weir_study::named_program;
 
 use crate::cli::{DownArguments, PoolArgument, ServerCommand, UpArguments};
 use crate::{Outcome, output};
@@ -104,11 +104,11 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
         (_, _, Some(primary)) => primary.binary()?,
         (None, None, None) if backup.is_some() => {
             let flavor = backup.as_ref().and_then(backup::Source::flavor);
-            program(&flavor.unwrap_or(Flavor::Mysql).to_string())?
+            named_program(&flavor.unwrap_or(Flavor::Mysql).to_string())?
         }
-        (Some(server), _, _) => program(server)?,
-        (None, Some(snapshot), _) => program(&snapshot.key.flavor.to_string())?,
-        (None, None, None) => program(&Flavor::Mysql.to_string())?,
+        (Some(server), _, _) => named_program(server)?,
+        (None, Some(snapshot), _) => named_program(&snapshot.key.flavor.to_string())?,
+        (None, None, None) => named_program(&Flavor::Mysql.to_string())?,
     };
     let name = match &arguments.name {
         Some(name) => name.clone(),
@@ -145,14 +145,6 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
         None => DataSource::Empty,
     };
     Ok(instances.create(&binary, &instance, &source)?)
-}
-
-/// The server program that a user names.
-fn program(server: &str) -> anyhow::Result<ServerBinary> {
-    Ok(match server.parse() {
-        Ok(flavor) => weir_server::choose(&weir_server::find(None)?, flavor)?.clone(),
-        Err(_) => ServerBinary::at(Path::new(server))?,
-    })
 }
 
 /// The user's settings in the program's own names; what it does not have is refused.

@@ -50,6 +50,7 @@ mod shipped_files;
 mod terminal;
 mod tls;
 mod tuesday;
+mod upgrade;
 mod users;
 mod window;
 mod workload;

@@ -183,7 +183,7 @@ impl MysqlDriver {
             self.session.results(self.parser.take_results());
         }
         if let Call::Replied(_) = call {
-            self.session.digested(self.parser.rows_digest());
+            self.session.digested(self.parser.answer_digest());
         }
         let server = self.number as usize % shared.links.len();
         let turn = &mut Turn::new(

@@ -12,13 +12,13 @@ use weir_server::{
 };
 
 /// Source that a user names.
-pub(super) enum Source {
+pub(in crate::commands) enum Source {
     Physical(Backup),
     Dump(PathBuf),
 }
 
 /// Looks at what a user names.
-pub(super) fn open(path: &Path) -> anyhow::Result<Source> {
+pub(in crate::commands) fn open(path: &Path) -> anyhow::Result<Source> {
     if path.is_dir() {
         return Ok(Source::Physical(Backup::open(path)?));
     }
@@ -50,7 +50,7 @@ impl Source {
     }
 
     /// Makes the server.
-    pub(super) fn create(
+    pub(in crate::commands) fn create(
         &self,
         instances: &Instances,
         binary: &ServerBinary,

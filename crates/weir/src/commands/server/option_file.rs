@@ -31,7 +31,7 @@ const OWN: [&str; 17] = [
 
 /// The server's settings in the file at `path`, in its own names; one that it does not have is refused
 /// with its place.
-pub(super) fn variables(
+pub(in crate::commands) fn variables(
     binary: &ServerBinary,
     path: &Path,
 ) -> anyhow::Result<BTreeMap<String, String>> {

@@ -1,0 +1,272 @@
+//! Output of `weir upgrade`: the kinds of statements in classes, those first that cost or save the most of the workload's
+//! time.
+
+use std::fmt::Write as _;
+
+use weir_model::{
+    FingerprintComparison, FingerprintVerdict, JudgedResult, ReplayComparison, Verdict,
+};
+
+use crate::comparison_sentences::Answer;
+use crate::page::Page;
+use crate::statements::{StatementRow, shortened};
+use crate::table::table;
+use crate::terminal::{Palette, push_ranked};
+
+/// Head of the columns of a class.
+const HEADER: [&str; 6] = [
+    "of all time",
+    "ratio (95 %)",
+    "before ms",
+    "after ms",
+    "share",
+    "statement",
+];
+/// Statements of a class without a difference that are listed.
+const LISTED_MAX: usize = 5;
+
+/// A class of statements.
+struct Class {
+    title: &'static str,
+    has: fn(&FingerprintComparison) -> bool,
+    /// All are listed, not only those with the most time.
+    is_difference: bool,
+}
+
+const CLASSES: [Class; 8] = [
+    Class {
+        title: "other answer",
+        has: |kind| kind.differs.iter().any(|what| is_answer(what)),
+        is_difference: true,
+    },
+    Class {
+        title: "other error",
+        has: |kind| kind.differs.iter().any(|what| is_error(what)),
+        is_difference: true,
+    },
+    Class {
+        title: "other warnings",
+        has: |kind| kind.differs.iter().any(|what| is_warning(what)),
+        is_difference: true,
+    },
+    Class {
+        title: "slower, with another plan",
+        has: |kind| is_slower(kind) && kind.changes_plan(),
+        is_difference: true,
+    },
+    Class {
+        title: "slower, with the same plan: by the server, or beside others",
+        has: |kind| is_slower(kind) && !kind.changes_plan(),
+        is_difference: true,
+    },
+    Class {
+        title: "faster",
+        has: |kind| kind.verdict == FingerprintVerdict::SurelyBetter,
+        is_difference: true,
+    },
+    Class {
+        title: "another plan, no other time shown",
+        has: |kind| has_no_other_time(kind) && kind.changes_plan(),
+        is_difference: true,
+    },
+    Class {
+        title: "not shown to differ",
+        has: |kind| kind.verdict == FingerprintVerdict::NotShown && !kind.changes_plan(),
+        is_difference: false,
+    },
+];
+
+fn is_error(what: &str) -> bool {
+    what.starts_with("errors")
+}
+
+fn is_warning(what: &str) -> bool {
+    what.starts_with("warnings")
+}
+
+fn is_answer(what: &str) -> bool {
+    !is_error(what) && !is_warning(what)
+}
+
+fn is_slower(kind: &FingerprintComparison) -> bool {
+    kind.verdict == FingerprintVerdict::SurelyWorse
+}
+
+fn has_no_other_time(kind: &FingerprintComparison) -> bool {
+    !is_slower(kind) && kind.verdict != FingerprintVerdict::SurelyBetter
+}
+
+/// Part of the workload's time that a kind costs more (above 0) or less on the level, as its mean says.
+fn impact(kind: &FingerprintComparison) -> f64 {
+    if kind.baseline_us > 0.0 {
+        kind.share * (kind.level_us / kind.baseline_us - 1.0)
+    } else {
+        0.0
+    }
+}
+
+/// The result of an upgrade's study as text: statements first, then what could change the answer.
+pub fn upgrade(result: &JudgedResult) -> String {
+    let mut text = String::new();
+    let page = Page::new(result);
+    push_refusals(&mut text, &page);
+    let comparisons = result.comparisons.iter();
+    for replay in comparisons.filter_map(|comparison| comparison.replay.as_ref()) {
+        push_replay(&mut text, replay);
+    }
+    push_ranked(&mut text, &page.ranked, Palette::new(false));
+    text
+}
+
+/// A comparison that a rule refuses is no answer, so that stands before all.
+fn push_refusals(text: &mut String, page: &Page<'_>) {
+    let refused = |answer: &&Answer<'_>| answer.verdict == Verdict::Invalid;
+    for answer in page.answers.iter().filter(refused) {
+        let _ = writeln!(
+            text,
+            "{}\nWhat follows is a ranking only.\n",
+            answer.sentence
+        );
+    }
+}
+
+fn push_replay(text: &mut String, replay: &ReplayComparison) {
+    let kinds = &replay.fingerprints;
+    for class in &CLASSES {
+        let mut of_class: Vec<_> = kinds.iter().filter(|kind| (class.has)(kind)).collect();
+        if of_class.is_empty() {
+            continue;
+        }
+        of_class.sort_by(|a, b| impact(b).abs().total_cmp(&impact(a).abs()));
+        let listed = if class.is_difference {
+            of_class.len()
+        } else {
+            of_class.len().min(LISTED_MAX)
+        };
+        let _ = writeln!(text, "{}: {}", class.title, of_class.len());
+        push_kinds(text, &of_class[..listed]);
+        if listed < of_class.len() {
+            let _ = writeln!(text, "  and {} with less time", of_class.len() - listed);
+        }
+        text.push('\n');
+    }
+    let all: f64 = kinds.iter().map(impact).sum();
+    let _ = writeln!(
+        text,
+        "Of all time: what a kind adds to the time of all statements, by its means; together {:+.1} %. Ratio: mean time, \
+         after by before, over pairs of runs.",
+        100.0 * all
+    );
+    for (arm, fidelity) in ["before", "after"].iter().zip(&replay.fidelity) {
+        let _ = writeln!(text, "  {arm}: {fidelity}");
+    }
+}
+
+/// A line for each kind, and below it what differs beside its time.
+fn push_kinds(text: &mut String, kinds: &[&FingerprintComparison]) {
+    let rows: Vec<_> = kinds.iter().map(|kind| row(kind)).collect();
+    let table = table(&HEADER, &rows);
+    let mut lines = table.lines();
+    let _ = writeln!(text, "{}", lines.next().unwrap_or_default());
+    for (line, kind) in lines.zip(kinds) {
+        let _ = writeln!(text, "{line}");
+        if let (true, Some(before), Some(after)) =
+            (kind.changes_plan(), &kind.baseline_plan, &kind.level_plan)
+        {
+            let _ = writeln!(text, "    plan before: {before}\n    plan after:  {after}");
+        }
+        for what in &kind.differs {
+            let _ = writeln!(text, "    {what}");
+        }
+    }
+}
+
+fn row(kind: &FingerprintComparison) -> Vec<String> {
+    let row = StatementRow::new(kind);
+    vec![
+        format!("{:+.1} %", 100.0 * impact(kind)),
+        row.ratio,
+        row.baseline_ms,
+        row.level_ms,
+        row.share,
+        shortened(&kind.fingerprint),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(name: &str, verdict: FingerprintVerdict, level_us: f64) -> FingerprintComparison {
+        FingerprintComparison {
+            fingerprint: name.to_owned(),
+            verdict,
+            count: 100.0,
+            share: 0.5,
+            baseline_us: 1_000.0,
+            level_us,
+            ratio: Some(level_us / 1_000.0),
+            ratio_low: None,
+            ratio_high: None,
+            p99_ratio: None,
+            p_value: None,
+            p_value_adjusted: None,
+            differs: Vec::new(),
+            baseline_plan: Some("t: ref by a".to_owned()),
+            level_plan: Some("t: ref by a".to_owned()),
+        }
+    }
+
+    #[test]
+    fn statements_stand_in_their_classes_by_their_weight_in_the_workload() {
+        use FingerprintVerdict::{NotShown, SurelyBetter, SurelyWorse};
+        let other_plan = |kind: FingerprintComparison| FingerprintComparison {
+            level_plan: Some("t: ALL".to_owned()),
+            ..kind
+        };
+        let replay = ReplayComparison {
+            fidelity: vec!["all sent".to_owned(), "all sent".to_owned()],
+            fingerprints: vec![
+                kind("small loss", SurelyWorse, 1_100.0),
+                kind("large loss", SurelyWorse, 2_000.0),
+                other_plan(kind("lost index", SurelyWorse, 3_000.0)),
+                kind("gain", SurelyBetter, 500.0),
+                kind("same", NotShown, 1_000.0),
+                other_plan(kind("plan alone", NotShown, 1_000.0)),
+                FingerprintComparison {
+                    differs: vec!["errors: 1 instead of 0".to_owned()],
+                    ..kind("fails", NotShown, 1_000.0)
+                },
+                FingerprintComparison {
+                    differs: vec!["contents of the rows".to_owned()],
+                    ..kind("answers", NotShown, 1_000.0)
+                },
+            ],
+        };
+        let mut text = String::new();
+        push_replay(&mut text, &replay);
+        let places: Vec<_> = [
+            "other answer: 1",
+            "answers",
+            "other error: 1",
+            "fails",
+            "slower, with another plan: 1",
+            "lost index",
+            "slower, with the same plan: by the server, or beside others: 2",
+            "large loss",
+            "small loss",
+            "faster: 1",
+            "another plan, no other time shown: 1",
+            "plan alone",
+            "not shown to differ: 3",
+            "together +130.0 %",
+        ]
+        .map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")))
+        .into();
+        assert!(places.is_sorted(), "{places:?}\n{text}");
+        assert!(
+            text.contains("+100.0 %") && text.contains("-25.0 %"),
+            "{text}"
+        );
+    }
+}

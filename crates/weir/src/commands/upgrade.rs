@@ -1,0 +1,129 @@
+//! `weir upgrade`: which statements get slower, or answer differently, on another server.
+//!
+//! It writes a study that replays a capture on both servers, each with the same data, and runs it. The study can be changed
+//! and run again with `weir run`.
+
+mod checks;
+mod settings;
+mod source;
+mod study;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use weir_mysql::ClientConfig;
+use weir_run::{RunOptions, UserPermissions};
+use weir_server::{ServerBinary, Snapshots, cache_directory, space_available};
+use weir_study::{Overrides, named_program};
+
+use crate::cli::UpgradeArguments;
+use crate::commands::{run, study_file};
+use crate::{Outcome, interrupt, output};
+
+use checks::Checks;
+use settings::Settings;
+use study::Study;
+
+/// File of the study in the result's folder.
+const STUDY: &str = "upgrade.toml";
+
+pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
+    let from = named_program(&arguments.from)?;
+    let to = named_program(&arguments.to)?;
+    if from == to {
+        bail!(
+            "both servers are `{}`; name another version, or another server's path",
+            from.path.display()
+        );
+    }
+    if !arguments.capture.is_file() {
+        bail!(
+            "cannot read the capture `{}` (there is no such file); make one with `weir capture proxy` or `import`",
+            arguments.capture.display()
+        );
+    }
+    let stop = interrupt::stop_flag()?;
+    let snapshot = source::snapshot(&arguments.data, &from)?;
+    tell_space(&snapshot, (&from, &to), arguments.work.as_deref())?;
+    let settings = Settings::read(arguments.option_file.as_deref(), (&from, &to))?;
+    let out = arguments.out.clone();
+    let out = out.unwrap_or_else(|| run::default_folder(Path::new(STUDY)));
+    let study = Study {
+        arguments,
+        from: &from,
+        to: &to,
+        snapshot: &snapshot,
+        settings: &settings.kept,
+    };
+    let path = write(&study, &out)?;
+    let checks = Checks::make((&from, &to), &snapshot, settings.lost)?;
+    if arguments.plan {
+        output::text(checks.text())?;
+        output::line(format_args!(
+            "study: {0}\nnext: the same command without --plan, or `weir run {0}`",
+            path.display()
+        ))?;
+        return Ok(Outcome::Done);
+    }
+    let text = study_file::read(&path, false)?;
+    let overrides = Overrides {
+        server: None,
+        seed: study_file::clock_seed(),
+    };
+    let plan = study_file::resolve(&path, &text, &overrides)?;
+    let options = RunOptions {
+        out: out.clone(),
+        resume: false,
+        work: arguments.work.clone(),
+        weir: std::env::current_exe().context("cannot find the weir program itself")?,
+        below_floor: false,
+        allowed: UserPermissions::default(),
+        client: ClientConfig::default(),
+        provenance: run::provenance(text),
+    };
+    run::run_and_print(&plan, &options, stop, |outcome| {
+        let statements = weir_report::upgrade(&outcome.result);
+        Ok(format!(
+            "{statements}\n{}{}",
+            checks.text(),
+            run::places(outcome, &out)
+        ))
+    })
+}
+
+/// Writes the study into the folder of its result.
+fn write(study: &Study<'_>, out: &Path) -> anyhow::Result<PathBuf> {
+    let path = out.join(STUDY);
+    let failed = || format!("cannot write study `{}`", path.display());
+    fs::create_dir_all(out).with_context(failed)?;
+    if path.exists() {
+        bail!("{} (it exists); name another folder with --out", failed());
+    }
+    fs::write(&path, study.text()?).with_context(failed)?;
+    Ok(path)
+}
+
+/// Tells all copies of the data before the first of them is made.
+fn tell_space(
+    snapshot: &str,
+    (from, to): (&ServerBinary, &ServerBinary),
+    work: Option<&Path>,
+) -> anyhow::Result<()> {
+    let cache = cache_directory();
+    let size = Snapshots::open(&cache)?.named(snapshot)?.size;
+    let work = work.map_or_else(std::env::temp_dir, Path::to_owned);
+    eprintln!(
+        "space: {size} are in the snapshot `{snapshot}` of {} {}; as much again for {} {} ({} free in {}), and for each run, \
+         one at a time ({} free in {})",
+        from.flavor,
+        from.version,
+        to.flavor,
+        to.version,
+        space_available(&cache)?,
+        cache.display(),
+        space_available(&work)?,
+        work.display()
+    );
+    Ok(())
+}

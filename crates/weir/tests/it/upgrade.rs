@@ -1,0 +1,193 @@
+//! `weir upgrade` and `[[data.before]]`: the same statements on two servers with the same data, and on data before and after
+//! a change.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use weir_model::Flavor;
+use weir_server::ServerBinary;
+
+use crate::harness::Weir;
+use crate::server::Servers;
+
+weir_testing::on_both_flavors! {
+    a_server_with_another_default_answers_differently
+    data_are_changed_once_and_the_index_is_judged
+}
+
+/// Tables of the user's with 2,000 rows, as a dump.
+fn dump(servers: &Servers) -> PathBuf {
+    let mut sql = "CREATE DATABASE shop;\nUSE shop;\nCREATE TABLE item (id INT PRIMARY KEY, kind INT, name VARCHAR(20));\n\
+                   INSERT INTO item VALUES (0,0,'item 0')"
+        .to_owned();
+    for id in 1..2_000 {
+        write!(sql, ",({id},{},'item {id}')", id % 100).unwrap();
+    }
+    servers.world.write("shop.sql", &(sql + ";\n"))
+}
+
+/// Four kinds of statements, 40 of each in two seconds.
+fn capture(servers: &Servers) -> PathBuf {
+    let mut log =
+        "2026-01-01T00:00:00.000000Z\t 8 Connect\tapp@localhost on shop using Socket\n".to_owned();
+    for number in 0..40 {
+        let statements = [
+            format!("SELECT name FROM item WHERE id = {number}"),
+            format!("SELECT COUNT(*) FROM item WHERE kind = {number}"),
+            format!(
+                "SELECT GROUP_CONCAT(name) FROM item WHERE id < {}",
+                10 + number
+            ),
+            format!(
+                "UPDATE item SET name = 'a name that is longer than twenty' WHERE id = {number}"
+            ),
+        ];
+        for (place, statement) in statements.iter().enumerate() {
+            let at_ms = number * 50 + place * 10;
+            let (s, ms) = (at_ms / 1_000, at_ms % 1_000);
+            writeln!(
+                log,
+                "2026-01-01T00:00:{s:02}.{ms:03}000Z\t 8 Query\t{statement}"
+            )
+            .unwrap();
+        }
+    }
+    log.push_str("2026-01-01T00:00:03.000000Z\t 8 Quit\t\n");
+    let from = servers.world.write("general.log", &log);
+    let to = servers.path("shop.weircap");
+    let words = ["import", from.to_str().unwrap(), "-o", to.to_str().unwrap()];
+    servers.command("capture", &words).succeeds();
+    to
+}
+
+/// A program of its own that starts the same server with another option.
+fn with_option(servers: &Servers, server: &ServerBinary, option: &str) -> PathBuf {
+    let folder = servers.path("other");
+    fs::create_dir(&folder).unwrap();
+    let program = folder.join(server.path.file_name().unwrap());
+    let script = format!(
+        "#!/bin/sh\nexec {} \"$@\" {option}\n",
+        server.path.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+fn upgrade(servers: &Servers, flavor: &str, to: &Path, more: &[&str]) -> Weir {
+    let (capture, dump) = (capture(servers), dump(servers));
+    servers
+        .command("upgrade", &[flavor, to.to_str().unwrap()])
+        .args(["--warmup", "0s", "--runs", "2"])
+        .args([
+            "--capture",
+            capture.to_str().unwrap(),
+            "--data",
+            dump.to_str().unwrap(),
+        ])
+        .args(more)
+        .at(servers.world.home.path())
+}
+
+fn a_server_with_another_default_answers_differently(flavor: Flavor) {
+    let servers = Servers::new();
+    let server = weir_testing::binary(flavor);
+    let to = with_option(&servers, &server, "--group-concat-max-len=8 --sql-mode=");
+    let told = upgrade(&servers, &flavor.to_string(), &to, &["--out", "first"]).completes();
+    for part in [
+        "other answer: 1",
+        "contents of the rows",
+        "select group_concat(name) from item where id < ?",
+        "other error: 1",
+        "errors: 0 instead of 40",
+        "group_concat_max_len: ",
+        " -> 8",
+        "settings with another default",
+    ] {
+        assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
+    }
+    assert!(told.stderr.contains("space: "), "{}", told.stderr);
+
+    // The backup is known by now; of the same server nothing is told.
+    fs::remove_dir_all(servers.path("other")).unwrap();
+    let same = with_option(&servers, &server, "");
+    let again = upgrade(&servers, &flavor.to_string(), &same, &["--out", "second"]).completes();
+    assert!(
+        again.stderr.contains("is there already"),
+        "{}",
+        again.stderr
+    );
+    for part in ["other answer", "other error", "another default"] {
+        assert!(!again.stdout.contains(part), "{part}: {}", again.stdout);
+    }
+    let taken = upgrade(&servers, &flavor.to_string(), &same, &["--out", "second"]).fails();
+    assert!(
+        taken.contains("it exists") && taken.contains("--out"),
+        "{taken}"
+    );
+    servers.world.assert_nothing_left();
+}
+
+fn data_are_changed_once_and_the_index_is_judged(flavor: Flavor) {
+    let servers = Servers::new();
+    let (capture, dump) = (capture(&servers), dump(&servers));
+    let flavor = flavor.to_string();
+    let up = [
+        "up",
+        "shop",
+        "--server",
+        &flavor,
+        "--from-backup",
+        dump.to_str().unwrap(),
+    ];
+    servers.weir(&up).succeeds();
+    servers
+        .weir(&["snapshot", "take", "shop", "--as", "plain"])
+        .succeeds();
+    servers.weir(&["down", "shop", "--remove"]).succeeds();
+    let study = |statement: &str| {
+        let text = format!(
+            "[study]\ntitle = \"An index\"\nquestion = \"Does it help?\"\n[server]\nflavor = \"{flavor}\"\n[data]\nsnapshot = \
+             \"plain\"\n[[data.before]]\nname = \"index\"\nstatement = \"{statement}\"\n[[data.before]]\nname = \"long\"\n\
+             statement = \"SET GLOBAL group_concat_max_len = 8\"\n[load]\nreplay = \"{}\"\n[factors]\nbefore = [\"none\", \
+             \"index + long\"]\n[repeat]\nruns = 2\n",
+            capture.display()
+        );
+        servers.world.write("index.toml", &text)
+    };
+    let run = |study: &Path, out: &str| {
+        let command = Weir::in_world(&servers.world);
+        command
+            .args(["run", study.to_str().unwrap(), "--out", out])
+            .at(servers.world.home.path())
+    };
+    let good = study("ALTER TABLE shop.item ADD INDEX kind (kind)");
+    let told = run(&good, "first").completes();
+    assert!(
+        told.stderr.contains("once for all runs: ALTER TABLE"),
+        "{}",
+        told.stderr
+    );
+    assert!(told.stdout.contains("item: ref by kind"), "{}", told.stdout);
+    assert!(
+        told.stdout.contains("contents of the rows"),
+        "{}",
+        told.stdout
+    );
+    let again = run(&good, "second").completes();
+    assert!(
+        !again.stderr.contains("once for all runs"),
+        "{}",
+        again.stderr
+    );
+    // A server reports this failure as a row.
+    let bad = study("ANALYZE TABLE shop.missing");
+    let refused = run(&bad, "third").fails();
+    assert!(
+        refused.contains("data.before.index") && refused.contains("doesn't exist"),
+        "{refused}"
+    );
+    servers.world.assert_nothing_left();
+}
