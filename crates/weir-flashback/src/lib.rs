@@ -25,6 +25,7 @@ mod foreign_keys;
 mod hidden_keys;
 mod history;
 mod images;
+mod inverse;
 mod log_files;
 mod moment;
 mod private;

@@ -113,15 +113,13 @@ fn print_script(
     script: &Script,
     rehearsed: &RehearsalResult,
 ) -> anyhow::Result<()> {
-    let applied = script
-        .statements
-        .len()
-        .saturating_sub(rehearsed.missed.len());
+    let changes = script.changes().len();
+    let applied = changes.saturating_sub(rehearsed.missed.len());
     if arguments.common.json {
         return output::line(serde_json::json!({
             "file": file,
             "transactions": script.transactions,
-            "statements": script.statements.len(),
+            "statements": changes,
             "applied_on_a_copy": applied,
             "conflicts": script.conflicts,
             "differences_on_a_copy": rehearsed.differences,
@@ -131,11 +129,11 @@ fn print_script(
         "{}: takes back {} rows of {} transactions; {} conflicts are left alone; tried on a copy: {} of {} statements apply, \
          {}. Nothing was changed: read it, then run it yourself",
         file.display(),
-        script.statements.len(),
+        changes,
         script.transactions,
         script.conflicts.len(),
         applied,
-        script.statements.len(),
+        changes,
         match rehearsed.differences.len() {
             0 => "and all rows are as before".to_owned(),
             some => format!("and {some} rows are not as before"),

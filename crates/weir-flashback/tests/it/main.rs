@@ -32,9 +32,9 @@ use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_r
 use under_load::is_right_under_load;
 use undo::{
     a_column_that_was_added_since_stays, a_condition_finds_rows_by_any_key,
-    a_row_that_was_asked_for_is_not_left_out, an_undo_sets_all_stored_columns,
-    names_are_compared_as_the_server_does, rows_are_not_left_without_a_parent,
-    triggers_are_refused_unless_they_may_fire,
+    a_row_that_was_asked_for_is_not_left_out, a_script_asks_once_for_a_row,
+    an_undo_sets_all_stored_columns, names_are_compared_as_the_server_does,
+    rows_are_not_left_without_a_parent, triggers_are_refused_unless_they_may_fire,
 };
 use weir_flashback::{FlashbackPlan, MomentRequest, Options, Source, State, TableName, find_like};
 use weir_model::Flavor;
@@ -165,5 +165,6 @@ on_both_flavors! {
     children_that_are_not_seen_are_no_children_that_are_not_there
     a_condition_finds_rows_by_any_key
     a_row_that_was_asked_for_is_not_left_out
+    a_script_asks_once_for_a_row
     names_are_compared_as_the_server_does
 }

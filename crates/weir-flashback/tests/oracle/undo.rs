@@ -67,10 +67,10 @@ pub(crate) fn check(
         (Ok(()), false) if rehearsed.missed.is_empty() => drop(expected.remove(&key)),
         (Ok(()), false) => outcome.finds(
             "undo",
-            format!("{rehearsed:?}, and the script ran: {:?}", script.statements),
+            format!("{rehearsed:?}, and the script ran: {}", script.text),
         ),
         (Err(_), false) if !rehearsed.missed.is_empty() => {}
-        (Err(error), _) => outcome.finds("undo", format!("{error}; {:?}", script.statements)),
+        (Err(error), _) => outcome.finds("undo", format!("{error}; {}", script.text)),
     }
     for (name, expected) in &expected {
         let difference = match after.get(name) {
@@ -81,7 +81,7 @@ pub(crate) fn check(
         if let Some(difference) = difference {
             outcome.finds(
                 "undo",
-                format!("{asked:?}, {name:?}: {difference}; {:?}", script.statements),
+                format!("{asked:?}, {name:?}: {difference}; {}", script.text),
             );
         }
     }
