@@ -233,6 +233,16 @@ impl FlashbackPlan {
         Ok((told, reader.format().cloned().map(EventWriter::new)))
     }
 
+    /// Starts a private server without tables.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be made, or a server that does not start.
+    pub fn start_private(&self, binary: &ServerBinary) -> Result<Private, FlashbackError> {
+        let directory = WorkDirectory::create(&self.options.work, "flashback")?;
+        Private::start(binary, &self.variables, directory, self.options.stop)
+    }
+
     /// Makes the tables on a private server. `clause`: what is added to the query that reads the snapshot of the only
     /// table, as in ` WHERE id < 5`.
     ///
@@ -257,7 +267,7 @@ impl FlashbackPlan {
         })
     }
 
-    /// As [`Prepared::make`], on a private server that has served already: the schemas of these tables are made anew.
+    /// As [`Prepared::make`], on a private server that has served already: its schemas are removed first.
     /// Returns what the log told, and the counts of [`BuiltFlashback`].
     ///
     /// # Errors
@@ -270,9 +280,7 @@ impl FlashbackPlan {
         clause: &str,
     ) -> Result<(LogFindings, Counts), FlashbackError> {
         let read = self.read(state, &self.options.work)?;
-        for table in &self.tables {
-            private.drop_schema(&table.name.schema)?;
-        }
+        private.clear()?;
         self.fill(private, read, clause)
     }
 

@@ -5,8 +5,6 @@ use std::collections::HashSet;
 
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, identifier};
-use weir_process::WorkDirectory;
-use weir_server::ServerBinary;
 
 use crate::copy::READS_BYTES;
 use crate::difference::{Pair, differences};
@@ -32,7 +30,7 @@ const SENT_AT_ONCE: usize = 1_000;
 #[derive(Debug)]
 pub struct Rehearsal<'a> {
     prepared: &'a FlashbackPlan,
-    private: Private,
+    private: &'a Private,
     snapshot: Connection,
     rows: Connection,
     surroundings: Surroundings,
@@ -49,21 +47,21 @@ pub struct RehearsalResult {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// Copies the tables as they are now, for these triggers to fire.
+    /// Copies the tables as they are now to the private server, for these triggers to fire. What else is on that server
+    /// goes.
     ///
     /// # Errors
     ///
-    /// A server that is gone, or one that does not start.
+    /// A server that is gone.
     pub fn new(
         prepared: &'a FlashbackPlan,
-        binary: &ServerBinary,
+        private: &'a Private,
         triggers: Triggers,
     ) -> Result<Self, FlashbackError> {
         let source = prepared.source();
         let foreign_keys = ForeignKey::read(&mut source.open()?, &prepared.tables)?;
-        let directory = WorkDirectory::create(&prepared.options.work, "flashback")?;
+        private.clear()?;
         let (snapshot, _) = prepared.open_snapshot(State::Now)?;
-        let private = Private::start(binary, &prepared.variables, directory, prepared.stop())?;
         let rows = private.connect_for_rows()?;
         let mut rehearsal = Self {
             prepared,
@@ -82,17 +80,12 @@ impl<'a> Rehearsal<'a> {
         Ok(rehearsal)
     }
 
-    /// The server with the copy.
-    pub fn private(&self) -> &Private {
-        &self.private
-    }
-
     fn copy(&mut self, table: &Table, clause: &str) -> Result<(), FlashbackError> {
         self.private.make_schema(&table.name.schema)?;
-        create(table, &self.private)?;
+        create(table, self.private)?;
         let (snapshot, rows) = (&mut self.snapshot, &mut self.rows);
         let prepared = self.prepared;
-        prepared.copy_snapshot(snapshot, table, clause, rows, &self.private)?;
+        prepared.copy_snapshot(snapshot, table, clause, rows, self.private)?;
         Ok(())
     }
 
@@ -226,7 +219,7 @@ impl<'a> Rehearsal<'a> {
     fn settle(&self, undo: &mut Undo, head: &str) -> Result<(Script, Vec<String>), FlashbackError> {
         loop {
             let script = script::write(undo, &self.prepared.tables, &self.surroundings, head);
-            let mut trial = Trial::begin(&self.private, &script, self.prepared.stop())?;
+            let mut trial = Trial::begin(self.private, &script, self.prepared.stop())?;
             let stopped = trial.missed()?;
             let missed = if stopped.is_some() {
                 trial.connection.run("ROLLBACK")?;
@@ -331,7 +324,7 @@ impl<'a> Rehearsal<'a> {
     fn copy_aside(&mut self) -> Result<(), FlashbackError> {
         for (table, expected) in self.prepared.tables.iter().zip(self.expected()) {
             self.private.make_schema(&expected.name.schema)?;
-            create(&expected, &self.private)?;
+            create(&expected, self.private)?;
             let columns = expected.stored().map(|one| identifier(&one.name));
             let columns = columns.collect::<Vec<_>>().join(", ");
             let statement = format!(

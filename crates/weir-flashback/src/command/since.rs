@@ -54,17 +54,13 @@ pub(super) fn undo(
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let triggers = Triggers::read(&prepared, arguments.with_triggers)?;
     let (mut undo, told) = Undo::read(&prepared, chosen)?;
-    let rehearsal = Rehearsal::new(&prepared, &binary, triggers)?;
+    let now = prepared.start_private(&binary)?;
+    let rehearsal = Rehearsal::new(&prepared, &now, triggers)?;
     if let Some(condition) = &arguments.condition {
         let table = one_table(&prepared, "--where")?;
         // Rows that meet it now, and those that did then: a row may be gone, or meet it no more.
         let then = prepared.make(&binary, State::Then, "")?;
-        only_where(
-            &mut undo,
-            table,
-            condition,
-            [&then.private, rehearsal.private()],
-        )?;
+        only_where(&mut undo, table, condition, [&then.private, &now])?;
     }
     let moment = prepared.moment.to_string();
     let head = head(&server.url.to_string(), &moment, &told);

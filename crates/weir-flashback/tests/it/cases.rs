@@ -221,7 +221,7 @@ pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!(found, expected);
     }
-    let rehearsal = Rehearsal::new(&prepared, &binary, Triggers::default()).unwrap();
+    let rehearsal = Rehearsal::new(&prepared, &made.private, Triggers::default()).unwrap();
     let (again, rehearsed) = rehearsal.perform(&mut undo, "").unwrap();
     assert!(again.changes().eq(script.changes()));
     assert_eq!(rehearsed, RehearsalResult::default());
@@ -309,7 +309,8 @@ pub(crate) fn stored_results_of_expressions_come_back(flavor: Flavor) {
     // After a script the server has computed it anew, and the rehearsal says so.
     let triggers = Triggers::read(&prepared, false).unwrap();
     let (mut undo, _) = Undo::read(&prepared, TransactionFilter::default()).unwrap();
-    let rehearsal = Rehearsal::new(&prepared, &binary, triggers).unwrap();
+    let private = prepared.start_private(&binary).unwrap();
+    let rehearsal = Rehearsal::new(&prepared, &private, triggers).unwrap();
     let (_, rehearsed) = rehearsal.perform(&mut undo, "").unwrap();
     let named = ["shop.orders id=2: has other values than before in shown"];
     assert_eq!(rehearsed.differences, named);

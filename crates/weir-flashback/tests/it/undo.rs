@@ -73,10 +73,11 @@ impl Shop {
         let binary = find_like(prepared.source(), Some(&self.server.binary().path))?;
         let triggers = Triggers::read(&prepared, with_triggers)?;
         let (mut undo, _) = Undo::read(&prepared, TransactionFilter::default())?;
-        let rehearsal = Rehearsal::new(&prepared, &binary, triggers)?;
+        let now = prepared.start_private(&binary)?;
+        let rehearsal = Rehearsal::new(&prepared, &now, triggers)?;
         if let Some(condition) = condition {
             let then = prepared.make(&binary, State::Then, "")?;
-            let states = [&then.private, rehearsal.private()];
+            let states = [&then.private, &now];
             only_where(&mut undo, &prepared.tables[0], condition, states)?;
         }
         rehearsal.perform(&mut undo, "")

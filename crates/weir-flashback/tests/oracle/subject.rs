@@ -1,7 +1,6 @@
 //! The server on which histories happen, and the private one on which the past is made.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use weir_flashback::{
 use weir_model::Flavor;
 use weir_mysql::binlog::Gtid;
 use weir_mysql::{Connection, Row};
-use weir_server::{PrivateServer, ServerBinary};
+use weir_server::PrivateServer;
 
 use crate::forms::Form;
 use crate::history::{History, Session, Step};
@@ -72,10 +71,7 @@ impl Subject {
         variables.extend(weir_testing::LAZY_COMMITS);
         let more = form.variables.iter();
         variables.extend(more.map(|(name, value)| (*name, value.as_str())));
-        let other = std::env::var_os("WEIR_FLASHBACK_SERVER").map(PathBuf::from);
-        let other = other.map(|path| ServerBinary::at(&path).unwrap());
-        let other = other.filter(|server| server.flavor == flavor);
-        let usual = other.unwrap_or_else(|| weir_testing::binary(flavor));
+        let usual = weir_testing::binary(flavor);
         let program = form.program.as_ref().unwrap_or(&usual);
         let (server, directory) = weir_testing::start_program(program, &variables);
         let mut control = weir_testing::connect(&server.endpoint());
@@ -107,10 +103,6 @@ impl Subject {
             work,
             _directory: directory,
         }
-    }
-
-    pub(crate) fn binary(&self) -> ServerBinary {
-        self.server.binary().clone()
     }
 
     pub(crate) fn connect(&self) -> Connection {
