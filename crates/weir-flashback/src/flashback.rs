@@ -18,13 +18,16 @@ use weir_mysql::binlog::{EventWriter, LogReader};
 use weir_process::WorkDirectory;
 use weir_server::ServerBinary;
 
+use crate::change::Change;
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
 use crate::events::apply;
+use crate::findings::LogFindings;
 use crate::images::{Images, MEMORY_BYTES};
 use crate::log_files::{LogFiles, free_server_id, open};
 use crate::moment::{Cut, Moment, MomentRequest};
+use crate::pace::Pace;
 use crate::private::Private;
-use crate::scan::{Change, LogFindings, Pace, Scan};
+use crate::scan::Scan;
 use crate::settled::SnapshotPlace;
 use crate::source::Variables;
 use crate::{FlashbackError, Source, Stop, Table, TableName};

@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use weir_mysql::identifier;
 
+use crate::change::Transaction;
 use crate::diff::key_text;
 use crate::foreign_keys::ForeignKey;
 use crate::inverse::inverse;
 use crate::render::{Cell, literal, string};
-use crate::scan::Transaction;
 use crate::step::Step;
 use crate::undo::Undo;
 use crate::{LogFindings, Table, TableName};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use weir_mysql::binlog::{EventWriter, Gtid};
 
+use crate::change::{Change, Transaction};
 use crate::images::Images;
 use crate::render::Cell;
-use crate::scan::{Change, Transaction};
 use crate::step::{RowKey, Step, word_of};
 use crate::{FlashbackError, FlashbackPlan, LogFindings, Table};
 
