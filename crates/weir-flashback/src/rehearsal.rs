@@ -47,8 +47,8 @@ pub struct RehearsalResult {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// Copies the tables as they are now to the private server, for these triggers to fire. What else is on that server
-    /// goes.
+    /// Copies the tables as they are now to the private server, for these triggers to fire. All else on that server is
+    /// removed.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl<'a> Rehearsal<'a> {
         let steps: Vec<_> = going.iter().map(|(_, step)| *step).collect();
         let mut conditions: Vec<(TableName, String)> = Vec::new();
         for key in &self.surroundings.foreign_keys {
-            let values = key.changed_values(tables, &steps);
+            let values = key.written_values(tables, &steps);
             for (name, is_child) in [(&key.child, true), (&key.parent, false)] {
                 if tables.iter().any(|table| table.name == *name) {
                     continue;

@@ -352,6 +352,11 @@ pub(crate) fn rows_are_not_left_without_a_parent(flavor: Flavor) {
     shop.then(&["DELETE FROM fkc WHERE id = 80"]);
     run_forced(&mut shop.control, &script);
     assert_eq!((shop.rows("fkp"), shop.rows("fkc")), (parents, children));
+    // A row that keeps its parent and gets another key.
+    shop.before = place(&mut shop.control, flavor);
+    shop.then(&["UPDATE fkc SET id = 25 WHERE id = 20"]);
+    let (_, rehearsed) = shop.undo(&["fkc"]).unwrap();
+    assert_eq!(rehearsed, RehearsalResult::default());
 }
 
 /// Changes that a key made in children come back with the parents', on a server that logs them.
