@@ -4,9 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::inverse::key_conditions;
 use crate::private::Private;
 use crate::render::Cell;
-use crate::script::key_conditions;
 use crate::undo::Undo;
 use crate::{FlashbackError, Table};
 
@@ -61,10 +61,10 @@ pub fn only_where(
             }
         }
     }
+    let passing = undo.passing_rows();
     for row in rows.iter().filter(|row| !found.contains(row.key)) {
         // One that came and went since the moment needs nothing.
-        let (was_there, is_there) = undo.presence((0, row.key));
-        if was_there || is_there {
+        if !passing.contains(&(0, row.key)) {
             return Err(FlashbackError::refused(
                 format!(
                     "{} {}: it is not known whether it meets the condition (it is in neither of the tables as they \

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use weir_mysql::identifier;
+
 /// The text of what `SHOW CREATE TABLE` returned.
 pub(crate) fn definition_text(statement: &[u8]) -> String {
     let mut text = String::new();
@@ -29,6 +31,19 @@ pub(crate) fn definition_text(statement: &[u8]) -> String {
     }
     text.push_str(&String::from_utf8_lossy(rest));
     text
+}
+
+/// Doubles the quotes in these names of foreign keys, which `MariaDB` 11.4 prints as they are.
+pub(crate) fn with_quoted_names(mut create: Vec<u8>, names: &[String]) -> Vec<u8> {
+    for name in names {
+        let printed = format!("CONSTRAINT `{name}` FOREIGN KEY");
+        let mut places = create.windows(printed.len());
+        if let Some(at) = places.position(|some| some == printed.as_bytes()) {
+            let quoted = format!("CONSTRAINT {} FOREIGN KEY", identifier(name));
+            create.splice(at..at + printed.len(), quoted.into_bytes());
+        }
+    }
+    create
 }
 
 /// The statement that makes a table, without the expressions of its stored generated columns.
@@ -119,6 +134,16 @@ fn unquoted(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_keys_are_quoted() {
+        let quoted = "CREATE TABLE `or``der` (\n  CONSTRAINT `or``der_ibfk_1` FOREIGN KEY (`p`) REFERENCES `p` (`id`)\n)";
+        let printed = quoted.replace("`or``der_ibfk_1`", "`or`der_ibfk_1`");
+        for create in [quoted, &printed] {
+            let found = with_quoted_names(create.into(), &["or`der_ibfk_1".to_owned()]);
+            assert_eq!(String::from_utf8(found).unwrap(), quoted);
+        }
+    }
 
     #[test]
     fn bytes_that_are_no_text_become_hexadecimal() {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crate::change::Change;
 use crate::history::{ColumnChange, differences};
 use crate::render::{Cell, quoted};
-use crate::scan::Change;
 use crate::{FlashbackError, Table};
 
 /// The net change of rows.

@@ -18,13 +18,16 @@ use weir_mysql::binlog::{EventWriter, LogReader};
 use weir_process::WorkDirectory;
 use weir_server::ServerBinary;
 
+use crate::change::Change;
 use crate::copy::{READS_BYTES, RowsWriter, copy, select};
 use crate::events::apply;
+use crate::findings::LogFindings;
 use crate::images::{Images, MEMORY_BYTES};
 use crate::log_files::{LogFiles, free_server_id, open};
 use crate::moment::{Cut, Moment, MomentRequest};
+use crate::pace::Pace;
 use crate::private::Private;
-use crate::scan::{Change, LogFindings, Pace, Scan};
+use crate::scan::Scan;
 use crate::settled::SnapshotPlace;
 use crate::source::Variables;
 use crate::{FlashbackError, Source, Stop, Table, TableName};
@@ -233,6 +236,16 @@ impl FlashbackPlan {
         Ok((told, reader.format().cloned().map(EventWriter::new)))
     }
 
+    /// Starts a private server without tables.
+    ///
+    /// # Errors
+    ///
+    /// A directory that cannot be made, or a server that does not start.
+    pub fn start_private(&self, binary: &ServerBinary) -> Result<Private, FlashbackError> {
+        let directory = WorkDirectory::create(&self.options.work, "flashback")?;
+        Private::start(binary, &self.variables, directory, self.options.stop)
+    }
+
     /// Makes the tables on a private server. `clause`: what is added to the query that reads the snapshot of the only
     /// table, as in ` WHERE id < 5`.
     ///
@@ -257,7 +270,7 @@ impl FlashbackPlan {
         })
     }
 
-    /// As [`Prepared::make`], on a private server that has served already: the schemas of these tables are made anew.
+    /// As [`Prepared::make`], on a private server that has served already: its schemas are removed first.
     /// Returns what the log told, and the counts of [`BuiltFlashback`].
     ///
     /// # Errors
@@ -270,9 +283,7 @@ impl FlashbackPlan {
         clause: &str,
     ) -> Result<(LogFindings, Counts), FlashbackError> {
         let read = self.read(state, &self.options.work)?;
-        for table in &self.tables {
-            private.drop_schema(&table.name.schema)?;
-        }
+        private.clear()?;
         self.fill(private, read, clause)
     }
 

@@ -141,6 +141,21 @@ impl ForeignKey {
         values
     }
 
+    /// As [`Self::changed_values`], and the values of all rows of the child that the steps write: a server looks for the
+    /// parent of a row also if only its primary key or another column of the index changes.
+    pub(crate) fn written_values(&self, tables: &[Table], steps: &[&Step]) -> Vec<String> {
+        let of_child = steps.iter().filter_map(|step| {
+            let table = &tables[step.table];
+            let (old, _) = self.values_around(table, step, true);
+            old.filter(|_| table.name == self.child)
+        });
+        let mut values = self.changed_values(tables, steps);
+        values.extend(of_child);
+        values.sort();
+        values.dedup();
+        values
+    }
+
     /// The values of one step, at most one for each side.
     pub(crate) fn values_of(&self, tables: &[Table], step: &Step) -> Vec<String> {
         let table = &tables[step.table];

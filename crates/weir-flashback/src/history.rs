@@ -4,8 +4,8 @@ use std::fmt;
 
 use weir_mysql::binlog::{RowImage, RowsKind};
 
+use crate::change::Change;
 use crate::render::{Cell, quoted, text};
-use crate::scan::Change;
 use crate::{Column, FlashbackError, Table};
 
 /// One change of the row.

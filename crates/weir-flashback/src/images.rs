@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use weir_mysql::binlog::{RowImage, TableMap};
 
-use crate::scan::Change;
+use crate::change::Change;
 use crate::spool::Spool;
 use crate::{FlashbackError, Table};
 
@@ -123,10 +123,20 @@ impl Images {
             return Ok(());
         }
         let map = self.map(change.map);
-        let at = self.spool.append(&[image.present, image.bytes])?;
+        // A new image may lack columns of the key that stay as they are, without which a server finds no row.
+        let whole = if is_there || image.is_full(change.map.columns.len()) {
+            None
+        } else {
+            Some(change.whole_image(image)?)
+        };
+        let [present, bytes] = match &whole {
+            Some([present, bytes]) => [present.as_slice(), bytes],
+            None => [image.present, image.bytes],
+        };
+        let at = self.spool.append(&[present, bytes])?;
         let kept = ImagePlace {
             at,
-            length: (image.present.len() + image.bytes.len()) as u32,
+            length: (present.len() + bytes.len()) as u32,
             map,
             copies,
         };
@@ -214,7 +224,7 @@ mod tests {
     use weir_mysql::binlog::{Place, RowChange, TransactionStart};
 
     use super::*;
-    use crate::scan::Transaction;
+    use crate::change::Transaction;
     use crate::{Column, TableName};
 
     const ALL: &[u8] = &[0b11];

@@ -24,6 +24,10 @@ const SETTINGS: [(&str, &str); 4] = [
     ("innodb_strict_mode", "OFF"),
 ];
 
+/// The schemas that no server comes with.
+const OWN_SCHEMAS: &str = "SELECT CAST(SCHEMA_NAME AS CHAR) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME NOT IN \
+     ('mysql', 'sys', 'information_schema', 'performance_schema')";
+
 /// `ER_CANT_CREATE_GEOMETRY_OBJECT`. Servers keep an empty value where an `IGNORE` gave NULL to a column without NULL.
 const NO_GEOMETRY: u16 = 1416;
 /// `ER_TO_VECTOR_CONVERSION`.
@@ -141,11 +145,14 @@ impl Private {
         Ok(())
     }
 
-    /// Removes a schema with all its tables, if it is there.
-    pub(crate) fn drop_schema(&self, schema: &str) -> Result<(), FlashbackError> {
+    /// Removes all schemas that were made on it.
+    pub(crate) fn clear(&self) -> Result<(), FlashbackError> {
         let mut connection = self.connect(None)?;
         connection.run(TAKES_ALL)?;
-        connection.run(format!("DROP DATABASE IF EXISTS {}", identifier(schema)))?;
+        let schemas: Vec<String> = connection.rows(OWN_SCHEMAS)?;
+        for schema in schemas {
+            connection.run(format!("DROP DATABASE {}", identifier(&schema)))?;
+        }
         Ok(())
     }
 

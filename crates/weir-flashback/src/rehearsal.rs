@@ -4,9 +4,7 @@
 use std::collections::HashSet;
 
 use weir_model::Flavor;
-use weir_mysql::{Connection, identifier};
-use weir_process::WorkDirectory;
-use weir_server::ServerBinary;
+use weir_mysql::{Connection, Row, identifier};
 
 use crate::copy::READS_BYTES;
 use crate::difference::{Pair, differences};
@@ -14,22 +12,25 @@ use crate::events::apply;
 use crate::flashback::create;
 use crate::foreign_keys::ForeignKey;
 use crate::hidden_keys;
+use crate::inverse::inverse;
 use crate::private::TAKES_ALL;
 use crate::script::{self, Script, Surroundings};
 use crate::triggers::{Trigger, Triggers, mentioned_tables};
 use crate::undo::Undo;
-use crate::{FlashbackError, FlashbackPlan, Private, State, Table, TableName};
+use crate::{FlashbackError, FlashbackPlan, Private, State, Stop, Table, TableName};
 
 /// Beginning of the schemas of the rows that the script has to make.
 const EXPECTED: &str = "weir_expected";
 /// Steps of one query that looks for rows without a parent.
 const STEPS_MAX: usize = 100;
+/// Statements between two looks whether to stop.
+const SENT_AT_ONCE: usize = 1_000;
 
 /// A copy of the tables as they are, for a script to be tried on.
 #[derive(Debug)]
 pub struct Rehearsal<'a> {
     prepared: &'a FlashbackPlan,
-    private: Private,
+    private: &'a Private,
     snapshot: Connection,
     rows: Connection,
     surroundings: Surroundings,
@@ -46,21 +47,21 @@ pub struct RehearsalResult {
 }
 
 impl<'a> Rehearsal<'a> {
-    /// Copies the tables as they are now, for these triggers to fire.
+    /// Copies the tables as they are now to the private server, for these triggers to fire. All else on that server is
+    /// removed.
     ///
     /// # Errors
     ///
-    /// A server that is gone, or one that does not start.
+    /// A server that is gone.
     pub fn new(
         prepared: &'a FlashbackPlan,
-        binary: &ServerBinary,
+        private: &'a Private,
         triggers: Triggers,
     ) -> Result<Self, FlashbackError> {
         let source = prepared.source();
         let foreign_keys = ForeignKey::read(&mut source.open()?, &prepared.tables)?;
-        let directory = WorkDirectory::create(&prepared.options.work, "flashback")?;
+        private.clear()?;
         let (snapshot, _) = prepared.open_snapshot(State::Now)?;
-        let private = Private::start(binary, &prepared.variables, directory, prepared.stop())?;
         let rows = private.connect_for_rows()?;
         let mut rehearsal = Self {
             prepared,
@@ -79,17 +80,12 @@ impl<'a> Rehearsal<'a> {
         Ok(rehearsal)
     }
 
-    /// The server with the copy.
-    pub fn private(&self) -> &Private {
-        &self.private
-    }
-
     fn copy(&mut self, table: &Table, clause: &str) -> Result<(), FlashbackError> {
         self.private.make_schema(&table.name.schema)?;
-        create(table, &self.private)?;
+        create(table, self.private)?;
         let (snapshot, rows) = (&mut self.snapshot, &mut self.rows);
         let prepared = self.prepared;
-        prepared.copy_snapshot(snapshot, table, clause, rows, &self.private)?;
+        prepared.copy_snapshot(snapshot, table, clause, rows, self.private)?;
         Ok(())
     }
 
@@ -107,22 +103,16 @@ impl<'a> Rehearsal<'a> {
         self.check_cascades(undo)?;
         self.copy_neighbours(undo)?;
         self.make_triggers()?;
-        let mut missed = self.leave_orphans(undo)?;
-        let tables = &self.prepared.tables;
-        let script = script::write(undo, tables, &self.surroundings, head);
+        self.copy_aside()?;
+        let (script, missed) = self.settle(undo, head)?;
         self.expect(undo)?;
-        // Keys are checked after each statement, also where the rows at the end would do.
-        let stopped = rehearse(&self.private, &script)?;
-        if missed.is_empty() {
-            missed = stopped;
-        }
         let mut found = Vec::new();
         let mut connection = self.private.connect(None)?;
         connection.run(READS_BYTES)?;
-        for (number, table) in tables.iter().enumerate() {
+        for (table, expected) in self.prepared.tables.iter().zip(self.expected()) {
             let pair = Pair {
                 table,
-                expected: &expected_table(number, table),
+                expected: &expected.name,
             };
             found.extend(differences(&mut connection, pair)?);
         }
@@ -178,7 +168,7 @@ impl<'a> Rehearsal<'a> {
         let steps: Vec<_> = going.iter().map(|(_, step)| *step).collect();
         let mut conditions: Vec<(TableName, String)> = Vec::new();
         for key in &self.surroundings.foreign_keys {
-            let values = key.changed_values(tables, &steps);
+            let values = key.written_values(tables, &steps);
             for (name, is_child) in [(&key.child, true), (&key.parent, false)] {
                 if tables.iter().any(|table| table.name == *name) {
                     continue;
@@ -224,45 +214,61 @@ impl<'a> Rehearsal<'a> {
         Ok(())
     }
 
-    /// Tries all changes, and leaves those after which a row would refer to none, until there is no such row. Returns
-    /// the statements that missed their row.
-    fn leave_orphans(&self, undo: &mut Undo) -> Result<Vec<String>, FlashbackError> {
-        let mut connection = self.private.connect(None)?;
+    /// Runs the script, and leaves changes after which a row would refer to none, until there is no such row. Returns
+    /// the script and the statements that missed their row.
+    fn settle(&self, undo: &mut Undo, head: &str) -> Result<(Script, Vec<String>), FlashbackError> {
         loop {
-            let missed = self.try_changes(undo, &mut connection)?;
-            let mut left = Vec::new();
-            for key in &self.surroundings.foreign_keys {
-                left.extend(self.orphaning(undo, key, &mut connection)?);
-            }
-            connection.run("ROLLBACK")?;
+            let script = script::write(undo, &self.prepared.tables, &self.surroundings, head);
+            let mut trial = Trial::begin(self.private, &script, self.prepared.stop())?;
+            let stopped = trial.missed()?;
+            let missed = if stopped.is_some() {
+                trial.connection.run("ROLLBACK")?;
+                self.try_changes(undo, &mut trial.connection)?
+            } else {
+                Vec::new()
+            };
             let mut is_settled = true;
-            for (number, why) in left {
-                is_settled &= !undo.leave(number, &why);
+            for key in &self.surroundings.foreign_keys {
+                for (number, why) in self.orphaning(undo, key, &mut trial.connection)? {
+                    is_settled &= !undo.leave(number, &why);
+                }
             }
+            if is_settled && stopped.is_none() {
+                let missed = trial.end()?.into_iter().collect();
+                return Ok((script, missed));
+            }
+            trial.connection.run("ROLLBACK")?;
             if is_settled {
-                return Ok(missed);
+                // Keys are checked after each statement, also where the rows at the end would do.
+                let missed = if missed.is_empty() {
+                    stopped.into_iter().collect()
+                } else {
+                    missed
+                };
+                return Ok((script, missed));
             }
         }
     }
 
-    /// Runs each statement of a script by itself, in a transaction that stays open.
+    /// Runs each change by itself, without the checks of keys, in a transaction that stays open. Returns those that do
+    /// not change exactly the row that they name.
     fn try_changes(
         &self,
         undo: &Undo,
         connection: &mut Connection,
     ) -> Result<Vec<String>, FlashbackError> {
-        let script = script::write(undo, &self.prepared.tables, &self.surroundings, "");
-        connection.run("SET NAMES utf8mb4")?;
+        let tables = &self.prepared.tables;
         connection.run(TAKES_ALL)?;
         connection.run("START TRANSACTION")?;
-        let first = script.steps_before_changes;
+        let (going, _) = undo.plan(tables);
+        let going = going.iter().rev();
+        let changes = going.filter_map(|(_, step)| inverse(&tables[step.table], step, "TRUE"));
         let mut missed = Vec::new();
-        for (number, statement) in script.statements.iter().enumerate() {
+        for statement in changes {
             self.prepared.stop().check()?;
-            connection.run(format!("SET @weir_step = '{}'", first + number))?;
-            match connection.run(statement) {
+            match connection.run(&statement) {
                 Ok(done) if done.affected_rows == 1 => {}
-                Ok(_) => missed.push(statement.clone()),
+                Ok(_) => missed.push(statement),
                 Err(error) if error.is_lost() => return Err(error.into()),
                 Err(error) => missed.push(format!("{statement} ({})", error.words())),
             }
@@ -302,36 +308,47 @@ impl<'a> Rehearsal<'a> {
             .collect())
     }
 
-    /// Makes tables with the rows that the script has to make.
-    fn expect(&mut self, undo: &mut Undo) -> Result<(), FlashbackError> {
-        let tables = &self.prepared.tables;
-        let mut images = std::mem::take(&mut undo.images);
-        for (number, table) in tables.iter().enumerate() {
-            // Its generated columns have what was logged; the script has the server compute them.
-            let expected = Table {
+    /// Tables for the rows that the script has to make.
+    fn expected(&self) -> Vec<Table> {
+        let tables = self.prepared.tables.iter().enumerate();
+        tables
+            .map(|(number, table)| Table {
                 name: expected_table(number, table),
+                // Generated columns have what was logged; the script has the server compute them.
                 ..table.with_plain_columns()
-            };
+            })
+            .collect()
+    }
+
+    /// Copies the rows from which the script starts.
+    fn copy_aside(&mut self) -> Result<(), FlashbackError> {
+        for (table, expected) in self.prepared.tables.iter().zip(self.expected()) {
             self.private.make_schema(&expected.name.schema)?;
-            create(&expected, &self.private)?;
+            create(&expected, self.private)?;
             let columns = expected.stored().map(|one| identifier(&one.name));
             let columns = columns.collect::<Vec<_>>().join(", ");
-            let (expected, source) = (expected.name, table.name.sql());
             let statement = format!(
-                "INSERT INTO {} ({columns}) SELECT {columns} FROM {source}",
-                expected.sql()
+                "INSERT INTO {} ({columns}) SELECT {columns} FROM {}",
+                expected.name.sql(),
+                table.name.sql()
             );
             self.rows.run(statement).map_err(self.private.refused())?;
-            let Some(images) = images.get_mut(number) else {
-                continue;
-            };
-            images.retain(&undo.going_keys(tables, number));
-            images.redirect(&expected.schema, &expected.table);
-            if let Some(writer) = &undo.writer {
-                self.private.be_strict(&mut self.rows, false)?;
-                let (stop, refused) = (self.prepared.stop(), self.private.refused());
-                apply(images, &mut self.rows, writer, false, stop, &refused)?;
-            }
+        }
+        Ok(())
+    }
+
+    /// Gives those that are taken back the values that they had.
+    fn expect(&mut self, undo: &mut Undo) -> Result<(), FlashbackError> {
+        let Some(writer) = &undo.writer else {
+            return Ok(());
+        };
+        let mut images = std::mem::take(&mut undo.images);
+        for (number, (expected, images)) in self.expected().iter().zip(&mut images).enumerate() {
+            images.retain(&undo.going_keys(&self.prepared.tables, number));
+            images.redirect(&expected.name.schema, &expected.name.table);
+            self.private.be_strict(&mut self.rows, false)?;
+            let (stop, refused) = (self.prepared.stop(), self.private.refused());
+            apply(images, &mut self.rows, writer, false, stop, &refused)?;
         }
         Ok(())
     }
@@ -345,20 +362,40 @@ fn expected_table(number: usize, table: &Table) -> TableName {
     }
 }
 
-/// Sends all of a script, as a client does that goes on after errors.
-fn send(private: &Private, script: &Script) -> Result<Connection, FlashbackError> {
-    let mut connection = private.connect(None)?;
-    if private.flavor() == Flavor::Mariadb {
-        connection.run("SET SESSION check_constraint_checks = 1")?;
-    }
-    for statement in &script.sent {
-        let sent = connection.each(statement, |_: weir_mysql::Row| {});
-        match sent {
-            Err(error) if error.is_lost() => return Err(error.into()),
-            _ => {}
+/// A script on the private server, up to its end.
+struct Trial<'a> {
+    connection: Connection,
+    script: &'a Script,
+}
+
+impl<'a> Trial<'a> {
+    /// Sends all but the end, as a client does that goes on after errors.
+    fn begin(private: &Private, script: &'a Script, stop: Stop) -> Result<Self, FlashbackError> {
+        let mut connection = private.connect(None)?;
+        if private.flavor() == Flavor::Mariadb {
+            connection.run("SET SESSION check_constraint_checks = 1")?;
         }
+        let [body, _] = script.parts();
+        for some in body.chunks(SENT_AT_ONCE) {
+            stop.check()?;
+            connection.first_of_each::<Row>(some)?;
+        }
+        Ok(Self { connection, script })
     }
-    Ok(connection)
+
+    /// Returns what the script says of the row that it missed; none if it missed none.
+    fn missed(&mut self) -> Result<Option<String>, FlashbackError> {
+        let step: Option<Option<String>> = self.connection.first("SELECT @weir_step")?;
+        let step = step.flatten().unwrap_or_default();
+        Ok((step != self.script.steps.to_string()).then_some(step))
+    }
+
+    /// Lets the script keep its changes if it missed no row.
+    fn end(mut self) -> Result<Option<String>, FlashbackError> {
+        let [_, end] = self.script.parts();
+        self.connection.first_of_each::<Row>(&end)?;
+        self.missed()
+    }
 }
 
 /// Runs a script on the private server, which has the tables as they are; what it says of a row that it missed.
@@ -366,18 +403,6 @@ fn send(private: &Private, script: &Script) -> Result<Connection, FlashbackError
 /// # Errors
 ///
 /// A private server that is gone.
-pub fn rehearse(private: &Private, script: &Script) -> Result<Vec<String>, FlashbackError> {
-    let mut connection = send(private, script)?;
-    let step: Option<Option<String>> = connection.first("SELECT @weir_step")?;
-    let step = step.flatten().unwrap_or_default();
-    if step == script.steps.to_string() {
-        return Ok(Vec::new());
-    }
-    // A statement that the server refuses leaves the number of the step before it.
-    let number = step.parse::<usize>().ok();
-    let refused = number.and_then(|number| {
-        let at = number.checked_sub(script.steps_before_changes)?;
-        script.statements.get(at).cloned()
-    });
-    Ok(vec![refused.unwrap_or(step)])
+pub fn rehearse(private: &Private, script: &Script) -> Result<Option<String>, FlashbackError> {
+    Trial::begin(private, script, Stop::default())?.end()
 }

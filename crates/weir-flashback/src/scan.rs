@@ -2,222 +2,25 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use weir_mysql::NameCase;
 use weir_mysql::binlog::{
-    Event, Field, Gtid, LogReader, MalformedEvent, Packets, Place, QueryEvent, RowChange, RowImage,
-    RowsEvent, RowsKind, TableMap, TransactionStart, kind, statement_text,
+    Event, LogReader, Packets, Place, QueryEvent, RowsEvent, RowsKind, TableMap, TransactionStart,
+    kind, statement_text,
 };
 
 use crate::branches::{Branches, KeptRows, Word};
+use crate::change::{Change, Transaction};
 use crate::error::purged;
-use crate::moment::{Cut, Moment, show};
-use crate::render::{Cell, cells};
+use crate::findings::LogFindings;
+use crate::moment::{Cut, Moment};
+use crate::pace::Pace;
+use crate::row_events::{Rows, hand_on};
 use crate::statement::{Concern, concern};
 use crate::{FlashbackError, Stop, Table};
 
 /// Transactions within the second of the moment that are named.
 const WITHIN_SECOND_MAX: usize = 10;
-
-/// A transaction of the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transaction {
-    /// Which, and when it was committed.
-    pub start: TransactionStart,
-    /// Where it begins.
-    pub place: Place,
-    /// The connection that made it, if the log says it.
-    pub connection: Option<u32>,
-    /// The text of its last statement, if the log has it.
-    pub statement: Option<String>,
-}
-
-impl Transaction {
-    /// Returns the transaction's name, else its place.
-    pub fn name(&self) -> String {
-        match &self.start.gtid {
-            Some(gtid) => gtid.to_string(),
-            None => self.place.to_string(),
-        }
-    }
-
-    /// When it was committed, UTC, as exactly as the log says it.
-    pub fn time(&self) -> String {
-        show(self.start.committed_us)
-    }
-}
-
-/// One change of one row.
-#[derive(Debug)]
-pub struct Change<'a> {
-    /// The number of the table.
-    pub table: usize,
-    /// Layout of the images.
-    pub map: &'a Arc<TableMap>,
-    /// The images.
-    pub row: RowChange<'a>,
-    /// Whose it is.
-    pub transaction: &'a Arc<Transaction>,
-    /// Where.
-    pub place: &'a Place,
-}
-
-impl Change<'_> {
-    /// Returns the images, the one before first, each with true if it is the one after.
-    pub(crate) fn images(&self) -> impl Iterator<Item = (&RowImage<'_>, bool)> {
-        let before = self.row.before.iter().map(|image| (image, false));
-        before.chain(self.row.after.iter().map(|image| (image, true)))
-    }
-
-    /// The key of one of its images.
-    ///
-    /// # Errors
-    ///
-    /// A row whose key the log does not have.
-    pub(crate) fn key(
-        &self,
-        table: &Table,
-        image: &RowImage<'_>,
-    ) -> Result<Vec<u8>, FlashbackError> {
-        let mut key = Vec::new();
-        self.append_key(table, image, &mut key)?;
-        Ok(key)
-    }
-
-    /// As [`Change::key`], into a buffer.
-    pub(crate) fn append_key(
-        &self,
-        table: &Table,
-        image: &RowImage<'_>,
-        key: &mut Vec<u8>,
-    ) -> Result<(), FlashbackError> {
-        let malformed = || FlashbackError::malformed(self.place.clone());
-        if image.key(self.map, &table.key, key).map_err(malformed())? {
-            return Ok(());
-        }
-        let fields = self.fields(image).map_err(malformed())?;
-        let mut columns: Vec<_> = table.key.clone();
-        columns.sort_unstable();
-        let is_whole = columns
-            .iter()
-            .all(|at| fields.get(*at).is_some_and(|field| field.append_to(key)));
-        if is_whole {
-            return Ok(());
-        }
-        Err(self.lacks(table, "lacks a column of the key"))
-    }
-
-    /// Returns the content of one image for each column. Sessions may log after-images without columns that stay as
-    /// they are (`binlog_row_image`): these are taken from the image before.
-    fn fields<'b>(&'b self, image: &RowImage<'b>) -> Result<Vec<Field<'b>>, MalformedEvent> {
-        let mut fields = image.fields(self.map)?;
-        let Some(before) = self.row.before.filter(|_| fields.contains(&Field::Absent)) else {
-            return Ok(fields);
-        };
-        for (field, before) in fields.iter_mut().zip(before.fields(self.map)?) {
-            if *field == Field::Absent {
-                *field = before;
-            }
-        }
-        Ok(fields)
-    }
-
-    /// The cells of one of its images, for the columns that the table has now.
-    pub(crate) fn cells(
-        &self,
-        table: &Table,
-        image: &RowImage<'_>,
-    ) -> Result<Vec<Cell>, FlashbackError> {
-        let fields = self.fields(image);
-        let cells = fields.and_then(|fields| cells(table, self.map, image, &fields));
-        cells.map_err(FlashbackError::malformed(self.place.clone()))
-    }
-
-    /// Returns true if the log may have only a difference of this column's value.
-    pub(crate) fn has_difference(&self, table: &Table, at: usize) -> bool {
-        let is_partial = self.row.after.is_some_and(|after| after.is_partial);
-        is_partial && table.columns[at].data_type == "json"
-    }
-
-    /// Returns true if columns that the log does not have may have changed: `MariaDB` replaces a row by an update. It
-    /// does not log the defaults that come with that.
-    pub(crate) fn may_hide_values(&self) -> bool {
-        let start = &self.transaction.start;
-        let is_mariadb = matches!(start.gtid, Some(Gtid::Mariadb { .. }));
-        let statement = self.transaction.statement.as_deref().unwrap_or_default();
-        let verb = statement.trim_start().get(..6).unwrap_or_default();
-        is_mariadb && !["UPDATE", "INSERT"].contains(&verb.to_ascii_uppercase().as_str())
-    }
-
-    /// The log has less of it than is needed.
-    pub(crate) fn lacks(&self, table: &Table, what: &str) -> FlashbackError {
-        FlashbackError::refused(
-            format!(
-                "{}: the log at {} {what} (transaction {}, {}; its session had another binlog_row_image than FULL)",
-                table.name,
-                self.place,
-                self.transaction.name(),
-                self.transaction.time()
-            ),
-            "ask for a time after it, or restore a backup from before it",
-        )
-    }
-}
-
-/// Findings of one pass.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LogFindings {
-    /// The first transaction after the moment: its name, place and time.
-    pub first: Option<(String, String, String)>,
-    /// The last one before it.
-    pub last_before: Option<(String, String)>,
-    /// Transactions whose own time is not after the moment's, though they stand behind the first that is.
-    pub late: u64,
-    /// Names of transactions within the second of the moment, each with whether it counts as after it: the first ones.
-    pub within_second: Vec<(String, bool)>,
-    /// The numbers of all of these, of those before it and those after it.
-    pub counts_within_second: [u64; 2],
-    /// The log says whole seconds, of when statements began.
-    pub is_in_seconds: bool,
-    /// Transactions after the moment.
-    pub transactions: u64,
-    /// Changes of rows of the tables.
-    pub changes: u64,
-    /// Bytes of log that were read.
-    pub log_bytes: u64,
-    /// Columns that were added since, by table.
-    pub added: Vec<Vec<String>>,
-    /// Statements that changed tables otherwise, where that is only told.
-    pub statements: Vec<String>,
-    /// Transactions of two phases (XA) that changed rows of the tables, were prepared and had not ended.
-    pub pending: usize,
-}
-
-/// A limit on how fast the log is read, bytes per second.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
-    began: Instant,
-    bytes_per_s: Option<u64>,
-}
-
-impl Pace {
-    pub(crate) fn new(bytes_per_s: Option<u64>) -> Self {
-        Self {
-            began: Instant::now(),
-            bytes_per_s,
-        }
-    }
-
-    /// Waits until so many bytes are due.
-    fn keep(&self, bytes: u64, stop: Stop) {
-        let Some(limit) = self.bytes_per_s else {
-            return;
-        };
-        let due = Duration::from_secs_f64(bytes as f64 / limit.max(1) as f64);
-        stop.sleep(due.saturating_sub(self.began.elapsed()));
-    }
-}
 
 /// Reads a whole log of `packets`; each change of a row of `tables` after the moment goes to `on_change`.
 ///
@@ -576,80 +379,6 @@ impl<'a> Scan<'a> {
         };
         self.told.changes += hand_on(rows, transaction, on_change)?;
         Ok(())
-    }
-}
-
-/// An event with rows of a table that is followed.
-#[derive(Debug, Clone, Copy)]
-struct Rows<'a> {
-    table: usize,
-    map: &'a Arc<TableMap>,
-    kind: u8,
-    body: &'a [u8],
-    place: &'a Place,
-}
-
-impl Rows<'_> {
-    fn to_kept(self) -> KeptRows {
-        KeptRows {
-            table: self.table,
-            map: Arc::clone(self.map),
-            kind: self.kind,
-            body: self.body.to_vec(),
-            place: self.place.clone(),
-        }
-    }
-}
-
-impl KeptRows {
-    fn as_rows(&self) -> Rows<'_> {
-        Rows {
-            table: self.table,
-            map: &self.map,
-            kind: self.kind,
-            body: &self.body,
-            place: &self.place,
-        }
-    }
-}
-
-/// Calls `on_change` with each row of the event; their number.
-fn hand_on(
-    rows: Rows<'_>,
-    transaction: &Arc<Transaction>,
-    on_change: &mut dyn FnMut(&Change<'_>) -> Result<(), FlashbackError>,
-) -> Result<u64, FlashbackError> {
-    let place = rows.place;
-    let event =
-        RowsEvent::read(rows.kind, rows.body).map_err(FlashbackError::malformed(place.clone()))?;
-    let mut count = 0;
-    let each = event.each(rows.map, |row| {
-        count += 1;
-        on_change(&Change {
-            table: rows.table,
-            map: rows.map,
-            row,
-            transaction,
-            place,
-        })
-        .map_err(ReadFailure::By)
-    });
-    each.map_err(|stopped| match stopped {
-        ReadFailure::By(error) => error,
-        ReadFailure::Malformed(malformed) => FlashbackError::malformed(place.clone())(malformed),
-    })?;
-    Ok(count)
-}
-
-/// Why rows were not read to the end.
-enum ReadFailure {
-    By(FlashbackError),
-    Malformed(MalformedEvent),
-}
-
-impl From<MalformedEvent> for ReadFailure {
-    fn from(malformed: MalformedEvent) -> Self {
-        Self::Malformed(malformed)
     }
 }
 

@@ -2,17 +2,23 @@
 //! exactly the row that it names.
 //!
 //! SQL alone decides, since it is not known which client reads the script. `@weir_step` counts the steps that did what
-//! they say. Each statement has the count of those before it in its condition. So after one that missed nothing more
+//! they say; a step is a check, or up to [`STEP_CHANGES`] changes. Each change has the count of the steps before it in
+//! its condition, and `ROW_COUNT() = 1`: the change before it hit exactly one row. So after one that missed nothing more
 //! happens, neither in a client that goes on after errors, nor in a session that the client opened anew. `COMMIT` is run
-//! only if all were counted; `ROLLBACK` follows whatever happened.
+//! only if all were counted; `ROLLBACK` follows whatever happened. `LAST_INSERT_ID()` has the number of the change that
+//! ran last: it only serves to name the row that missed.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
 use weir_mysql::identifier;
 
+use crate::change::Transaction;
+use crate::diff::key_text;
 use crate::foreign_keys::ForeignKey;
-use crate::render::{Cell, guard, literal, string};
+use crate::inverse::inverse;
+use crate::render::{Cell, literal, string};
 use crate::step::Step;
 use crate::undo::Undo;
 use crate::{LogFindings, Table, TableName};
@@ -31,24 +37,26 @@ const SAVED: [(&str, &str); 7] = [
 ];
 /// Values of one search for rows without a parent.
 const VALUES_MAX: usize = 200;
+/// Changes that are counted together: a statement that counts takes as long as one that changes a row.
+const STEP_CHANGES: usize = 50;
 
 /// A written script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     /// Text of the script.
     pub text: String,
-    /// The statements that change rows, newest first.
-    pub statements: Vec<String>,
     /// Transactions that are taken back.
     pub transactions: usize,
     /// Rows that are left as they are, and why.
     pub conflicts: Vec<String>,
-    /// All that it sends to a server.
-    pub(crate) sent: Vec<String>,
+    /// Where in the text each statement lies that is sent to a server.
+    sent: Vec<Range<usize>>,
+    /// Numbers of those that change rows.
+    changes: Vec<usize>,
+    /// The number of the first statement of the end.
+    end: usize,
     /// The count of a script that did all.
     pub(crate) steps: usize,
-    /// The count before its first change.
-    pub(crate) steps_before_changes: usize,
 }
 
 /// Things beside the tables that take part when their rows change.
@@ -79,12 +87,12 @@ pub(crate) fn write(
     let cascades = surroundings.cascades(tables);
     let mut script = Script {
         text: head.to_owned(),
-        statements: Vec::new(),
         transactions: 0,
         conflicts: Vec::new(),
         sent: Vec::new(),
+        changes: Vec::new(),
+        end: 0,
         steps: 0,
-        steps_before_changes: 0,
     };
     script.begin(&conflicts, cascades);
     script.conflicts = conflicts;
@@ -93,21 +101,11 @@ pub(crate) fn write(
             script.expect_no_triggers(&table.name);
         }
     }
-    script.steps_before_changes = script.steps;
     let steps: Vec<_> = going.iter().rev().map(|(_, step)| *step).collect();
-    for of_one in steps.chunk_by(|a, b| {
-        Arc::ptr_eq(&a.transaction, &b.transaction) || a.transaction.place == b.transaction.place
-    }) {
-        script.transactions += 1;
-        let transaction = &of_one[0].transaction;
-        script.comment(&format!(
-            "takes back {}, {}, at {}",
-            transaction.name(),
-            transaction.time(),
-            transaction.place
-        ));
-        for step in of_one {
-            script.take_back(tables, step);
+    let mut transaction = None;
+    for of_table in steps.chunk_by(|a, b| a.table == b.table) {
+        for some in of_table.chunks(STEP_CHANGES) {
+            script.take_back(&tables[some[0].table], some, &mut transaction);
         }
     }
     if cascades {
@@ -148,9 +146,23 @@ impl Script {
         let _ = write!(self.text, "\n-- {text}\n");
     }
 
-    fn send(&mut self, statement: String) {
-        let _ = writeln!(self.text, "{statement};");
-        self.sent.push(statement);
+    /// Statements that change rows, newest change first.
+    pub fn changes(&self) -> impl ExactSizeIterator<Item = &str> {
+        let changes = self.changes.iter();
+        changes.map(|number| &self.text[self.sent[*number].clone()])
+    }
+
+    /// Statements up to the end, which keeps or rolls back what they did, and those of the end.
+    pub(crate) fn parts(&self) -> [Vec<&str>; 2] {
+        let (body, end) = self.sent.split_at(self.end);
+        [body, end].map(|part| part.iter().map(|at| &self.text[at.clone()]).collect())
+    }
+
+    fn send(&mut self, statement: &str) {
+        let start = self.text.len();
+        self.text.push_str(statement);
+        self.sent.push(start..self.text.len());
+        self.text.push_str(";\n");
     }
 
     fn begin(&mut self, conflicts: &[String], cascades: bool) {
@@ -163,35 +175,35 @@ impl Script {
             let _ = writeln!(self.text, "-- conflict: {line}");
         }
         let saved = SAVED.map(|(kept, name)| format!("{kept} = @@SESSION.{name}"));
-        self.send(format!("SET @weir_step = NULL, {}", saved.join(", ")));
-        self.send("SET NAMES utf8mb4".to_owned());
+        self.send(&format!("SET @weir_step = NULL, {}", saved.join(", ")));
+        self.send("SET NAMES utf8mb4");
         // Cascades would change rows that no statement names: these have statements of their own.
         let keys = u8::from(!cascades);
-        self.send(format!(
+        self.send(&format!(
             "SET SESSION time_zone = '+00:00', foreign_key_checks = {keys}, sql_mode = '{SQL_MODE}'"
         ));
-        self.send("START TRANSACTION".to_owned());
-        self.send(format!(
+        self.send("START TRANSACTION");
+        self.send(&format!(
             "SET @weir_step = IF(ROW_COUNT() = 0 AND @@SESSION.time_zone = '+00:00' AND \
              @@SESSION.foreign_key_checks = {keys} AND @@SESSION.sql_mode = '{SQL_MODE}' AND \
              @@SESSION.character_set_connection = 'utf8mb4', '0', 'SELECT ''the session cannot be set up'' AS missed')"
         ));
     }
 
-    /// Counts a step if all before it were counted and `is_done`; else `report` is the query of the end.
+    /// Counts a step if all before it were counted and `is_done`; else the text that `report` yields is the query of the
+    /// end.
     fn count(&mut self, is_done: &str, report: &str) {
         let step = self.steps;
         self.steps += 1;
-        self.send(format!(
-            "SET @weir_step = IF(@weir_step = '{step}', IF({is_done}, '{}', {}), @weir_step)",
-            self.steps,
-            quoted(report)
+        self.send(&format!(
+            "SET @weir_step = IF(@weir_step = '{step}', IF({is_done}, '{}', {report}), @weir_step)",
+            self.steps
         ));
     }
 
     fn expect_no_triggers(&mut self, table: &TableName) {
-        self.send("SET @weir_found = NULL".to_owned());
-        self.send(format!(
+        self.send("SET @weir_found = NULL");
+        self.send(&format!(
             "SELECT COUNT(*) INTO @weir_found FROM information_schema.TRIGGERS WHERE {}",
             table.condition("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE")
         ));
@@ -201,39 +213,61 @@ impl Script {
                 "{table} has triggers since the script was written"
             ))
         );
-        self.count("@weir_found = 0", &report);
+        self.count("@weir_found = 0", &quoted(&report));
     }
 
-    fn take_back(&mut self, tables: &[Table], step: &Step) {
-        let table = &tables[step.table];
-        let Some(statement) = inverse(table, step, self.steps) else {
-            return;
-        };
-        self.send(statement.clone());
-        self.statements.push(statement);
-        let row = step.before.as_ref().or(step.after.as_ref());
-        let key = table.key.iter().map(|at| {
-            let column = &table.columns[*at];
-            let value = row.map_or_else(String::new, |row| literal(column, &row[*at]));
-            format!("now.{} = {value}", identifier(&column.name))
-        });
-        let report = format!(
-            "SELECT {} AS missed, now.* FROM (SELECT 1) AS one LEFT JOIN {} AS now ON {}",
-            quoted(&format!(
-                "{} is not as the change left it",
-                step.row_name(tables)
-            )),
-            table.name.sql(),
-            key.collect::<Vec<_>>().join(" AND ")
-        );
-        self.count("ROW_COUNT() = 1", &report);
+    /// Takes some changes of a table back and counts them as one step; a comment comes before those of another
+    /// `transaction`.
+    fn take_back<'a>(
+        &mut self,
+        table: &Table,
+        changes: &[&'a Step],
+        transaction: &mut Option<&'a Arc<Transaction>>,
+    ) {
+        let mut rows = Vec::new();
+        for step in changes {
+            let is_same = |last: &Arc<Transaction>| {
+                Arc::ptr_eq(last, &step.transaction) || last.place == step.transaction.place
+            };
+            if !transaction.is_some_and(is_same) {
+                self.name(&step.transaction);
+            }
+            *transaction = Some(&step.transaction);
+            let number = rows.len() + 1;
+            let before = match number {
+                1 => "",
+                _ => " AND ROW_COUNT() = 1",
+            };
+            let is_next = format!(
+                "IF(@weir_step = '{}'{before}, LAST_INSERT_ID({number}), 0)",
+                self.steps
+            );
+            if let Some(statement) = inverse(table, step, &is_next) {
+                self.changes.push(self.sent.len());
+                self.send(&statement);
+                rows.extend(step.before.as_deref().or(step.after.as_deref()));
+            }
+        }
+        if !rows.is_empty() {
+            self.count("ROW_COUNT() = 1", &row_report(table, &rows));
+        }
+    }
+
+    fn name(&mut self, transaction: &Transaction) {
+        self.transactions += 1;
+        self.comment(&format!(
+            "takes back {}, {}, at {}",
+            transaction.name(),
+            transaction.time(),
+            transaction.place
+        ));
     }
 
     /// Looks for rows of the child with these values that have no parent, and locks what was read.
     fn expect_parents(&mut self, key: &ForeignKey, values: &[String]) {
         for values in values.chunks(VALUES_MAX) {
-            self.send("SET @weir_found = NULL".to_owned());
-            self.send(format!(
+            self.send("SET @weir_found = NULL");
+            self.send(&format!(
                 "SELECT COUNT(*) INTO @weir_found {} LOCK IN SHARE MODE",
                 key.orphans(values)
             ));
@@ -246,41 +280,42 @@ impl Script {
                 quoted(&label),
                 key.orphans(values)
             );
-            self.count("@weir_found = 0", &report);
+            self.count("@weir_found = 0", &quoted(&report));
         }
     }
 
     fn end(&mut self) {
         self.text.push('\n');
+        self.end = self.sent.len();
         let is_done = format!("@weir_step = '{}'", self.steps);
-        let rows = self.statements.len();
-        self.send(format!(
+        let rows = self.changes.len();
+        self.send(&format!(
             "SET @weir_report = IF({is_done}, 'DO 0', IF(@weir_step LIKE 'SELECT %', @weir_step, \
              'SELECT ''the session was lost, or a statement was refused'' AS missed'))"
         ));
-        self.send(format!(
+        self.send(&format!(
             "SET @weir_end = IF({is_done}, 'COMMIT AND NO CHAIN NO RELEASE', 'DO 0')"
         ));
         for text in ["@weir_report", "@weir_end"] {
-            self.send(format!("PREPARE weir FROM {text}"));
-            self.send("EXECUTE weir".to_owned());
+            self.send(&format!("PREPARE weir FROM {text}"));
+            self.send("EXECUTE weir");
         }
         // After an error it is -1: a COMMIT may be refused, too.
-        self.send("SET @weir_ended = ROW_COUNT()".to_owned());
-        self.send("ROLLBACK AND NO CHAIN NO RELEASE".to_owned());
+        self.send("SET @weir_ended = ROW_COUNT()");
+        self.send("ROLLBACK AND NO CHAIN NO RELEASE");
         let put_back = SAVED.map(|(kept, name)| format!("{name} = {kept}"));
-        self.send(format!("SET SESSION {}", put_back.join(", ")));
+        self.send(&format!("SET SESSION {}", put_back.join(", ")));
         let is_kept = format!("{is_done} AND @weir_ended = 0");
-        self.send(format!(
+        self.send(&format!(
             "SET @weir_report = IF({is_kept}, 'SELECT ''{rows} changes of rows are taken back'' AS result', 'DO 0')"
         ));
-        self.send("PREPARE weir FROM @weir_report".to_owned());
-        self.send("EXECUTE weir".to_owned());
+        self.send("PREPARE weir FROM @weir_report");
+        self.send("EXECUTE weir");
         // A column that is not there makes a client say that the script failed.
-        self.send(format!(
+        self.send(&format!(
             "SET @weir_report = IF({is_kept}, 'DO 0', 'SELECT `nothing was changed: see the row above`')"
         ));
-        self.send("PREPARE weir FROM @weir_report".to_owned());
+        self.send("PREPARE weir FROM @weir_report");
     }
 }
 
@@ -292,71 +327,33 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Conditions that a row has the key of this one, byte for byte.
-pub(crate) fn key_conditions(table: &Table, row: &[Cell]) -> Vec<String> {
-    let key = || table.key.iter().map(|at| (&table.columns[*at], &row[*at]));
-    // As it is first, so that its index is used.
-    // A number of a SET's members is compared as one with a sign.
-    let indexed = key().filter(|(column, _)| column.data_type != "set");
-    let plain = indexed.map(|(column, cell)| {
-        let value = literal(column, cell);
-        format!("{} = {value}", identifier(&column.name))
-    });
-    let exact = key().filter_map(|(column, cell)| {
-        let says_the_same = format!("{} <=> {}", identifier(&column.name), literal(column, cell));
-        guard(column, cell).filter(|guard| *guard != says_the_same)
-    });
-    plain.chain(exact).collect()
-}
-
-/// The statement that takes one change back, if `steps` went before and the row still is as the change left it; none if
-/// only what the server computes has changed.
-fn inverse(table: &Table, step: &Step, steps: usize) -> Option<String> {
-    let name = table.name.sql();
-    let is_next = format!("@weir_step = '{steps}'");
-    let stored = |row: &[Cell]| -> Vec<(String, String)> {
-        let pairs = table.columns.iter().zip(row);
-        pairs
-            // A column that was added since keeps its value, or gets its default.
-            .filter(|(column, cell)| !column.is_generated && **cell != Cell::Unknown)
-            .map(|(column, cell)| (identifier(&column.name), literal(column, cell)))
-            .collect()
-    };
-    let guards = |row: &[Cell]| {
-        let others = table.columns.iter().zip(row).enumerate();
-        // What the server computes of other columns says nothing more, and may hang on its session.
-        let others =
-            others.filter(|(at, (column, _))| !column.is_generated && !table.key.contains(at));
-        let all = std::iter::once(is_next.clone())
-            .chain(key_conditions(table, row))
-            .chain(others.filter_map(|(_, (column, cell))| guard(column, cell)));
-        all.collect::<Vec<_>>().join(" AND ")
-    };
-    Some(match (&step.before, &step.after) {
-        (None, Some(after)) => format!("DELETE FROM {name} WHERE {}", guards(after)),
-        (Some(before), None) => {
-            let (names, values): (Vec<_>, Vec<_>) = stored(before).into_iter().unzip();
+/// An expression for the query that shows the row that the last change missed, one of these, and what is there.
+fn row_report(table: &Table, rows: &[&[Cell]]) -> String {
+    let names = rows
+        .iter()
+        .map(|row| quoted(&quoted(&key_text(table, row))));
+    let conditions = rows.iter().map(|row| {
+        let key = table.key.iter().map(|at| {
+            let column = &table.columns[*at];
             format!(
-                "INSERT INTO {name} ({}) SELECT {} FROM DUAL WHERE {is_next}",
-                names.join(", "),
-                values.join(", ")
+                "now.{} = {}",
+                identifier(&column.name),
+                literal(column, &row[*at])
             )
-        }
-        (Some(before), Some(after)) => {
-            if stored(before) == stored(after) {
-                return None;
-            }
-            // All of them: a column with ON UPDATE that is not named would become the time of now.
-            let sets = stored(before).into_iter();
-            let sets: Vec<_> = sets
-                .map(|(name, value)| format!("{name} = {value}"))
-                .collect();
-            format!(
-                "UPDATE {name} SET {} WHERE {}",
-                sets.join(", "),
-                guards(after)
-            )
-        }
-        (None, None) => return None,
-    })
+        });
+        quoted(&key.collect::<Vec<_>>().join(" AND "))
+    });
+    let one_of = |texts: Vec<_>| format!("ELT(LAST_INSERT_ID(), {})", texts.join(", "));
+    let start = format!("SELECT CONCAT({}, ", quoted(&format!("{} ", table.name)));
+    let middle = format!(
+        ", ' is not as the change left it') AS missed, now.* FROM (SELECT 1) AS one LEFT JOIN {} AS now ON ",
+        table.name.sql()
+    );
+    format!(
+        "CONCAT({}, {}, {}, {})",
+        quoted(&start),
+        one_of(names.collect()),
+        quoted(&middle),
+        one_of(conditions.collect())
+    )
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::Table;
+use crate::change::Transaction;
 use crate::diff::key_text;
 use crate::history::word;
 use crate::render::Cell;
-use crate::scan::Transaction;
 
 /// The table's number and the key's bytes.
 pub(crate) type RowKey<'a> = (usize, &'a [u8]);

@@ -3,7 +3,7 @@
 use weir_model::Flavor;
 use weir_mysql::{Connection, NameCase, Row, identifier, is_system_schema, text_literal};
 
-use crate::definition::{definition_text, without_stored_expressions};
+use crate::definition::{definition_text, with_quoted_names, without_stored_expressions};
 use crate::source::Variables;
 use crate::{FlashbackError, Source};
 
@@ -141,12 +141,18 @@ impl Table {
         }
         let create: Option<(String, Vec<u8>)> =
             connection.first(format!("SHOW CREATE TABLE {}", name.sql()))?;
+        let keys: Vec<String> = connection.rows(format!(
+            "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE {} AND CONSTRAINT_TYPE = 'FOREIGN KEY' \
+             AND CONSTRAINT_NAME LIKE '%`%'",
+            name.condition("TABLE_SCHEMA", "TABLE_NAME")
+        ))?;
+        let create = create.map(|(_, create)| with_quoted_names(create, &keys));
         Ok(Self {
             name: name.clone(),
             columns,
             key,
             is_keyless,
-            create: create.map_or_else(String::new, |(_, create)| definition_text(&create)),
+            create: definition_text(&create.unwrap_or_default()),
             is_versioned,
             unlogged,
         })

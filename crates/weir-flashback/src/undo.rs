@@ -1,15 +1,15 @@
 //! The way back: which changes of chosen transactions are taken back, and which are left since another transaction
 //! changed their rows after them, or since something refers to them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use weir_mysql::binlog::{EventWriter, Gtid};
 
+use crate::change::{Change, Transaction};
 use crate::images::Images;
 use crate::render::Cell;
-use crate::scan::{Change, Transaction};
 use crate::step::{RowKey, Step, word_of};
 use crate::{FlashbackError, FlashbackPlan, LogFindings, Table};
 
@@ -137,19 +137,24 @@ impl Undo {
         steps.filter(|(_, step)| step.is_chosen)
     }
 
-    /// The first and the last change of a row by anyone since the first chosen one: whether the row was there before
-    /// and is there after.
-    pub(crate) fn presence(&self, row: RowKey<'_>) -> (bool, bool) {
-        let mut steps = self.steps.iter();
-        let was_there = steps.find(|step| step.keys().any(|key| key == row));
-        let is_there = self.steps.iter().rev();
-        let is_there = is_there
-            .into_iter()
-            .find(|step| step.keys().any(|key| key == row));
-        (
-            was_there.is_some_and(|step| step.key_before.as_deref() == Some(row.1)),
-            is_there.is_some_and(|step| step.key_after.as_deref() == Some(row.1)),
-        )
+    /// Rows that were not there before the first change of them by anyone since the first chosen one, and are not there
+    /// after the last.
+    pub(crate) fn passing_rows(&self) -> HashSet<RowKey<'_>> {
+        let mut was_there: HashMap<RowKey<'_>, bool> = HashMap::new();
+        let mut gone: HashSet<RowKey<'_>> = HashSet::new();
+        for step in &self.steps {
+            for row in step.keys() {
+                let is_before = step.key_before.as_deref() == Some(row.1);
+                was_there.entry(row).or_insert(is_before);
+                if step.key_after.as_deref() == Some(row.1) {
+                    gone.remove(&row);
+                } else {
+                    gone.insert(row);
+                }
+            }
+        }
+        gone.retain(|row| !was_there[row]);
+        gone
     }
 
     /// Takes back only changes of these rows, and of the keys that they had in between.
@@ -171,17 +176,22 @@ impl Undo {
 
     /// These keys, and those that chosen changes moved them from or to.
     fn with_linked<'a>(&'a self, mut rows: HashSet<RowKey<'a>>) -> HashSet<RowKey<'a>> {
-        loop {
-            let before = rows.len();
-            for (_, step) in self.chosen() {
-                if step.keys().any(|key| rows.contains(&key)) {
-                    rows.extend(step.keys());
-                }
-            }
-            if rows.len() == before {
-                return rows;
+        let mut links: HashMap<RowKey<'a>, Vec<RowKey<'a>>> = HashMap::new();
+        for (_, step) in self.chosen() {
+            let mut keys = step.keys();
+            if let (Some(before), Some(after)) = (keys.next(), keys.next())
+                && before != after
+            {
+                links.entry(before).or_default().push(after);
+                links.entry(after).or_default().push(before);
             }
         }
+        let mut new: Vec<_> = rows.iter().copied().collect();
+        while let Some(row) = new.pop() {
+            let linked = links.get(&row).into_iter().flatten();
+            new.extend(linked.filter(|row| rows.insert(**row)));
+        }
+        rows
     }
 
     /// Keys that a transaction that is not taken back changed after one that is, and those that hang together with

@@ -54,17 +54,13 @@ pub(super) fn undo(
     let binary = find_like(prepared.source(), arguments.common.server.as_deref())?;
     let triggers = Triggers::read(&prepared, arguments.with_triggers)?;
     let (mut undo, told) = Undo::read(&prepared, chosen)?;
-    let rehearsal = Rehearsal::new(&prepared, &binary, triggers)?;
+    let now = prepared.start_private(&binary)?;
+    let rehearsal = Rehearsal::new(&prepared, &now, triggers)?;
     if let Some(condition) = &arguments.condition {
         let table = one_table(&prepared, "--where")?;
         // Rows that meet it now, and those that did then: a row may be gone, or meet it no more.
         let then = prepared.make(&binary, State::Then, "")?;
-        only_where(
-            &mut undo,
-            table,
-            condition,
-            [&then.private, rehearsal.private()],
-        )?;
+        only_where(&mut undo, table, condition, [&then.private, &now])?;
     }
     let moment = prepared.moment.to_string();
     let head = head(&server.url.to_string(), &moment, &told);
@@ -113,15 +109,13 @@ fn print_script(
     script: &Script,
     rehearsed: &RehearsalResult,
 ) -> anyhow::Result<()> {
-    let applied = script
-        .statements
-        .len()
-        .saturating_sub(rehearsed.missed.len());
+    let changes = script.changes().len();
+    let applied = changes.saturating_sub(rehearsed.missed.len());
     if arguments.common.json {
         return output::line(serde_json::json!({
             "file": file,
             "transactions": script.transactions,
-            "statements": script.statements.len(),
+            "statements": changes,
             "applied_on_a_copy": applied,
             "conflicts": script.conflicts,
             "differences_on_a_copy": rehearsed.differences,
@@ -131,11 +125,11 @@ fn print_script(
         "{}: takes back {} rows of {} transactions; {} conflicts are left alone; tried on a copy: {} of {} statements apply, \
          {}. Nothing was changed: read it, then run it yourself",
         file.display(),
-        script.statements.len(),
+        changes,
         script.transactions,
         script.conflicts.len(),
         applied,
-        script.statements.len(),
+        changes,
         match rehearsed.differences.len() {
             0 => "and all rows are as before".to_owned(),
             some => format!("and {some} rows are not as before"),

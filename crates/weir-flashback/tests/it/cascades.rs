@@ -52,3 +52,53 @@ pub(crate) fn a_foreign_key_that_the_server_does_not_log_is_refused(flavor: Flav
     let found: Vec<i32> = connection.rows("SELECT id FROM shop.orders").unwrap();
     assert_eq!(found, [20]);
 }
+
+/// What a foreign key deleted in the child is in MySQL's log from 9.6 on.
+#[test]
+fn rows_that_a_foreign_key_deleted_are_there_then() {
+    let (server, _directory) = start(Flavor::Mysql, &[]);
+    let version = server.binary().version;
+    if (version.major, version.minor) < (9, 6) {
+        weir_testing::skipped(
+            "logged cascades",
+            "the MySQL of this machine is older than 9.6",
+        );
+        return;
+    }
+    let mut control = connect(&server);
+    control.run("CREATE DATABASE shop").unwrap();
+    control
+        .run("CREATE TABLE shop.parent (id INT PRIMARY KEY)")
+        .unwrap();
+    control
+        .run("CREATE TABLE shop.orders (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES shop.parent (id) ON DELETE CASCADE ON UPDATE CASCADE)")
+        .unwrap();
+    control
+        .run("INSERT INTO shop.parent VALUES (1), (2), (3)")
+        .unwrap();
+    control
+        .run("INSERT INTO shop.orders VALUES (1, 1), (2, 2), (3, 3)")
+        .unwrap();
+    let query = "SELECT id, p FROM shop.orders ORDER BY id";
+    let expected: Vec<(i32, i32)> = control.rows(query).unwrap();
+    thread::sleep(Duration::from_millis(20));
+    let time: Option<String> = control.first("SELECT CAST(NOW(6) AS CHAR)").unwrap();
+    control.run("DELETE FROM shop.parent WHERE id = 1").unwrap();
+    control
+        .run("UPDATE shop.parent SET id = 20 WHERE id = 2")
+        .unwrap();
+    assert_ne!(control.rows::<(i32, i32)>(query).unwrap(), expected);
+    let (options, _work) = options();
+    let source = source(&server);
+    let prepared = FlashbackPlan::new(
+        &source,
+        &orders(),
+        &MomentRequest::read(&time.unwrap()),
+        options,
+    )
+    .unwrap();
+    let binary = find_like(&source, Some(&server.binary().path)).unwrap();
+    let made = prepared.make(&binary, State::Then, "").unwrap();
+    let found: Vec<(i32, i32)> = made.private.connect(None).unwrap().rows(query).unwrap();
+    assert_eq!(found, expected);
+}

@@ -19,7 +19,8 @@ fn undo_as_poor(shop: &Shop, ignore_cascades: bool) -> Result<RehearsalResult, F
     let binary = find_like(prepared.source(), Some(&shop.server.binary().path))?;
     let triggers = Triggers::read(&prepared, false)?;
     let (mut undo, _) = Undo::read(&prepared, TransactionFilter::default())?;
-    let (_, rehearsed) = Rehearsal::new(&prepared, &binary, triggers)?.perform(&mut undo, "")?;
+    let private = prepared.start_private(&binary)?;
+    let (_, rehearsed) = Rehearsal::new(&prepared, &private, triggers)?.perform(&mut undo, "")?;
     Ok(rehearsed)
 }
 

@@ -2,45 +2,52 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 mod cascades;
-mod cases;
+mod columns;
 mod damage;
+mod forms;
 mod found;
 mod hidden_keys;
 mod keyless;
 mod memory;
+mod moments;
 mod random;
+mod replicas;
 mod two_phases;
 mod under_load;
 mod undo;
+mod whole_undo;
 
 use cascades::a_foreign_key_that_the_server_does_not_log_is_refused;
-use cases::{
-    a_long_statement_has_the_time_that_the_page_says, a_script_makes_the_table_of_then,
-    an_added_column_is_taken_off, every_form_of_the_log_says_the_same,
-    images_take_the_bytes_that_their_columns_say, keys_are_told_apart_by_bytes,
-    real_replicas_are_not_disturbed, stored_results_of_expressions_come_back,
-    times_of_a_clock_that_jumps_are_refused,
+use columns::{
+    an_added_column_is_taken_off, images_take_the_bytes_that_their_columns_say,
+    keys_are_told_apart_by_bytes, stored_results_of_expressions_come_back,
 };
 use damage::{a_damaged_log_is_an_error_with_its_place, any_log_is_read_without_a_panic};
+use forms::every_form_of_the_log_says_the_same;
 use found::{
     a_file_that_was_begun_in_the_past_is_not_begun_with, what_random_histories_found_is_right,
 };
 use hidden_keys::children_that_are_not_seen_are_no_children_that_are_not_there;
 use keyless::rows_without_a_key_are_counted;
+use moments::{
+    a_long_statement_has_the_time_that_the_page_says, times_of_a_clock_that_jumps_are_refused,
+};
+use replicas::real_replicas_are_not_disturbed;
 use tempfile::TempDir;
 use two_phases::{a_branch_counts_from_its_commit, a_branch_of_an_older_file_is_refused};
 use under_load::is_right_under_load;
 use undo::{
     a_column_that_was_added_since_stays, a_condition_finds_rows_by_any_key,
-    a_row_that_was_asked_for_is_not_left_out, an_undo_sets_all_stored_columns,
-    names_are_compared_as_the_server_does, rows_are_not_left_without_a_parent,
-    triggers_are_refused_unless_they_may_fire,
+    a_row_that_was_asked_for_is_not_left_out, a_script_asks_once_for_a_row,
+    an_undo_sets_all_stored_columns, names_are_compared_as_the_server_does,
+    rows_are_not_left_without_a_parent, triggers_are_refused_unless_they_may_fire,
 };
 use weir_flashback::{FlashbackPlan, MomentRequest, Options, Source, State, TableName, find_like};
 use weir_model::Flavor;
 use weir_mysql::{Connection, Row, Value};
 use weir_server::PrivateServer;
 use weir_testing::on_both_flavors;
+use whole_undo::a_script_makes_the_table_of_then;
 
 /// Variables with which a server keeps its rows' past.
 fn logging(flavor: Flavor) -> Vec<(&'static str, &'static str)> {
@@ -165,5 +172,6 @@ on_both_flavors! {
     children_that_are_not_seen_are_no_children_that_are_not_there
     a_condition_finds_rows_by_any_key
     a_row_that_was_asked_for_is_not_left_out
+    a_script_asks_once_for_a_row
     names_are_compared_as_the_server_does
 }

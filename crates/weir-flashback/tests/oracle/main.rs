@@ -3,7 +3,7 @@
 //! A history is some tables of random definitions and some twenty steps. At its moments all tables are read
 //! (`truth.rs`). Then Weir is asked for each of them; each difference is a finding, for which the history is made smaller
 //! and printed as a script. `WEIR_FLASHBACK_SEED` and `WEIR_FLASHBACK_SECONDS` say which histories and how long
-//! (`make test-flashback`); `WEIR_FLASHBACK_SERVER` names another server than the newest of this machine.
+//! (`make test-flashback`); `WEIR_TEST_SERVER` names another server than the newest of this machine.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 #![allow(
     clippy::print_stdout,

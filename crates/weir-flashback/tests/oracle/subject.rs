@@ -1,7 +1,6 @@
 //! The server on which histories happen, and the private one on which the past is made.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use weir_flashback::{
 use weir_model::Flavor;
 use weir_mysql::binlog::Gtid;
 use weir_mysql::{Connection, Row};
-use weir_server::{PrivateServer, ServerBinary};
+use weir_server::PrivateServer;
 
 use crate::forms::Form;
 use crate::history::{History, Session, Step};
@@ -21,6 +20,8 @@ use crate::truth::Truth;
 
 /// Schemas of histories.
 const SCHEMAS: [&str; 3] = ["shop", "crm", "lab"];
+/// `ER_XAER_NOTA`.
+const NO_SUCH_BRANCH: u16 = 1397;
 /// How often the end of a branch is tried whose connection goes.
 const BRANCH_TRIES: u32 = 400;
 /// The zone whose clock jumps on two days of 2026, by hand, since servers need no tables of zones.
@@ -72,10 +73,7 @@ impl Subject {
         variables.extend(weir_testing::LAZY_COMMITS);
         let more = form.variables.iter();
         variables.extend(more.map(|(name, value)| (*name, value.as_str())));
-        let other = std::env::var_os("WEIR_FLASHBACK_SERVER").map(PathBuf::from);
-        let other = other.map(|path| ServerBinary::at(&path).unwrap());
-        let other = other.filter(|server| server.flavor == flavor);
-        let usual = other.unwrap_or_else(|| weir_testing::binary(flavor));
+        let usual = weir_testing::binary(flavor);
         let program = form.program.as_ref().unwrap_or(&usual);
         let (server, directory) = weir_testing::start_program(program, &variables);
         let mut control = weir_testing::connect(&server.endpoint());
@@ -109,10 +107,6 @@ impl Subject {
         }
     }
 
-    pub(crate) fn binary(&self) -> ServerBinary {
-        self.server.binary().clone()
-    }
-
     pub(crate) fn connect(&self) -> Connection {
         weir_testing::connect(&self.server.endpoint())
     }
@@ -135,6 +129,10 @@ impl Subject {
             let rollback = format!("XA ROLLBACK '{name}'");
             let mut tries = 0;
             while let Err(error) = control.run(&rollback) {
+                // The session that was killed may have ended it meanwhile.
+                if error.code() == Some(NO_SUCH_BRANCH) {
+                    break;
+                }
                 tries += 1;
                 assert!(tries < BRANCH_TRIES, "{rollback}: {error}");
                 std::thread::sleep(Duration::from_millis(5));
