@@ -30,6 +30,11 @@ pub(crate) fn p_value(statistic: f64, degrees_of_freedom: f64) -> f64 {
     (2.0 * distribution(degrees_of_freedom).cdf(-statistic.abs())).min(1.0)
 }
 
+/// Probability of a statistic above this one when the truth is 0.
+pub(crate) fn tail_probability(statistic: f64, degrees_of_freedom: f64) -> f64 {
+    distribution(degrees_of_freedom).cdf(-statistic)
+}
+
 fn distribution(degrees_of_freedom: f64) -> StudentsT {
     StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("invariant: degrees of freedom above 0")
 }

@@ -69,26 +69,16 @@ fn logarithm(estimate: &MeanEstimate) -> Result<MeanEstimate, StatsError> {
 
 /// Compares two means of logarithms.
 fn welch(level: &MeanEstimate, baseline: &MeanEstimate) -> WelchRatio {
-    let difference = level.mean - baseline.mean;
-    let (a, b) = (
-        level.standard_error.powi(2),
-        baseline.standard_error.powi(2),
-    );
-    let error = (a + b).sqrt();
+    let (difference, error, degrees_of_freedom) = difference_of_logs(level, baseline);
     if error == 0.0 {
         // Two samples without any spread: the ratio is exact.
         return WelchRatio {
             ratio: difference.exp(),
             interval: (difference.exp(), difference.exp()),
-            degrees_of_freedom: level.degrees_of_freedom + baseline.degrees_of_freedom,
+            degrees_of_freedom,
             p_value: f64::from(difference == 0.0),
         };
     }
-    // As shares of the variance: its square may be too small for a float.
-    let share = a / (a + b);
-    let degrees_of_freedom = 1.0
-        / (share.powi(2) / level.degrees_of_freedom
-            + (1.0 - share).powi(2) / baseline.degrees_of_freedom);
     let half = half_width_factor(degrees_of_freedom) * error;
     WelchRatio {
         ratio: difference.exp(),
@@ -96,6 +86,26 @@ fn welch(level: &MeanEstimate, baseline: &MeanEstimate) -> WelchRatio {
         degrees_of_freedom,
         p_value: p_value(difference / error, degrees_of_freedom),
     }
+}
+
+/// Difference of two means of logarithms, its standard error, and Satterthwaite's degrees of freedom.
+pub(crate) fn difference_of_logs(level: &MeanEstimate, baseline: &MeanEstimate) -> (f64, f64, f64) {
+    let difference = level.mean - baseline.mean;
+    let (a, b) = (
+        level.standard_error.powi(2),
+        baseline.standard_error.powi(2),
+    );
+    let error = (a + b).sqrt();
+    if error == 0.0 {
+        let freedom = level.degrees_of_freedom + baseline.degrees_of_freedom;
+        return (difference, error, freedom);
+    }
+    // As shares of the variance: its square may be too small for a float.
+    let share = a / (a + b);
+    let freedom = 1.0
+        / (share.powi(2) / level.degrees_of_freedom
+            + (1.0 - share).powi(2) / baseline.degrees_of_freedom);
+    (difference, error, freedom)
 }
 
 #[cfg(test)]
