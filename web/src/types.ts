@@ -366,7 +366,7 @@ what: string,
  */
 fidelity: Array<string>, 
 /**
- * Number of kinds that are surely worse, surely better, and neither.
+ * Number of kinds that are surely worse, surely better, equal, and none of them.
  */
 counts: string, 
 /**

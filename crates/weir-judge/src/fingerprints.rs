@@ -4,6 +4,10 @@
 //! since statements of one run share its server, its pool and its minute. Many kinds are asked about at once, so that
 //! probabilities are corrected for their number (Benjamini and Hochberg, false share 5 %).
 //!
+//! That a kind is equal within 5 % is a claim of its own, by two one-sided tests. A reader who goes by the list of equal
+//! kinds is misled by the false ones in it; so their probabilities have the same correction, apart from those of
+//! differences. A difference that was shown stays one, however small.
+//!
 //! The mean of a kind that a run has a few times only is one pause of the machine away from another one, and means of a
 //! few runs can agree by chance. So the time that such a kind costs more or less in a run must exceed the longest pause.
 
@@ -14,7 +18,7 @@ use weir_model::{
     FingerprintComparison, FingerprintRecord, FingerprintVerdict, ReplayComparison, ReplayFidelity,
     ReplayRecord, RunResult,
 };
-use weir_stats::benjamini_hochberg;
+use weir_stats::{benjamini_hochberg, paired_equality_p_value, welch_equality_p_value};
 
 use crate::estimate_ratio::{Pairing, RatioAnalysis, paired, unpaired};
 use crate::measured::RunsByCell;
@@ -93,11 +97,12 @@ fn of_kinds(
         .flat_map(|(_, kinds)| kinds.values())
         .map(|kind| time_us(kind))
         .sum();
-    let mut found: Vec<_> = names
+    let (mut found, equal_p_values): (Vec<_>, Vec<_>) = names
         .into_iter()
         .filter_map(|name| of_kind(name, arms, total_us, pairing, seed))
-        .collect();
+        .unzip();
     judge(&mut found, pause_us);
+    judge_equal(&mut found, &equal_p_values);
     found.sort_by(|a, b| {
         a.verdict
             .cmp(&b.verdict)
@@ -125,12 +130,12 @@ fn time_us(kind: &FingerprintRecord) -> f64 {
         .map_or(0.0, |latency| latency.us_mean * kind.sent as f64)
 }
 
-/// Returns the weight by which a kind is ranked: the time that the level costs more or less.
+/// Returns the weight by which a kind is ranked: the time that the level costs more or less, else its share.
 fn weight(found: &FingerprintComparison) -> f64 {
-    if found.verdict == FingerprintVerdict::NotShown {
-        return found.share;
+    match found.verdict {
+        FingerprintVerdict::SurelyWorse | FingerprintVerdict::SurelyBetter => difference_us(found),
+        FingerprintVerdict::Equal | FingerprintVerdict::NotShown => found.share,
     }
-    difference_us(found)
 }
 
 /// The time that a run of the level spends more or less in a kind, microseconds.
@@ -138,13 +143,14 @@ fn difference_us(found: &FingerprintComparison) -> f64 {
     (found.level_us - found.baseline_us).abs() * found.count
 }
 
+/// A kind of statement without its verdict, and the probability of such a ratio if the arms were not equal.
 fn of_kind(
     name: &str,
     arms: &[Vec<Run<'_>>; 2],
     total_us: f64,
     pairing: Pairing,
     seed: u64,
-) -> Option<FingerprintComparison> {
+) -> Option<(FingerprintComparison, Option<f64>)> {
     let of_arm = |arm: &Vec<Run<'_>>| -> Vec<(u32, FingerprintRecord)> {
         let kinds = arm.iter();
         kinds
@@ -154,9 +160,10 @@ fn of_kind(
             .collect()
     };
     let [baseline, level] = [of_arm(&arms[0]), of_arm(&arms[1])];
-    let estimate =
-        |read: fn(&FingerprintRecord) -> Option<f64>| ratio(&level, &baseline, read, pairing, seed);
-    let mean = estimate(|kind| kind.latency.map(|latency| latency.us_mean));
+    let latencies = |read| Latencies::new(&level, &baseline, read, pairing);
+    let means = latencies(|kind| kind.latency.map(|latency| latency.us_mean));
+    let p99s = latencies(|kind| kind.latency.map(|latency| latency.us_p99));
+    let mean = means.ratio(seed);
     let differs = differences(&baseline, &level);
     let sent: u64 = baseline
         .iter()
@@ -173,24 +180,28 @@ fn of_kind(
         average(means)
     };
     let time: f64 = baseline.iter().map(|(_, kind)| time_us(kind)).sum();
-    Some(FingerprintComparison {
+    let count = average(baseline.iter().map(|(_, kind)| kind.sent as f64));
+    // Means of a few statements agree by chance.
+    let equal_p_value = means.equality_p_value().filter(|_| count >= EXECUTIONS_MIN);
+    let found = FingerprintComparison {
         fingerprint: name.to_owned(),
         verdict: FingerprintVerdict::NotShown,
-        count: average(baseline.iter().map(|(_, kind)| kind.sent as f64)),
+        count,
         share: time / total_us.max(f64::MIN_POSITIVE),
         baseline_us: mean_us(&baseline),
         level_us: mean_us(&level),
         ratio: mean.map(|mean| mean.ratio.ratio),
         ratio_low: mean.and_then(|mean| mean.ratio.low),
         ratio_high: mean.and_then(|mean| mean.ratio.high),
-        p99_ratio: estimate(|kind| kind.latency.map(|latency| latency.us_p99))
-            .map(|p99| p99.ratio.ratio),
+        p99_ratio: p99s.ratio(seed).map(|p99| p99.ratio.ratio),
         p_value: mean.and_then(|mean| mean.p_value),
         p_value_adjusted: None,
+        equal_p_value_adjusted: None,
         differs,
         baseline_plan: plans(&baseline),
         level_plan: plans(&level),
-    })
+    };
+    Some((found, equal_p_value))
 }
 
 fn average(values: impl Iterator<Item = f64>) -> f64 {
@@ -198,34 +209,55 @@ fn average(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0.0 { 0.0 } else { sum / count }
 }
 
-fn ratio(
-    level: &[(u32, FingerprintRecord)],
-    baseline: &[(u32, FingerprintRecord)],
-    read: fn(&FingerprintRecord) -> Option<f64>,
-    pairing: Pairing,
-    seed: u64,
-) -> Option<RatioAnalysis> {
-    let values = |arm: &[(u32, FingerprintRecord)]| -> BTreeMap<u32, f64> {
-        let read = arm
-            .iter()
-            .filter_map(|(run, kind)| Some((*run, read(kind)?)));
-        read.filter(|(_, value)| *value > 0.0).collect()
-    };
-    let (level, baseline) = (values(level), values(baseline));
-    match pairing {
-        Pairing::Repetition => {
-            let pairs = level.iter();
-            let pairs: Vec<_> = pairs
-                .filter_map(|(run, value)| Some((*value, *baseline.get(run)?)))
-                .collect();
-            if pairs.is_empty() {
-                return None;
+/// A mean or percentile of a kind of statement in the runs of two arms.
+enum Latencies {
+    /// `(level, baseline)` of each repetition.
+    Pairs(Vec<(f64, f64)>),
+    /// Runs of the level and of the baseline.
+    Unpaired(Vec<f64>, Vec<f64>),
+}
+
+impl Latencies {
+    fn new(
+        level: &[(u32, FingerprintRecord)],
+        baseline: &[(u32, FingerprintRecord)],
+        read: fn(&FingerprintRecord) -> Option<f64>,
+        pairing: Pairing,
+    ) -> Self {
+        let values = |arm: &[(u32, FingerprintRecord)]| -> BTreeMap<u32, f64> {
+            let read = arm
+                .iter()
+                .filter_map(|(run, kind)| Some((*run, read(kind)?)));
+            read.filter(|(_, value)| *value > 0.0).collect()
+        };
+        let (level, baseline) = (values(level), values(baseline));
+        match pairing {
+            Pairing::Repetition => {
+                let pairs = level.iter();
+                let pairs = pairs.filter_map(|(run, value)| Some((*value, *baseline.get(run)?)));
+                Self::Pairs(pairs.collect())
             }
-            paired(&pairs, seed)
+            Pairing::None => Self::Unpaired(
+                level.into_values().collect(),
+                baseline.into_values().collect(),
+            ),
         }
-        Pairing::None => {
-            let list = |values: BTreeMap<u32, f64>| values.into_values().collect::<Vec<_>>();
-            unpaired(&list(level), &list(baseline))
+    }
+
+    fn ratio(&self, seed: u64) -> Option<RatioAnalysis> {
+        match self {
+            Self::Pairs(pairs) if pairs.is_empty() => None,
+            Self::Pairs(pairs) => paired(pairs, seed),
+            Self::Unpaired(level, baseline) => unpaired(level, baseline),
+        }
+    }
+
+    /// Probability of such a ratio if the arms were not equal.
+    fn equality_p_value(&self) -> Option<f64> {
+        let margin = FingerprintVerdict::EQUAL_MARGIN;
+        match self {
+            Self::Pairs(pairs) => paired_equality_p_value(pairs, margin).ok().flatten(),
+            Self::Unpaired(level, baseline) => welch_equality_p_value(level, baseline, margin).ok(),
         }
     }
 }
@@ -318,6 +350,21 @@ fn judge(found: &mut [FingerprintComparison], pause_us: f64) {
             Some(ratio) if is_shown && ratio < 1.0 => FingerprintVerdict::SurelyBetter,
             _ => FingerprintVerdict::NotShown,
         };
+    }
+}
+
+/// Corrects for many, and names the kinds that are equal among those without a difference.
+fn judge_equal(found: &mut [FingerprintComparison], equal_p_values: &[Option<f64>]) {
+    let p_values: Vec<_> = equal_p_values.iter().copied().flatten().collect();
+    let mut adjusted = benjamini_hochberg(&p_values).into_iter();
+    for (kind, p_value) in found.iter_mut().zip(equal_p_values) {
+        kind.equal_p_value_adjusted = p_value.and_then(|_| adjusted.next());
+        let is_equal = kind
+            .equal_p_value_adjusted
+            .is_some_and(|p_value| p_value <= FALSE_SHARE);
+        if is_equal && kind.verdict == FingerprintVerdict::NotShown {
+            kind.verdict = FingerprintVerdict::Equal;
+        }
     }
 }
 

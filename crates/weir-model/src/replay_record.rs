@@ -182,8 +182,8 @@ pub struct FingerprintRecord {
 pub struct ReplayComparison {
     /// Fidelity of both arms, a sentence each.
     pub fidelity: Vec<String>,
-    /// Those that are surely worse first, by the time that they cost; then those that are surely better, then all
-    /// others.
+    /// Those that are surely worse first, by the time that they cost; then those that are surely better, then
+    /// those that are equal, then all others.
     pub fingerprints: Vec<FingerprintComparison>,
 }
 
@@ -215,6 +215,10 @@ pub struct FingerprintComparison {
     pub p_value: Option<f64>,
     /// The same, corrected for all kinds of statements (Benjamini and Hochberg).
     pub p_value_adjusted: Option<f64>,
+    /// Probability of a ratio this close to 1 if the true one were 5 % away or farther: two one-sided tests, corrected
+    /// for all kinds of statements. `None` with too few runs or statements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_p_value_adjusted: Option<f64>,
     /// Differences in their results: numbers of rows, changed rows, errors, contents.
     pub differs: Vec<String>,
     /// Plan on the baseline.
@@ -246,16 +250,22 @@ pub enum FingerprintVerdict {
     SurelyWorse,
     /// It takes less.
     SurelyBetter,
-    /// Neither was shown.
+    /// It takes the same within [`FingerprintVerdict::EQUAL_MARGIN`], also after the correction for many.
+    Equal,
+    /// None of them was shown.
     NotShown,
 }
 
 impl FingerprintVerdict {
+    /// Mean times are equal if their ratio surely lies from 1 / (1 + this) to 1 + this: within 5 %.
+    pub const EQUAL_MARGIN: f64 = 0.05;
+
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::SurelyWorse => "surely worse",
             Self::SurelyBetter => "surely better",
+            Self::Equal => "equal within 5 %",
             Self::NotShown => "not shown",
         }
     }

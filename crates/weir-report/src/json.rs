@@ -233,6 +233,7 @@ mod tests {
                 p99_ratio: None,
                 p_value: None,
                 p_value_adjusted: None,
+                equal_p_value_adjusted: Some(1.0),
                 differs: vec!["rows".into()],
                 baseline_plan: None,
                 level_plan: None,

@@ -9,8 +9,8 @@ use crate::comparison_sentences::Answer;
 use crate::table::table;
 use crate::words::levels_phrase;
 
-/// Kinds without a shown difference that are listed, those with the most time first.
-const NOT_SHOWN_MAX: usize = 8;
+/// Kinds without a shown difference that are listed, equal ones and those with the most time first.
+const ALIKE_MAX: usize = 8;
 /// Longest statement in a table.
 const TEXT_MAX: usize = 100;
 
@@ -22,7 +22,7 @@ pub(crate) struct StatementTable {
     what: String,
     /// Fidelity of both replays: baseline, level.
     fidelity: Vec<String>,
-    /// Number of kinds that are surely worse, surely better, and neither.
+    /// Number of kinds that are surely worse, surely better, equal, and none of them.
     counts: String,
     /// Those that differ in something, and of the others those with the most time.
     rows: Vec<StatementRow>,
@@ -58,7 +58,9 @@ pub(crate) const STATEMENT_HEADER: [&str; 8] = [
 /// Note on the numbers of the table.
 pub(crate) const STATEMENT_NOTE: &str = "Ratio: mean time of a statement, level by baseline, over pairs of runs. \
     Surely: also after the correction for all kinds of statements (Benjamini and Hochberg, 5 %); of a statement that a \
-    run has fewer than 20 times, also by more time in a run than the longest lateness of a statement. Share: of the time \
+    run has fewer than 20 times, also by more time in a run than the longest lateness of a statement. Equal: the ratio \
+    surely lies from 1/1.05 to 1.05 (two one-sided tests, with the same correction). Not shown: a difference is possible; \
+    more runs may show it. Share: of the time \
     of all statements on the baseline.";
 
 impl StatementRow {
@@ -178,15 +180,12 @@ impl StatementTable {
         let kinds = &replay.fingerprints;
         let count = |verdict| kinds.iter().filter(|kind| kind.verdict == verdict).count();
         let is_told = |kind: &&FingerprintComparison| {
-            kind.verdict != FingerprintVerdict::NotShown
+            kind.verdict < FingerprintVerdict::Equal
                 || kind.changes_plan()
                 || !kind.differs.is_empty()
         };
         let told = kinds.iter().filter(is_told);
-        let others = kinds
-            .iter()
-            .filter(|kind| !is_told(kind))
-            .take(NOT_SHOWN_MAX);
+        let others = kinds.iter().filter(|kind| !is_told(kind)).take(ALIKE_MAX);
         Some(Self {
             what,
             fidelity: ["baseline", "level"]
@@ -195,9 +194,10 @@ impl StatementTable {
                 .map(|(arm, words)| format!("{arm}: {words}"))
                 .collect(),
             counts: format!(
-                "surely worse: {}, surely better: {}, not shown: {}",
+                "surely worse: {}, surely better: {}, equal within 5 %: {}, not shown: {}",
                 count(FingerprintVerdict::SurelyWorse),
                 count(FingerprintVerdict::SurelyBetter),
+                count(FingerprintVerdict::Equal),
                 count(FingerprintVerdict::NotShown)
             ),
             rows: told.chain(others).map(StatementRow::new).collect(),
@@ -255,6 +255,7 @@ mod tests {
             p99_ratio: Some(30.0),
             p_value: Some(0.001),
             p_value_adjusted: Some(0.002),
+            equal_p_value_adjusted: None,
             differs: Vec::new(),
             baseline_plan: Some("orders: ref by customer".to_owned()),
             level_plan: Some("orders: ALL".to_owned()),
@@ -265,9 +266,16 @@ mod tests {
         let mut result = sample::study(4, 3);
         let mut same = kind("select b | c", FingerprintVerdict::NotShown);
         same.level_plan.clone_from(&same.baseline_plan);
+        let mut equal = same.clone();
+        equal.fingerprint = "select equal".to_owned();
+        equal.verdict = FingerprintVerdict::Equal;
         result.comparisons[0].replay = Some(ReplayComparison {
             fidelity: vec!["10 of 10 sent".to_owned(), "9 of 10 sent".to_owned()],
-            fingerprints: vec![kind("select a", FingerprintVerdict::SurelyWorse), same],
+            fingerprints: vec![
+                kind("select a", FingerprintVerdict::SurelyWorse),
+                equal,
+                same,
+            ],
         });
         result
     }
@@ -282,9 +290,11 @@ mod tests {
                 ", by another plan",
                 "baseline: 10 of 10 sent",
                 "level: 9 of 10 sent",
-                "surely worse: 1, surely better: 0, not shown: 1",
+                "surely worse: 1, surely better: 0, equal within 5 %: 1, not shown: 1",
                 "20.00x (18.00 to 22.00)",
                 "plan: orders: ref by customer -> orders: ALL",
+                "equal within 5 %",
+                "select equal",
                 "select b",
             ];
             assert!(parts.map(place).is_sorted(), "{text}");

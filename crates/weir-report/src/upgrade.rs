@@ -33,7 +33,7 @@ struct Class {
     is_difference: bool,
 }
 
-const CLASSES: [Class; 8] = [
+const CLASSES: [Class; 9] = [
     Class {
         title: "other answer",
         has: |kind| kind.differs.iter().any(|what| is_answer(what)),
@@ -68,6 +68,11 @@ const CLASSES: [Class; 8] = [
         title: "another plan, no other time shown",
         has: |kind| has_no_other_time(kind) && kind.changes_plan(),
         is_difference: true,
+    },
+    Class {
+        title: "equal within 5 %",
+        has: |kind| kind.verdict == FingerprintVerdict::Equal && !kind.changes_plan(),
+        is_difference: false,
     },
     Class {
         title: "not shown to differ",
@@ -211,6 +216,7 @@ mod tests {
             p99_ratio: None,
             p_value: None,
             p_value_adjusted: None,
+            equal_p_value_adjusted: None,
             differs: Vec::new(),
             baseline_plan: Some("t: ref by a".to_owned()),
             level_plan: Some("t: ref by a".to_owned()),
@@ -219,7 +225,7 @@ mod tests {
 
     #[test]
     fn statements_stand_in_their_classes_by_their_weight_in_the_workload() {
-        use FingerprintVerdict::{NotShown, SurelyBetter, SurelyWorse};
+        use FingerprintVerdict::{Equal, NotShown, SurelyBetter, SurelyWorse};
         let other_plan = |kind: FingerprintComparison| FingerprintComparison {
             level_plan: Some("t: ALL".to_owned()),
             ..kind
@@ -232,6 +238,7 @@ mod tests {
                 other_plan(kind("lost index", SurelyWorse, 3_000.0)),
                 kind("gain", SurelyBetter, 500.0),
                 kind("same", NotShown, 1_000.0),
+                kind("as fast", Equal, 1_000.0),
                 other_plan(kind("plan alone", NotShown, 1_000.0)),
                 FingerprintComparison {
                     differs: vec!["errors: 1 instead of 0".to_owned()],
@@ -258,6 +265,8 @@ mod tests {
             "faster: 1",
             "another plan, no other time shown: 1",
             "plan alone",
+            "equal within 5 %: 1",
+            "as fast",
             "not shown to differ: 3",
             "together +130.0 %",
         ]

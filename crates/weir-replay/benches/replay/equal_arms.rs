@@ -68,7 +68,7 @@ fn compared(round: u64, once: &dyn Fn() -> ReplayRecord) -> Vec<Value> {
     let kinds = compare_replays(&baseline, &level, round);
     let named = kinds
         .into_iter()
-        .filter(|kind| kind.verdict != FingerprintVerdict::NotShown);
+        .filter(|kind| kind.verdict < FingerprintVerdict::Equal);
     named
         .map(|kind| json!({ "fingerprint": kind.fingerprint, "ratio": kind.ratio }))
         .collect()
