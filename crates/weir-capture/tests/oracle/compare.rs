@@ -173,7 +173,7 @@ fn statement(
     knowledge: &Knowledge,
     (sent, place): (&SentStatement, &Place),
     one: &CapturedStatement,
-    offset_us: &mut Option<i64>,
+    offset_us: &mut Option<(i64, i64)>,
 ) -> Option<String> {
     if !sent.is_broken && !knowledge.garbles(&sent.text) && !sent.text.is(&one.text) {
         return Some("text".to_owned());
@@ -189,12 +189,15 @@ fn statement(
             return Some(what.to_owned());
         }
     }
-    // The log's clock may be in another time zone.
-    let offset_us = *offset_us.get_or_insert(one.began_us - sent.began_us.0);
-    let began_us = one.began_us - offset_us;
+    // The log's clock may be in another time zone. The first statement shows it, and began within bounds itself.
+    let (first_us, last_us) = sent.began_us;
+    let (least_us, most_us) =
+        *offset_us.get_or_insert((one.began_us - last_us, one.began_us - first_us));
     let slack_us = knowledge.slack_us();
-    if began_us < sent.began_us.0 - slack_us || began_us > sent.began_us.1 + slack_us {
-        return Some(format!("time, off by {} us", began_us - sent.began_us.0));
+    let is_early = one.began_us - least_us < first_us - slack_us;
+    if is_early || one.began_us - most_us > last_us + slack_us {
+        let off_us = one.began_us - least_us - first_us;
+        return Some(format!("time, off by {off_us} us"));
     }
     answer(knowledge, sent, one)
 }
