@@ -66,9 +66,10 @@ test-gate:
 test-flashback:
 	WEIR_FLASHBACK_SECONDS=3600 cargo nextest run --package weir-flashback --test oracle --profile gate --ignore-default-filter
 
-# Random sessions beside the logs that real servers write of them: an hour for each flavour.
+# Random sessions beside the logs that real servers write of them, and beside their replay: an hour of each for each flavour.
 test-logs:
 	WEIR_LOGS_SECONDS=3600 cargo nextest run --package weir-capture --test oracle --profile gate --ignore-default-filter
+	WEIR_REPLAY_SECONDS=3600 cargo nextest run --package weir-replay --test it --profile gate --ignore-default-filter -E 'test(replayed_state)'
 
 # What needs no server, no mount and no browser: under a minute and a half from a built tree.
 test-fast: $(WEB)

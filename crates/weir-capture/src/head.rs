@@ -82,10 +82,12 @@ impl CaptureSource {
             Self::SlowLogMariadb => &[
                 "The end to the second: starts are known to about 1 s, in the order of ends.",
                 "When sessions connected and left is not known; errors are not.",
+                "Affected rows are known if the log's first lines name MariaDB 10.11.19, 11.4.5, 11.8.9 or newer of these \
+                 series: older versions add rows of triggers.",
             ],
             Self::SlowLogTable => &[
                 "MySQL: the end to the microsecond, and the start is the end less the query time; MariaDB: the start.",
-                "When sessions connected and left is not known; errors are not, affected rows only of MariaDB.",
+                "When sessions connected and left is not known; errors and affected rows are not.",
                 "MariaDB's table has `?` or an escape for bytes that are no characters, and for characters of four bytes.",
             ],
             Self::GeneralLog => &[

@@ -8,11 +8,12 @@ use weir_capture::{Command, CommandEnd, CommandStart, Login, Template, Transacti
 use crate::charsets::{Charsets, LoginCharset, sets_charset};
 use crate::executed::Reader;
 use crate::item::{Action, Ask, Item, Moment, Reason, Statement, judged};
+use crate::order::may_write;
 use crate::session_schema::SessionSchema;
 use crate::slot::{CapturedOutcome, Stage};
 use crate::survey::schema_of_use;
 use crate::window::{Selection, Window};
-use crate::writers::{is_of_session, writes};
+use crate::writers::is_of_session;
 
 /// Variables that are set again for a session of which only a part is sent.
 const SETTINGS_MAX: usize = 100;
@@ -232,7 +233,8 @@ impl Feeding {
             self.open.push_back(Open::Nothing);
             return;
         }
-        let ends_writing = self.ends_writing(template.is_some_and(writes));
+        let ends_writing =
+            self.ends_writing(template.is_some_and(|template| may_write(template.fingerprint())));
         let action = self
             .skips(numbers, &started.text(), &[])
             .unwrap_or_else(|| query(started, numbers.reader));
@@ -291,7 +293,7 @@ impl Feeding {
             is_unusable: started.is_unusable,
             asks_for_file: class.asks_for_file,
             transaction: class.transaction,
-            writes: template.is_some_and(|template| writes(template)),
+            writes: template.is_some_and(|template| may_write(template.fingerprint())),
             text: read_by(numbers.reader, started.text()),
         };
         self.open

@@ -90,7 +90,7 @@ pub(crate) struct Statement {
     pub(crate) fingerprint: usize,
     pub(crate) is_unusable: bool,
     pub(crate) asks_for_file: bool,
-    /// It changes tables.
+    /// It may change tables.
     pub(crate) writes: bool,
     pub(crate) transaction: TransactionStep,
 }

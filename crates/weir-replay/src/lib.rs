@@ -16,6 +16,7 @@ mod feeding;
 pub mod fit;
 mod item;
 mod options;
+mod order;
 mod outcome;
 mod run;
 mod session;

@@ -15,9 +15,9 @@ const WRITING: [&str; 13] = [
     "rename", "call", "optimize", "analyze",
 ];
 
-/// Returns true if a statement changes tables, by its first word.
-pub(crate) fn writes(template: &Template) -> bool {
-    let verb = template.fingerprint().split_ascii_whitespace().next();
+/// Returns true if a statement changes tables, by the first word of its fingerprint.
+pub(crate) fn writes(fingerprint: &str) -> bool {
+    let verb = fingerprint.split_ascii_whitespace().next();
     verb.is_some_and(|verb| WRITING.contains(&verb.to_ascii_lowercase().as_str()))
 }
 
@@ -104,7 +104,7 @@ impl Writers {
 }
 
 fn asked(template: &Template) -> (TransactionStep, bool) {
-    (template.class().transaction, writes(template))
+    (template.class().transaction, writes(template.fingerprint()))
 }
 
 /// The transactions of a session.

@@ -4,6 +4,7 @@
 //! Log"; Percona Server's manual, "Slow query log". An entry has header lines, perhaps `use`, `SET timestamp`, and then the
 //! statement, which may have many lines.
 
+mod affected;
 mod parser;
 
 use super::lines::Lines;

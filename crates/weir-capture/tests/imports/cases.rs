@@ -188,6 +188,37 @@ fn a_sessions_own_time_is_none_of_the_logs() {
     assert_eq!(reading.tail.losses.out_of_place, 1);
 }
 
+/// `MariaDB` 10.11.5 writes 2 of an insert of one row whose trigger writes one, and tells the client 1.
+#[test]
+fn changed_rows_are_taken_of_versions_that_count_no_triggers() {
+    let entry = "# Time: 261120 10:00:00\n# User@Host: app[app] @ localhost []\n\
+                 # Thread_id: 8  Schema: shop  QC_hit: No\n\
+                 # Query_time: 0.000100  Lock_time: 0.000000  Rows_sent: 0  Rows_examined: 0\n\
+                 # Rows_affected: 2  Bytes_sent: 11\nSET timestamp=1795168800;\nINSERT INTO traced VALUES (5);\n";
+    let opening = |version: &str| {
+        format!(
+            "/usr/sbin/mariadbd, Version: {version} (x). started with:\nTcp port: 3306  Unix socket: /x\n\
+             Time\t\t    Id Command\tArgument\n"
+        )
+    };
+    let (old, new) = (opening("10.11.5-MariaDB"), opening("11.8.9-MariaDB"));
+    for (log, expected) in [
+        (format!("{old}{entry}"), vec!["None"]),
+        (entry.to_owned(), vec!["None"]),
+        (format!("{new}{entry}"), vec!["Some(2)"]),
+        // The server is upgraded, and does not write the same second again.
+        (format!("{old}{entry}{new}{entry}"), vec!["None", "Some(2)"]),
+    ] {
+        let reading = LogContent::read(log.as_bytes());
+        let affected: Vec<_> = reading
+            .lines
+            .iter()
+            .filter_map(|line| line.split_once(" ended ")?.1.split(' ').next())
+            .collect();
+        assert_eq!(affected, expected, "{log}");
+    }
+}
+
 /// Of Percona Server 8.0, made after its manual.
 const PERCONA: &str = "\
 /usr/sbin/mysqld, Version: 8.0.36-28 (Percona Server (GPL), Release 28, Revision 47601f19), Time: 2026-11-20T10:00:00.000000Z. started with:

@@ -220,7 +220,7 @@ impl Life<'_> {
         if truth.sent.is_empty() {
             truth.name();
         }
-        truth.act(action, self.subject.flavor);
+        truth.act(action);
         if truth.has_quit() {
             self.now[session] = None;
         }

@@ -7,4 +7,5 @@ mod clients;
 mod losses;
 mod null;
 mod order;
+mod replayed_state;
 mod shop;

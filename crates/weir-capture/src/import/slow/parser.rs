@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::affected::counts_own_rows;
 use crate::CaptureError;
 use crate::import::account::user_name;
 use crate::import::lines::{Lines, START_LINES};
@@ -55,6 +56,8 @@ pub(super) struct Parser {
     time_us: Option<(i64, bool)>,
     /// The schema of the last `use`, which holds for all sessions until the next.
     schema: Option<String>,
+    /// The server that opened the log counts changed rows as it tells them to the client.
+    counts_own_rows: bool,
     known: HashMap<String, String>,
     user: String,
     text: Vec<u8>,
@@ -71,6 +74,7 @@ impl Parser {
         }
         loop {
             if lines.is_start(0)? {
+                self.counts_own_rows = lines.peek(0)?.is_some_and(counts_own_rows);
                 lines.skip(START_LINES)?;
                 // The server names the schema again.
                 self.schema = None;
@@ -237,6 +241,16 @@ impl Parser {
         self.known.get(name)?.parse().ok()
     }
 
+    /// Changed rows as the server told them to the client.
+    fn affected(&self, rows: Option<u64>) -> Option<u64> {
+        let is_of_mariadb = self.known.contains_key("QC_hit");
+        let counts_others = is_of_mariadb && !self.counts_own_rows;
+        // A statement that returns rows tells the client of no changed ones; the log counts those of its functions.
+        let returns_rows = rows.is_some_and(|rows| rows > 0);
+        let logged = self.number("Rows_affected");
+        logged.filter(|_| !counts_others && !returns_rows)
+    }
+
     /// The entry that was read, if it has all that it needs.
     fn finished(&mut self) -> Option<Entry> {
         let took_us = self.known.get("Query_time");
@@ -262,10 +276,7 @@ impl Parser {
             is_bulk: false,
             lacks_values: false,
             rows,
-            // A statement that returns rows tells the client of no changed ones; the log counts those of its functions.
-            affected: self
-                .number("Rows_affected")
-                .filter(|_| rows.is_none_or(|rows| rows == 0)),
+            affected: self.affected(rows),
             error: error.and_then(|code| u16::try_from(code).ok()),
         })
     }

@@ -1,0 +1,202 @@
+//! The server, which is captured and then brought back.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+use tempfile::TempDir;
+use weir_load::LoadPlan;
+use weir_model::{Address, Endpoint, Flavor, ReplayOrder, ReplayPace, Secret, WorkloadName};
+use weir_mysql::{Connection, Gate, Permissions};
+use weir_replay::{CapturePart, ReplayOptions, ReplayOutcome, Survey, replay};
+use weir_testing::{Account, PrivateServer, RawClient};
+
+use super::history::{Action, SESSIONS, Step};
+use crate::bench::Proxy;
+
+const USER: &str = "app";
+const PASSWORD: &str = "of-the-test";
+const UTF8MB4: u8 = 45;
+const SHARED: [&str; 3] = ["shared", "traced", "notes"];
+
+pub(crate) struct Server {
+    server: PrivateServer,
+    directory: TempDir,
+    flavor: Flavor,
+    port: u16,
+}
+
+/// Statements that were sent, and the first difference.
+pub(crate) struct Comparison {
+    pub(crate) sent: u64,
+    pub(crate) difference: Option<String>,
+}
+
+impl Server {
+    pub(crate) fn start(flavor: Flavor) -> Self {
+        let (server, directory, port) =
+            weir_testing::start_on_tcp(flavor, &weir_testing::LAZY_COMMITS);
+        let started = Self {
+            server,
+            directory,
+            flavor,
+            port,
+        };
+        let mut root = started.root();
+        if flavor == Flavor::Mysql {
+            root.run("SET GLOBAL log_bin_trust_function_creators = 1")
+                .unwrap();
+        }
+        weir_testing::make_account(&started.server.endpoint(), USER, PASSWORD);
+        // From now on, the server knows the password.
+        weir_testing::connect(&started.endpoint());
+        started
+    }
+
+    fn root(&self) -> Connection {
+        weir_testing::connect(&self.server.endpoint())
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        Endpoint {
+            address: Address::Tcp("127.0.0.1".to_owned(), self.port),
+            user: USER.to_owned(),
+            password: Secret::new(PASSWORD),
+            ..self.server.endpoint()
+        }
+    }
+
+    /// Tables as all histories find them.
+    fn bring_back(&self) {
+        let mut root = self.root();
+        for table in SHARED {
+            root.run(format!("DROP TABLE IF EXISTS {table}")).unwrap();
+        }
+        for sql in [
+            "DROP PROCEDURE IF EXISTS touch",
+            "DROP FUNCTION IF EXISTS noted",
+            "CREATE TABLE shared (id INT AUTO_INCREMENT PRIMARY KEY, k BIGINT UNSIGNED, v VARCHAR(20))",
+            "CREATE TABLE traced (n INT)",
+            "CREATE TABLE notes (id INT AUTO_INCREMENT PRIMARY KEY, n INT)",
+            "CREATE TRIGGER trace BEFORE INSERT ON traced FOR EACH ROW INSERT INTO notes VALUES (NULL, NEW.n)",
+            "CREATE PROCEDURE touch (number INT) UPDATE shared SET k = k * 23 + number",
+            "CREATE FUNCTION noted (number INT) RETURNS INT DETERMINISTIC \
+             BEGIN INSERT INTO notes VALUES (NULL, number); RETURN number; END",
+            "INSERT INTO shared VALUES (NULL, 1, 'a'), (NULL, 2, 'b'), (NULL, 3, 'c')",
+        ] {
+            root.run(sql).unwrap();
+        }
+        for session in 0..SESSIONS {
+            root.run(format!("DROP TABLE IF EXISTS own_{session}"))
+                .unwrap();
+            root.run(format!(
+                "CREATE TABLE own_{session} (id INT PRIMARY KEY, n BIGINT UNSIGNED)"
+            ))
+            .unwrap();
+            root.run(format!(
+                "INSERT INTO own_{session} VALUES (1, 1), (3, 5), (5, 2)"
+            ))
+            .unwrap();
+        }
+    }
+
+    /// A checksum of each table.
+    fn state(&self) -> Vec<(String, u64)> {
+        let own = (0..SESSIONS).map(|session| format!("own_{session}"));
+        let tables: Vec<_> = SHARED.map(str::to_owned).into_iter().chain(own).collect();
+        let sql = format!("CHECKSUM TABLE {}", tables.join(", "));
+        self.root().rows(sql).unwrap()
+    }
+
+    /// Lets sessions do their steps through the proxy, and then the replay what was captured.
+    pub(crate) fn compare(&mut self, steps: &[Step]) -> Comparison {
+        let path = self.directory.path().join("test.weircap");
+        let _ = std::fs::remove_file(&path);
+        self.bring_back();
+        let proxy = Proxy::to(&self.endpoint(), self.flavor, &path);
+        let asked = self.live(proxy.port, steps);
+        proxy.finish();
+        let produced = self.state();
+        if asked == 0 {
+            return Comparison {
+                sent: 0,
+                difference: None,
+            };
+        }
+        self.bring_back();
+        let outcome = self.replay(&path);
+        let told = &outcome.record.fidelity;
+        let replayed = self.state();
+        let is_equal = produced == replayed
+            && (told.sent, told.captured) == (asked, asked)
+            && (told.errors_differ, told.rows_differ, told.affected_differ) == (0, 0, 0);
+        let difference = (!is_equal)
+            .then(|| format!("{asked} asked, {produced:?} and not {replayed:?}, {told:?}"));
+        Comparison {
+            sent: told.sent,
+            difference,
+        }
+    }
+
+    /// Returns how many statements were executed.
+    fn live(&self, port: u16, steps: &[Step]) -> u64 {
+        let schema = self.server.endpoint().database;
+        let account = Account {
+            user: USER,
+            password: PASSWORD,
+            schema: &schema,
+            collation: UTF8MB4,
+        };
+        let mut clients = [const { None }; SESSIONS];
+        let mut prepared: [HashMap<&str, u32>; SESSIONS] = Default::default();
+        let mut asked = 0;
+        for step in steps {
+            let handles = &mut prepared[step.session];
+            for action in &step.actions {
+                let client = clients[step.session]
+                    .get_or_insert_with(|| RawClient::connect(port, account).unwrap());
+                match action {
+                    // A server may refuse it; then it does so twice.
+                    Action::Text(sql) => drop(client.query(sql.as_bytes())),
+                    Action::Execute(sql, values) => {
+                        let handle = *handles
+                            .entry(sql)
+                            .or_insert_with(|| client.prepare(sql.as_bytes()).unwrap());
+                        let values: Vec<_> = values.iter().map(String::as_bytes).collect();
+                        let _ = client.execute(handle, &values);
+                    }
+                    Action::Reset => {
+                        client.reset().unwrap();
+                        handles.clear();
+                    }
+                    Action::Quit => {
+                        handles.clear();
+                        clients[step.session].take().unwrap().quit();
+                    }
+                }
+                asked += u64::from(matches!(action, Action::Text(_) | Action::Execute(..)));
+            }
+        }
+        asked
+    }
+
+    fn replay(&self, path: &std::path::Path) -> ReplayOutcome {
+        let options = ReplayOptions {
+            pace: ReplayPace::Fast,
+            order: ReplayOrder::Commit,
+            ..ReplayOptions::default()
+        };
+        let survey = Survey::read(path, &options).unwrap();
+        let gate = Gate::new(Permissions {
+            schema: Some(self.server.endpoint().database),
+            ..Permissions::default()
+        });
+        let plan = LoadPlan::new(self.endpoint(), WorkloadName::OltpPointSelect);
+        let part = CapturePart {
+            path,
+            survey: &survey,
+            options: &options,
+        };
+        let stop = AtomicBool::new(false);
+        replay(&plan, part, (&gate, true), &stop, &mut |_| {}).unwrap()
+    }
+}
