@@ -126,7 +126,7 @@ const FEATURES = {
     }
     const capture = join(world.home, "general.weircap");
     const out = join(world.home, "up");
-    const words = ["upgrade", world.program, world.newest, "--capture", capture, "--data", "kept", "--warmup", "0s", "--runs", "2"];
+    const words = ["upgrade", world.program, world.newest, "--capture", capture, "--data", "kept", "--warmup", "0s", "--runs", "3"];
     // 3: a rule forbids the comparison, as of too short runs, and the runs are complete.
     const told = world.weir([...words, "--out", out], [0, 3]);
     if (!told.includes("statements sent by")) {

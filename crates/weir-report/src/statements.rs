@@ -293,7 +293,6 @@ mod tests {
                 "surely worse: 1, surely better: 0, equal within 5 %: 1, not shown: 1",
                 "20.00x (18.00 to 22.00)",
                 "plan: orders: ref by customer -> orders: ALL",
-                "equal within 5 %",
                 "select equal",
                 "select b",
             ];

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use weir_model::variables::{BUFFER_POOL_SIZE, LOG_FILE_SIZE, REDO_LOG_CAPACITY};
 use weir_model::{
-    Bytes, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption, LuaModule,
-    OrderEntryWorkload, PoolStart, REPLAY_OPTIONS, ReplayOption, Scale, ServerChoice, ServerUrl,
-    SysbenchOptions, Topology, UnitError, WorkloadName, WorkloadShares, WorkloadSpec, nearest,
-    option_spelling, set_options,
+    Bytes, DataChange, Duration, FileWorkload, Flavor, LOAD_OPTIONS, LRU_SCAN_DEPTH, LoadOption,
+    LuaModule, OrderEntryWorkload, PoolStart, REPLAY_OPTIONS, ReplayOption, Scale, ServerChoice,
+    ServerUrl, SysbenchOptions, TimelineEvent, Topology, UnitError, WorkloadName, WorkloadShares,
+    WorkloadSpec, nearest, option_spelling, set_options,
 };
 use weir_script::ScriptFiles;
 use weir_workload::{Workload, read_spec};
@@ -194,16 +194,8 @@ impl Target {
         let topology = &mut cell.spec.topology;
         let load = &mut cell.spec.load;
         match self {
-            Self::Event => {
-                let known = cell.spec.timeline.iter().map(|event| event.name.as_str());
-                cell.events = Some(named(value, known, "event", "[[events]]")?);
-            }
-            Self::Before => {
-                let changes = &mut cell.spec.data.before;
-                let known = changes.iter().map(|change| change.name.as_str());
-                let wanted = named(value, known, "change", "[[data.before]]")?;
-                changes.retain(|change| wanted.contains(&change.name));
-            }
+            Self::Event => cell.events = Some(events(value, &cell.spec.timeline)?),
+            Self::Before => choose_changes(value, &mut cell.spec.data.before)?,
             Self::Snapshot => cell.snapshot = Some(value.to_owned()),
             Self::EventKey(key) => {
                 cell.event_settings.insert(key.clone(), value.to_owned());
@@ -299,6 +291,20 @@ pub(crate) fn own_names() -> impl Iterator<Item = &'static str> {
         .chain(of_replay)
         .chain(SysbenchOptions::NAMES)
         .chain(OrderEntryWorkload::NAMES)
+}
+
+/// The names of events that a level of factor `event` has; none for `none`.
+fn events(value: &str, known: &[TimelineEvent]) -> Result<Vec<String>, String> {
+    let names = known.iter().map(|event| event.name.as_str());
+    named(value, names, "event", "[[events]]")
+}
+
+/// Keeps the changes that a level of factor `before` has.
+fn choose_changes(value: &str, changes: &mut Vec<DataChange>) -> Result<(), String> {
+    let known = changes.iter().map(|change| change.name.as_str());
+    let wanted = named(value, known, "change", "[[data.before]]")?;
+    changes.retain(|change| wanted.contains(&change.name));
+    Ok(())
 }
 
 /// The names of events or changes that a level has, of those that `section` declares; none for `none`.

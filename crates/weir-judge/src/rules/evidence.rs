@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::{
-    Cell, Comparison, DriveProfile, Plan, RunRecord, RunResult, ServerUrl, ServerVariables,
-    ServerVersion, StudyResult,
+    Cell, Comparison, DataChange, DriveProfile, Plan, RunRecord, RunResult, ServerUrl,
+    ServerVariables, ServerVersion, StudyResult,
 };
 use weir_stats::{NoiseFloor, RatioEstimate};
 use weir_variables::{meaning, shown_names};
@@ -184,7 +184,15 @@ impl<'a> Evidence<'a> {
 
     /// Settings in which two cells were meant to differ, under all names by which their servers say them.
     pub(super) fn declared_variables(&self, cells: [usize; 2]) -> BTreeSet<String> {
-        let declared = self.design.settings.differing(cells[0], cells[1]);
+        let mut declared = self.design.settings.differing(cells[0], cells[1]);
+        // Changes of the data may set variables.
+        let changes = cells.map(|cell| &self.cell(cell).spec.data.before);
+        let own = |one: usize| {
+            changes[one]
+                .iter()
+                .filter(move |change| !changes[1 - one].contains(change))
+        };
+        declared.extend(own(0).chain(own(1)).flat_map(DataChange::variables));
         let named = declared
             .iter()
             .flat_map(|name| cells.map(|cell| self.shown_names(cell, name)));

@@ -39,6 +39,24 @@ impl DataChange {
         let word = self.statement.split_whitespace().next().unwrap_or_default();
         word.eq_ignore_ascii_case("set")
     }
+
+    /// Returns the names of the variables that it sets; none for a statement that is no `SET`.
+    pub fn variables(&self) -> Vec<String> {
+        if !self.is_of_each_run() {
+            return Vec::new();
+        }
+        let mut assignments: Vec<_> = self.statement.split('=').collect();
+        assignments.pop();
+        let name = |assignment: &str| {
+            let word = assignment
+                .trim_end_matches([':', ' '])
+                .split_whitespace()
+                .last()?;
+            let name = word.rsplit(['.', '@']).next()?;
+            Some(name.trim_matches('`').to_ascii_lowercase())
+        };
+        assignments.into_iter().filter_map(name).collect()
+    }
 }
 
 /// Origin of tables.
@@ -116,6 +134,29 @@ impl Default for DataSpec {
             drive_scale: Scale::FULL,
             table_options: String::new(),
             before: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_settings_says_their_names() {
+        for (statement, names) in [
+            (
+                "SET GLOBAL sort_buffer_size = 1, @@global.`Read_Rnd_Buffer_Size` := 2",
+                vec!["sort_buffer_size", "read_rnd_buffer_size"],
+            ),
+            ("set @@GLOBAL.log_bin=1", vec!["log_bin"]),
+            ("UPDATE t SET a = 1", vec![]),
+        ] {
+            let change = DataChange {
+                name: "x".to_owned(),
+                statement: statement.to_owned(),
+            };
+            assert_eq!(change.variables(), names, "{statement}");
         }
     }
 }

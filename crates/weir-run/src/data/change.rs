@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use weir_model::{Bytes, Cell, DataChange, Flavor, ServerVersion};
-use weir_mysql::Gate;
 use weir_process::WorkDirectory;
 use weir_server::{PrivateServer, Session, SnapshotKey, Snapshots, StartOptions, UpgradeWay};
 use weir_store::progress::Event;
@@ -97,7 +96,7 @@ impl<'a> Changes<'a> {
             options.variables = loading_variables(&cell.spec);
             let watch = &mut control.cancel.watching();
             let server = PrivateServer::start_watched(context.server_of(cell), &options, watch)?;
-            let mut session = Session::open(&server.endpoint(), &Gate::own())?;
+            let mut session = server.session()?;
             for change in &self.statements {
                 control.tell(&Event::Changing {
                     change: &change.statement,

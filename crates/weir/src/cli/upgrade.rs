@@ -22,8 +22,8 @@ pub(crate) struct UpgradeArguments {
     /// Part of the capture that warms both servers up and is not measured
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub(crate) warmup: weir_model::Duration,
-    /// Runs of each server
-    #[arg(long, value_name = "N", default_value = "5")]
+    /// Runs of each server, 3 or more
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(3..))]
     pub(crate) runs: u32,
     /// Folder of the study, the result and the report [default: results/upgrade-DATE-TIME]
     #[arg(long, value_name = "DIR")]

@@ -113,13 +113,16 @@ fn tell_space(
     let cache = cache_directory();
     let size = Snapshots::open(&cache)?.named(snapshot)?.size;
     let work = work.map_or_else(std::env::temp_dir, Path::to_owned);
+    let again = if (from.flavor, from.version) == (to.flavor, to.version) {
+        String::new()
+    } else {
+        format!("as much again for {} {} ", to.flavor, to.version)
+    };
     eprintln!(
-        "space: {size} are in the snapshot `{snapshot}` of {} {}; as much again for {} {} ({} free in {}), and for each run, \
-         one at a time ({} free in {})",
+        "space: {size} are in the snapshot `{snapshot}` of {} {}; {again}({} free in {}); as much for each run, one at a time \
+         ({} free in {})",
         from.flavor,
         from.version,
-        to.flavor,
-        to.version,
         space_available(&cache)?,
         cache.display(),
         space_available(&work)?,
