@@ -293,9 +293,9 @@ fn differences(
         }
     }
     if !rows_differ {
-        if differ_surely((baseline, level), |kind| &kind.results) {
+        if differ_surely([baseline, level], |kind| &kind.results) {
             found.push("contents of the rows".to_owned());
-        } else if differ_surely((baseline, level), |kind| &kind.results_in_order) {
+        } else if differ_surely([baseline, level], |kind| &kind.results_in_order) {
             found.push("order of the rows".to_owned());
         }
     }
@@ -305,13 +305,13 @@ fn differences(
 /// Returns true if all runs of an arm have one digest, and the other arm's another. Arms whose own runs differ say nothing
 /// by differing from each other.
 fn differ_surely(
-    (baseline, level): (&[(u32, FingerprintRecord)], &[(u32, FingerprintRecord)]),
+    arms: [&[(u32, FingerprintRecord)]; 2],
     read: fn(&FingerprintRecord) -> &String,
 ) -> bool {
     let all = |arm: &[(u32, FingerprintRecord)]| -> BTreeSet<String> {
         arm.iter().map(|(_, kind)| read(kind).clone()).collect()
     };
-    let (before, after) = (all(baseline), all(level));
+    let [before, after] = arms.map(all);
     before.len() == 1 && after.len() == 1 && before != after
 }
 

@@ -36,7 +36,7 @@ struct Class {
 const CLASSES: [Class; 9] = [
     Class {
         title: "other answer",
-        // A statement that fails changes no rows, which is told with its error.
+        // A statement that fails changes no rows, and its error says so.
         has: |kind| !has_other_error(kind) && kind.differs.iter().any(|what| is_answer(what)),
         is_difference: true,
     },

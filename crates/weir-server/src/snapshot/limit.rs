@@ -26,7 +26,7 @@ pub(super) fn limit(directory: &Path) -> Result<Bytes, ServerError> {
 }
 
 impl Snapshots {
-    /// Removes what no process uses, the least recently used first, until `needed` fits. What a user took stays.
+    /// Removes what no process uses, the least recently used first, until `needed` fits. Snapshots of users stay.
     ///
     /// What is needed now is kept even if it alone is larger than the limit: a study could not go
     /// on without it.

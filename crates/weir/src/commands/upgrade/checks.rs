@@ -116,7 +116,7 @@ fn shown(value: &str) -> &str {
     if value.is_empty() { "(empty)" } else { value }
 }
 
-/// Settings that differ although nobody has set them. Paths follow from where a server lies.
+/// Settings that differ without being set. Paths follow from where a server lies.
 fn defaults(
     before: BTreeMap<String, String>,
     after: &BTreeMap<String, String>,

@@ -20,7 +20,7 @@ pub(super) struct Study<'a> {
 }
 
 impl Study<'_> {
-    /// Its text.
+    /// Text of the study file.
     pub(super) fn text(&self) -> anyhow::Result<String> {
         let (from, to) = (name(self.from), name(self.to));
         let capture = &self.arguments.capture;
