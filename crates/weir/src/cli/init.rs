@@ -37,6 +37,8 @@ pub(crate) enum Question {
     Drives,
     /// Which is faster, MySQL or MariaDB?
     Servers,
+    /// What does an index do to all statements?
+    Index,
 }
 
 #[derive(Debug, Args)]

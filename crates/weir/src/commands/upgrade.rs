@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use weir_capture::CaptureSummary;
 use weir_mysql::ClientConfig;
 use weir_run::{RunOptions, UserPermissions};
 use weir_server::{ServerBinary, Snapshots, cache_directory, space_available};
@@ -37,12 +38,7 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
             from.path.display()
         );
     }
-    if !arguments.capture.is_file() {
-        bail!(
-            "cannot read the capture `{}` (there is no such file); make one with `weir capture proxy` or `import`",
-            arguments.capture.display()
-        );
-    }
+    CaptureSummary::read(&arguments.capture)?;
     let stop = interrupt::stop_flag()?;
     let snapshot = source::snapshot(&arguments.data, &from)?;
     tell_space(&snapshot, (&from, &to), arguments.work.as_deref())?;

@@ -6,13 +6,14 @@ use crate::harness::{Weir, World, wait_until};
 use crate::window::Window;
 
 const SERVERS: [&str; 3] = ["mysql", "mariadb", "mysql://app@127.0.0.1:3306/bench"];
-const QUESTIONS: [&str; 6] = [
+const QUESTIONS: [&str; 7] = [
     "doublewrite",
     "flush",
     "pool",
     "threads",
     "drives",
     "servers",
+    "index",
 ];
 const STORAGE: [&str; 3] = ["host", "intel-p4610", "intel-p4610,scaleflux-csd2000"];
 
@@ -66,7 +67,7 @@ fn every_combination_is_a_study_that_plan_accepts_or_one_line_says_why_not() {
             }
         }
     }
-    assert_eq!(made, 24);
+    assert_eq!(made, 28);
 }
 
 #[test]

@@ -91,6 +91,7 @@ impl Starter {
             Question::Threads => "How many connections does the server use?",
             Question::Drives => "Which drive is faster?",
             Question::Servers => "Which server is faster?",
+            Question::Index => "What does an index on sbtest1 (c) do to all statements?",
         }
     }
 
@@ -102,6 +103,7 @@ impl Starter {
             Question::Threads => "Connections",
             Question::Drives => "Drives",
             Question::Servers => "MySQL and MariaDB",
+            Question::Index => "An index",
         };
         format!(
             "[study]\ntitle = \"{title}\"\nquestion = \"{}\"\n",
@@ -140,11 +142,17 @@ impl Starter {
         let workload = match self.question {
             Question::Doublewrite | Question::Flush => "oltp_write_only",
             Question::Pool => "oltp_read_only",
-            Question::Threads | Question::Drives | Question::Servers => "oltp_read_write",
+            Question::Threads | Question::Drives | Question::Servers | Question::Index => {
+                "oltp_read_write"
+            }
+        };
+        let change = match self.question {
+            Question::Index => INDEX,
+            _ => "",
         };
         format!(
             "[data]\nworkload = \"{workload}\"  # sysbench's, or a file of your own: docs/workloads.md\ntables = \
-             2\nrows = 500_000                # per table\n{scale}"
+             2\nrows = 500_000                # per table\n{scale}{change}"
         )
     }
 
@@ -167,6 +175,7 @@ impl Starter {
             Question::Pool => "innodb_buffer_pool_size = [\"64M\", \"128M\", \"256M\"]\n",
             Question::Threads => "threads = [1, 8, 32]\n",
             Question::Servers => &format!("server = {}\n", self.servers()),
+            Question::Index => "before = [\"none\", \"index\"]\n",
             Question::Drives => "",
         };
         let drives: Vec<_> = self.drives.iter().map(|drive| quoted(drive)).collect();
@@ -186,6 +195,10 @@ impl Starter {
         format!("[{}, {}]", quoted(&self.server), quoted(other))
     }
 }
+
+/// A change of the data, made once before all runs that have it.
+const INDEX: &str = "\n[[data.before]]               # of your own tables and statements: docs/an-index.md\nname = \
+                     \"index\"\nstatement = \"ALTER TABLE sbtest.sbtest1 ADD INDEX c (c)\"\n";
 
 const REPEAT: &str = "[repeat]\nruns = 3                      # 5 or more for effects below 20 %\n";
 
