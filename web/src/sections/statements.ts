@@ -18,7 +18,7 @@ export function statements(page: Page): HTMLElement | null {
       ...fidelity.map((line) => h("p", { class: "note" }, line)),
       table(
         [
-          { title: "Time", values: rows.map((row) => row.verdict), strong: (value) => value.startsWith("surely") },
+          { title: "Time", values: rows.map((row) => row.verdict), strong: (value) => String(value).startsWith("surely") },
           { title: "Ratio", unit: "95 %", values: rows.map((row) => row.ratio) },
           { title: "p99", values: rows.map((row) => row.p99_ratio) },
           { title: "Baseline", unit: "ms", values: rows.map((row) => row.baseline_ms) },
