@@ -187,7 +187,8 @@ function imported(world, kind) {
   for (const [name, value] of Object.entries(LOGS)) {
     world.sql(`SET GLOBAL ${name} = ${value}`);
   }
-  world.load(["oltp_read_write", ...TABLES, "--threads=2", "--events=20", "--time=0", "run"]);
+  // Long enough for a measurement.
+  world.load(["oltp_read_write", ...TABLES, "--threads=2", "--rate=10", "--events=30", "--time=0", "run"]);
   world.sql(`SET GLOBAL ${kind === "slow" ? "slow_query_log" : "general_log"} = OFF`);
   const capture = join(world.home, `${kind}.weircap`);
   const log = join(world.server.folder, "data", `${kind}.log`);

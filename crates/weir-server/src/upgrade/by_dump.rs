@@ -11,6 +11,7 @@ use weir_mysql::{Connection, Connector, Gate, Patience, write_client_options};
 use weir_process::{PathError, create_private_directory};
 
 use super::{NO_TLS, WatchStart, refusal};
+use crate::data_directory::USER;
 use crate::helper_process::run_within;
 use crate::{PrivateServer, ServerBinary, ServerError, StartOptions, load_dump, make_empty_data};
 
@@ -99,6 +100,21 @@ impl DumpUpgrade {
         Ok(())
     }
 
+    /// A client of MariaDB may lack the method by which MySQL 8.0 logs in. These data go after the dump, so their account may
+    /// have the older one; 8.4 has it no longer.
+    fn let_any_client_in(&self, server: &PrivateServer) -> Result<(), ServerError> {
+        let has_both = ServerVersion::new(8, 0, 4)..ServerVersion::new(8, 4, 0);
+        if self.from.flavor != Flavor::Mysql || !has_both.contains(&self.from.version) {
+            return Ok(());
+        }
+        let password = server.endpoint().password;
+        let password = password.reveal();
+        let change = format!(
+            "ALTER USER '{USER}'@'localhost' IDENTIFIED WITH mysql_native_password BY '{password}'"
+        );
+        server.session()?.run("let the dump log in", &change)
+    }
+
     /// Writes all schemas of the data to a file.
     fn dump(
         &self,
@@ -114,6 +130,7 @@ impl DumpUpgrade {
                 "SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ({OWN_SCHEMAS})"
             ),
         )?;
+        self.let_any_client_in(&server)?;
         let login = work.join("client.cnf");
         write_client_options(&login, &server.endpoint()).map_err(PathError::on("write", &login))?;
         let mut command = Command::new(&self.program);
