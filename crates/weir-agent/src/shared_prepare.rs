@@ -70,12 +70,8 @@ impl AgentPool {
         while Instant::now() < until {
             let mut rest = Vec::new();
             for name in names {
-                let order = Order::Preparing {
-                    run: run.to_owned(),
-                };
-                let answer = self.ask(&name, "preparing", &order, PROMPT).await;
                 if matches!(
-                    answer,
+                    self.ask_progress(run, &name).await,
                     Ok(Answer::Preparing {
                         has_ended: false,
                         ..
@@ -94,6 +90,14 @@ impl AgentPool {
             agents: names.join(", "),
             cause: Box::new(cause),
         }
+    }
+
+    /// Asks an agent how far its part of `run` is.
+    async fn ask_progress(&self, run: &str, name: &str) -> Result<Answer, AgentError> {
+        let order = Order::Preparing {
+            run: run.to_owned(),
+        };
+        self.ask(name, "preparing", &order, PROMPT).await
     }
 
     async fn begin(
@@ -135,10 +139,7 @@ impl AgentPool {
             tokio::time::sleep(PAUSE).await;
             let mut rest = Vec::new();
             for name in under_way {
-                let order = Order::Preparing {
-                    run: run.to_owned(),
-                };
-                match self.ask(&name, "preparing", &order, PROMPT).await? {
+                match self.ask_progress(run, &name).await? {
                     Answer::Preparing {
                         failed: Some(why), ..
                     } => return Err(AgentError::Refused { agent: name, why }),

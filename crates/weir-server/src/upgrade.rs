@@ -44,11 +44,11 @@ impl UpgradeWay {
     pub fn find(
         from: (Flavor, ServerVersion),
         to: &ServerBinary,
-        installed: &[ServerBinary],
     ) -> Result<Option<Self>, ServerError> {
         if from == (to.flavor, to.version) {
             return Ok(None);
         }
+        let installed = &crate::find(None)?;
         let in_place = if from.0 == to.flavor {
             upgrade_way(from.1, to, installed)
         } else {

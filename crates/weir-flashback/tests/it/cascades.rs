@@ -6,7 +6,7 @@ use std::time::Duration;
 use weir_flashback::{FlashbackPlan, MomentRequest, State, find_like};
 use weir_model::Flavor;
 
-use crate::{connect, options, orders, source, start};
+use crate::{connect, options, orders, plan, source, start};
 
 /// MySQL before 9.6, which later ones still are by `innodb_native_foreign_keys`, and `MariaDB`.
 pub(crate) fn a_foreign_key_that_the_server_does_not_log_is_refused(flavor: Flavor) {
@@ -88,15 +88,8 @@ fn rows_that_a_foreign_key_deleted_are_there_then() {
         .run("UPDATE shop.parent SET id = 20 WHERE id = 2")
         .unwrap();
     assert_ne!(control.rows::<(i32, i32)>(query).unwrap(), expected);
-    let (options, _work) = options();
     let source = source(&server);
-    let prepared = FlashbackPlan::new(
-        &source,
-        &orders(),
-        &MomentRequest::read(&time.unwrap()),
-        options,
-    )
-    .unwrap();
+    let (prepared, _work) = plan(&source, &MomentRequest::read(&time.unwrap()));
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let made = prepared.make(&binary, State::Then, "").unwrap();
     let found: Vec<(i32, i32)> = made.private.connect(None).unwrap().rows(query).unwrap();

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weir_flashback::{
-    Diff, FlashbackError, FlashbackPlan, Images, LogFindings, Moment, MomentRequest, Table,
-    TransactionFilter, Undo, read_log,
+    Diff, FlashbackError, Images, LogFindings, Moment, MomentRequest, Table, TransactionFilter,
+    Undo, read_log,
 };
 use weir_model::Flavor;
 use weir_mysql::binlog::Packets;
@@ -14,7 +14,7 @@ use weir_mysql::{ClientError, Connection, Gate, LogStart};
 use weir_server::PrivateServer;
 
 use crate::random::{Random, change};
-use crate::{connect, definition, options, orders, source, start};
+use crate::{connect, definition, plan, source, start};
 
 /// Bytes of an event's header, and where in it the event's length and flags stand.
 const HEADER: usize = 19;
@@ -70,15 +70,7 @@ fn log_of(flavor: Flavor, form: &[(&str, &str)]) -> Log {
     ] {
         control.run(statement).unwrap();
     }
-    let (options, _work) = options();
-    let source = source(&server);
-    let prepared = FlashbackPlan::new(
-        &source,
-        &orders(),
-        &MomentRequest::read(&time.unwrap()),
-        options,
-    )
-    .unwrap();
+    let (prepared, _work) = plan(&source(&server), &MomentRequest::read(&time.unwrap()));
     Log {
         packets: packets(&server, flavor),
         tables: prepared.tables.clone(),

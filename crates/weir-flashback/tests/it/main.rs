@@ -134,11 +134,17 @@ fn orders() -> Vec<TableName> {
     vec![TableName::read("shop.orders", "")]
 }
 
+/// A flashback of the table to `asked`, with the folder that it works in.
+fn plan(source: &Source, asked: &MomentRequest) -> (FlashbackPlan, TempDir) {
+    let (options, work) = options();
+    let prepared = FlashbackPlan::new(source, &orders(), asked, options).unwrap();
+    (prepared, work)
+}
+
 /// The table as of `asked`.
 fn flash(server: &PrivateServer, asked: &MomentRequest) -> Vec<Vec<Value>> {
-    let (options, _work) = options();
     let source = source(server);
-    let prepared = FlashbackPlan::new(&source, &orders(), asked, options).unwrap();
+    let (prepared, _work) = plan(&source, asked);
     let binary = find_like(&source, Some(&server.binary().path)).unwrap();
     let made = prepared
         .make(&binary, State::Then, "")

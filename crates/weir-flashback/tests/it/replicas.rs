@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::Duration;
 
-use weir_flashback::{FlashbackPlan, MomentRequest};
+use weir_flashback::MomentRequest;
 use weir_model::Flavor;
 use weir_mysql::Connection;
 
-use crate::{connect, options, orders, source};
+use crate::{connect, plan, source};
 
 /// Replicas go on while Weir reads as one of them, and none has its id.
 pub(crate) fn real_replicas_are_not_disturbed(flavor: Flavor) {
@@ -33,15 +33,10 @@ pub(crate) fn real_replicas_are_not_disturbed(flavor: Flavor) {
     };
     let before = senders(&mut control);
     assert_eq!(before.len(), 2);
-    let (options, _work) = options();
-    let source = source(&servers.primary);
-    let prepared = FlashbackPlan::new(
-        &source,
-        &orders(),
+    let (prepared, _work) = plan(
+        &source(&servers.primary),
         &MomentRequest::read(&time.unwrap()),
-        options,
-    )
-    .unwrap();
+    );
     for _ in 0..3 {
         let mut inserted = 0;
         prepared

@@ -4,13 +4,13 @@ use std::thread;
 use std::time::Duration;
 
 use weir_flashback::{
-    FlashbackPlan, MomentRequest, Rehearsal, RehearsalResult, State, TransactionFilter, Triggers,
-    Undo, find_like, rehearse,
+    MomentRequest, Rehearsal, RehearsalResult, State, TransactionFilter, Triggers, Undo, find_like,
+    rehearse,
 };
 use weir_model::Flavor;
 
 use crate::random::{Random, change};
-use crate::{connect, definition, dump, options, orders, source, start};
+use crate::{connect, definition, dump, plan, source, start};
 
 /// Everything since a time is taken back by the script on a copy of the table as it is: it is the table of then.
 pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
@@ -29,15 +29,8 @@ pub(crate) fn a_script_makes_the_table_of_then(flavor: Flavor) {
     for _ in 0..120 {
         change(&mut random, &mut control, flavor);
     }
-    let (options, _work) = options();
     let source = source(&server);
-    let prepared = FlashbackPlan::new(
-        &source,
-        &orders(),
-        &MomentRequest::read(&time.unwrap()),
-        options,
-    )
-    .unwrap();
+    let (prepared, _work) = plan(&source, &MomentRequest::read(&time.unwrap()));
     let (mut undo, told) = Undo::read(&prepared, TransactionFilter::default()).unwrap();
     let script = undo.script(&prepared.tables, "here", "then", &told);
     assert_eq!(script.conflicts, Vec::<String>::new());

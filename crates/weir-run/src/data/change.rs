@@ -31,12 +31,7 @@ impl<'a> Changes<'a> {
         made: &SnapshotKey,
     ) -> Result<Self, RunError> {
         let server = context.server_of(cell);
-        let way = if (made.flavor, made.version) == (server.flavor, server.version) {
-            None
-        } else {
-            let installed = weir_server::find(None)?;
-            UpgradeWay::find((made.flavor, made.version), server, &installed)?
-        };
+        let way = UpgradeWay::find((made.flavor, made.version), server)?;
         let changes = cell.spec.data.before.iter();
         Ok(Self {
             way,
@@ -112,10 +107,10 @@ impl<'a> Changes<'a> {
 }
 
 /// Runs what a server forgets at its end, on the server of a run.
-pub(crate) fn run_each_time(session: &mut Session, cell: &Cell) -> Result<(), RunError> {
+pub(crate) fn run_each_time(server: &PrivateServer, cell: &Cell) -> Result<(), RunError> {
     let changes = cell.spec.data.before.iter();
     for change in changes.filter(|change| change.is_of_each_run()) {
-        run(session, change)?;
+        run(&mut server.session()?, change)?;
     }
     Ok(())
 }

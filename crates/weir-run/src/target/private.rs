@@ -107,7 +107,7 @@ impl PrivateTarget {
         if let Some(account) = account {
             account.make(&server.endpoint())?;
         }
-        run_each_time(&mut server.session()?, cell)?;
+        run_each_time(&server, cell)?;
         settle(binary.flavor, cell, cancel)?;
         if primary.pool == PoolStart::Warm {
             server.session()?.load_pool()?;

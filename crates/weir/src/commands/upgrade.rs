@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use weir_capture::CaptureSummary;
+use weir_capture::CaptureReader;
 use weir_mysql::ClientConfig;
 use weir_run::{RunOptions, UserPermissions};
 use weir_server::{ServerBinary, Snapshots, cache_directory, space_available};
@@ -38,10 +38,12 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
             from.path.display()
         );
     }
-    CaptureSummary::read(&arguments.capture)?;
+    // Its whole content is read by the study.
+    CaptureReader::open(&arguments.capture)?;
     let stop = interrupt::stop_flag()?;
     let snapshot = source::snapshot(&arguments.data, &from)?;
-    tell_space(&snapshot, (&from, &to), arguments.work.as_deref())?;
+    let work = arguments.work.clone().unwrap_or_else(std::env::temp_dir);
+    tell_space(&snapshot, (&from, &to), &work)?;
     let settings = Settings::read(arguments.option_file.as_deref(), (&from, &to))?;
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| run::default_folder(Path::new(STUDY)));
@@ -53,7 +55,7 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
         settings: &settings.kept,
     };
     let path = write(&study, &out)?;
-    let checks = Checks::make((&from, &to), &snapshot, settings.lost)?;
+    let checks = Checks::make((&from, &to), (&snapshot, &work), settings.lost)?;
     if arguments.plan {
         output::text(checks.text())?;
         output::line(format_args!(
@@ -104,11 +106,10 @@ fn write(study: &Study<'_>, out: &Path) -> anyhow::Result<PathBuf> {
 fn tell_space(
     snapshot: &str,
     (from, to): (&ServerBinary, &ServerBinary),
-    work: Option<&Path>,
+    work: &Path,
 ) -> anyhow::Result<()> {
     let cache = cache_directory();
     let size = Snapshots::open(&cache)?.named(snapshot)?.size;
-    let work = work.map_or_else(std::env::temp_dir, Path::to_owned);
     let again = if (from.flavor, from.version) == (to.flavor, to.version) {
         String::new()
     } else {
@@ -121,7 +122,7 @@ fn tell_space(
         from.version,
         space_available(&cache)?,
         cache.display(),
-        space_available(&work)?,
+        space_available(work)?,
         work.display()
     );
     Ok(())

@@ -124,7 +124,7 @@ fn a_server_with_another_default_answers_differently(flavor: Flavor) {
     }
     assert!(told.stderr.contains("space: "), "{}", told.stderr);
 
-    // The backup is known by now; of the same server nothing is told.
+    // The backup is known by now; the same server has no differences.
     fs::remove_dir_all(servers.path("other")).unwrap();
     let same = with_option(&servers, &server, "");
     let again = upgrade(&servers, &flavor.to_string(), &same, &["--out", "second"]).completes();

@@ -33,7 +33,7 @@ pub(crate) fn script(steps: &[Step]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Statements and short transactions on tables that all sessions share; `#` is a small number. What is left of them depends
+/// Statements and short transactions on tables that all sessions share; `#` is a small number. Their outcome depends
 /// on their order.
 const SHARED: [&[&str]; 22] = [
     &["INSERT INTO shared VALUES (NULL, #, 'a#')"],

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use weir_judge::is_setting;
 use weir_process::WorkDirectory;
@@ -43,14 +44,14 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// Asks both servers, the old one on a copy of the data.
+    /// Asks both servers, the old one on a copy of the data in the folder `work`.
     pub(super) fn make(
         (from, to): (&ServerBinary, &ServerBinary),
-        snapshot: &str,
+        (snapshot, work): (&str, &Path),
         settings_lost: Vec<(String, String)>,
     ) -> anyhow::Result<Self> {
         let snapshots = Snapshots::open(&cache_directory())?;
-        let work = WorkDirectory::create(&std::env::temp_dir(), "upgrade")?;
+        let work = WorkDirectory::create(work, "upgrade")?;
         let data = work.path().join("data");
         let key = snapshots.named(snapshot)?.key;
         snapshots.restore(&key, &data)?;
