@@ -17,7 +17,7 @@ use weir_stats::{NoiseFloor, noise_floor};
 
 use crate::claims;
 use crate::estimate_ratio::Pairing;
-use crate::measured::RunsByCell;
+use crate::measured::{RunsByCell, THROUGHPUT, value};
 use crate::rules::{Design, Evidence};
 
 /// Everything that needs more than two cells; `comparisons` are those of the result, judged.
@@ -42,6 +42,7 @@ pub(crate) fn noise(
     runs: &RunsByCell<'_>,
     pairing: Pairing,
 ) -> Option<NoiseFloor> {
+    let metric = design.plan.repeat.metric.as_deref().unwrap_or(THROUGHPUT);
     let groups = match pairing {
         Pairing::Repetition => design.settings.identical(),
         Pairing::None => Vec::new(),
@@ -52,21 +53,20 @@ pub(crate) fn noise(
         .map(|cell| vec![cell]);
     let same = alone.chain(groups.iter().cloned());
     let pooled: Vec<_> = same
-        .flat_map(|cells| by_host(design.plan, runs, &cells))
+        .flat_map(|cells| by_host(design.plan, runs, &cells, metric))
         .collect();
     noise_floor(&pooled).ok()
 }
 
-/// Throughput of all runs of `cells`, apart for each host that repetitions are on: hosts differ by more than noise.
-fn by_host(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize]) -> Vec<Vec<f64>> {
+/// `metric` of all runs of `cells`, apart for each host that repetitions are on: hosts differ by more than noise.
+fn by_host(plan: &Plan, runs: &RunsByCell<'_>, cells: &[usize], metric: &str) -> Vec<Vec<f64>> {
     let mut hosts: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
     for &cell in cells {
         let node = plan.cells[cell].spec.primary();
         for run in runs.runs(cell) {
-            let queries_per_s = run.record.queries_per_s;
-            if queries_per_s > 0.0 {
+            if let Some(value) = value(run, metric).filter(|value| *value > 0.0) {
                 let host = node.agent_of(run.record.repetition);
-                hosts.entry(host).or_default().push(queries_per_s);
+                hosts.entry(host).or_default().push(value);
             }
         }
     }

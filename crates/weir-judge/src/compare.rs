@@ -3,12 +3,13 @@
 use weir_model::{Comparison, MetricRatio, Plan, Verdict};
 
 use crate::cell_index::{CellIndex, Levels, context};
+use crate::compare_costs;
 use crate::estimate_ratio::{Pairing, ratio, second_opinion};
 use crate::fingerprints;
 use crate::measured::{RunsByCell, THROUGHPUT};
 
-/// Latencies that stand beside every ratio of throughput: a mean hides stalls (rule R7).
-const OTHERS: [&str; 2] = ["latency_us_p95", "latency_us_p99"];
+/// Metrics that stand beside every ratio in another one: a mean hides stalls (rule R7).
+const OTHERS: [&str; 3] = [THROUGHPUT, "latency_us_p95", "latency_us_p99"];
 
 /// Two cells that differ in one factor.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,18 +68,19 @@ fn baselines(plan: &Plan) -> Vec<(&String, &String)> {
         .collect()
 }
 
-/// Compares both cells of each of `contrasts` in throughput, and in the latencies beside it.
+/// Compares both cells of each of `contrasts` in `metric`, and in what stands beside it.
 ///
 /// Verdicts follow the interval alone; [`crate::evaluate`] may overrule them.
 pub(crate) fn compare_all(
     plan: &Plan,
     contrasts: &[Contrast],
     runs: &RunsByCell<'_>,
+    metric: &str,
     pairing: Pairing,
 ) -> Vec<Comparison> {
     contrasts
         .iter()
-        .filter_map(|contrast| compare(plan, runs, contrast, THROUGHPUT, pairing))
+        .filter_map(|contrast| compare(plan, runs, contrast, metric, pairing))
         .collect()
 }
 
@@ -122,6 +124,7 @@ pub(crate) fn compare(
         p_value_adjusted: None,
         second_opinion: second,
         others: others.collect(),
+        costs: compare_costs::ratios(plan, runs, contrast, pairing),
         replay: fingerprints::compare(runs, (level, baseline), pairing, plan.seed),
         negative_control: is_negative_control(plan, contrast),
         verdict: if estimate.ratio.differs_from_one() {

@@ -8,9 +8,9 @@ use weir_stats::{RatioEstimate, benjamini_hochberg};
 use weir_store::Store;
 
 use crate::estimate_ratio::Pairing;
-use crate::measured::RunsByCell;
+use crate::measured::{RunsByCell, THROUGHPUT};
 use crate::rules::{Design, Evidence};
-use crate::{JudgeError, SettingsPreview, analysis, compare, rules, schedule};
+use crate::{JudgeError, SettingsPreview, analysis, compare, compare_costs, rules, schedule};
 
 /// Of a result the servers themselves are the evidence.
 static NO_PREVIEW: SettingsPreview = SettingsPreview::NOTHING;
@@ -91,8 +91,11 @@ fn judged_comparisons<'a>(
     pairing: Pairing,
 ) -> (Evidence<'a>, Vec<Comparison>) {
     let design = Design::new(&result.plan, &result.drives, &NO_PREVIEW);
-    let comparisons = compare::compare_all(&result.plan, &design.contrasts, runs, pairing);
-    let comparisons = corrected(comparisons);
+    let metric = result.plan.repeat.metric.as_deref().unwrap_or(THROUGHPUT);
+    let plan = &result.plan;
+    let mut comparisons = compare::compare_all(plan, &design.contrasts, runs, metric, pairing);
+    correct(&mut comparisons);
+    compare_costs::correct(&mut comparisons);
     let evidence = Evidence {
         result,
         noise: analysis::noise(&design, runs, pairing),
@@ -111,7 +114,12 @@ fn judged_comparisons<'a>(
 fn judged(evidence: &Evidence<'_>, mut comparison: Comparison) -> Comparison {
     let findings = rules::of_comparison(evidence, &comparison);
     match findings.iter().map(|finding| finding.severity).max() {
-        Some(Severity::Error) => comparison.verdict = Verdict::Invalid,
+        Some(Severity::Error) => {
+            comparison.verdict = Verdict::Invalid;
+            for cost in &mut comparison.costs {
+                cost.verdict = Verdict::Invalid;
+            }
+        }
         Some(Severity::Inconclusive) => comparison.verdict = Verdict::Inconclusive,
         Some(Severity::Warning | Severity::Note) | None => {}
     }
@@ -120,7 +128,7 @@ fn judged(evidence: &Evidence<'_>, mut comparison: Comparison) -> Comparison {
 }
 
 /// Fills in the p-values that are corrected for all comparisons of the study.
-fn corrected(mut comparisons: Vec<Comparison>) -> Vec<Comparison> {
+fn correct(comparisons: &mut [Comparison]) {
     let asked =
         |comparison: &&mut Comparison| comparison.p_value.is_some() && !comparison.negative_control;
     let family: Vec<_> = comparisons.iter_mut().filter(asked).collect();
@@ -131,7 +139,6 @@ fn corrected(mut comparisons: Vec<Comparison>) -> Vec<Comparison> {
     for (comparison, adjusted) in family.into_iter().zip(benjamini_hochberg(&p_values)) {
         comparison.p_value_adjusted = Some(adjusted);
     }
-    comparisons
 }
 
 /// Factor -> its largest shift where the study says that it can do nothing.

@@ -1,6 +1,9 @@
 //! The runs of a result by cell, and what is read off a run.
 
-use weir_model::{EventEnding, EventRecord, Metric, RunResult, Series, StudyResult, metrics};
+use weir_model::{
+    CostPerQuery, EventEnding, EventRecord, Metric, RunRecord, RunResult, Series, StudyResult,
+    metrics,
+};
 
 /// The metric of a comparison that names none.
 pub(crate) const THROUGHPUT: &str = "queries_per_s";
@@ -8,26 +11,37 @@ pub(crate) const THROUGHPUT: &str = "queries_per_s";
 /// Seconds from the begin of a run's first event to the end of its last, if all of them were done.
 const EVENT_TIME: &str = "event_s";
 
-/// Metrics in which less is better.
-pub(crate) fn less_is_better(metric: &str) -> bool {
-    metric.starts_with("latency_") || metric == EVENT_TIME
-}
-
 /// The value of `metric` in a run; `None` for a metric that it does not have.
 pub(crate) fn value(run: &RunResult, metric: &str) -> Option<f64> {
-    let latency = &run.record.latency;
+    if metric == EVENT_TIME {
+        return event_s(run);
+    }
+    if let Some(cost) = CostPerQuery::find(metric) {
+        return cost.value(run);
+    }
+    recorded_value(&run.record, metric).or_else(|| run.level(probed(metric)?))
+}
+
+/// The value of `metric` by a run's record alone; `None` for a metric that needs its samples.
+pub(crate) fn recorded_value(record: &RunRecord, metric: &str) -> Option<f64> {
+    let latency = &record.latency;
     Some(match metric {
-        THROUGHPUT => run.record.queries_per_s,
-        "transactions_per_s" => run.record.transactions_per_s,
+        THROUGHPUT => record.queries_per_s,
+        "transactions_per_s" => record.transactions_per_s,
         "latency_us_mean" => latency.us_mean,
         "latency_us_p50" => latency.us_p50,
         "latency_us_p95" => latency.us_p95,
         "latency_us_p99" => latency.us_p99,
         "latency_us_p999" => latency.us_p999,
         "latency_us_max" => latency.us_max,
-        EVENT_TIME => event_s(run)?,
-        sampled => return run.level(probed(sampled)?),
+        other => return CostPerQuery::find(other)?.recorded(record),
     })
+}
+
+/// The metrics that a run's record has.
+pub fn recorded_metrics() -> Vec<&'static str> {
+    let cpu = [CostPerQuery::SERVER_CPU.name];
+    METRICS.into_iter().chain(cpu).collect()
 }
 
 fn event_s(run: &RunResult) -> Option<f64> {
@@ -45,7 +59,10 @@ fn probed(name: &str) -> Option<&'static Metric> {
 
 /// Returns true if `name` is a metric of runs.
 pub(crate) fn is_metric(name: &str) -> bool {
-    METRICS.contains(&name) || name == EVENT_TIME || probed(name).is_some()
+    METRICS.contains(&name)
+        || name == EVENT_TIME
+        || CostPerQuery::find(name).is_some()
+        || probed(name).is_some()
 }
 
 /// The metrics that every run has.

@@ -36,7 +36,7 @@ pub fn read_for_comparison(path: &Path) -> Result<StudyResult, JudgeError> {
 }
 
 /// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
-/// where other factors are `at` given levels, and judges it.
+/// where other factors are `at` given levels, and judges it in `metric`, or in the study's own.
 ///
 /// # Errors
 /// If the result cannot be read, or has no such factor or levels.
@@ -44,6 +44,7 @@ pub fn read_factor(
     path: &Path,
     factor: &str,
     at: &BTreeMap<String, String>,
+    metric: Option<&str>,
 ) -> Result<JudgedResult, JudgeError> {
     let store = Store::open(&result_file(path))?;
     let plan = store.header()?.plan;
@@ -63,15 +64,24 @@ pub fn read_factor(
         });
     }
     // What is asked of a few of a thousand combinations is judged by these few.
-    let part = part_of_result(store.read_cells(&cells)?, &cells);
+    let mut part = part_of_result(store.read_cells(&cells)?, &cells);
+    if let Some(metric) = metric {
+        part.plan.repeat.metric = Some(metric.to_owned());
+    }
     let mut result = judge(part, Pairing::Repetition);
     let wanted = |found: &Comparison| found.factor == factor && holds_at(&found.context, at);
     result.comparisons.retain(wanted);
     Ok(result)
 }
 
-/// Compares `second` (B) with `first` (A) wherever both have the same combination.
-pub fn compare_results(first: &StudyResult, second: &StudyResult) -> ResultComparison {
+/// Compares `second` (B) with `first` (A) in `metric` wherever both have the same combination; without a metric, in
+/// throughput.
+pub fn compare_results(
+    first: &StudyResult,
+    second: &StudyResult,
+    metric: Option<&str>,
+) -> ResultComparison {
+    let named = metric.unwrap_or("throughput");
     let mut findings: Vec<Finding> = other_questions(&first.plan, &second.plan)
         .into_iter()
         .collect();
@@ -82,11 +92,12 @@ pub fn compare_results(first: &StudyResult, second: &StudyResult) -> ResultCompa
             Vec::new(),
         )
     } else if same_host(first, second) {
-        let basis = "throughput: both results were measured on the same kind of host";
-        (basis.to_owned(), of_one_host(first, second))
+        let basis = format!("{named}: both results were measured on the same kind of host");
+        (basis, of_one_host(first, second, metric))
     } else {
-        let basis = "ratios within each result: the hosts differ, so throughput is not compared";
-        (basis.to_owned(), of_two_hosts(first, second))
+        let basis =
+            format!("ratios within each result: the hosts differ, so {named} is not compared");
+        (basis, of_two_hosts(first, second, metric))
     };
     if comparable && comparisons.is_empty() {
         findings.push(nothing_in_common());
@@ -130,8 +141,10 @@ fn differences(first: &StudyResult, second: &StudyResult) -> Vec<String> {
     lines
 }
 
-fn of_one_host(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
-    comparisons_of(&merged(first, second), Pairing::None)
+fn of_one_host(first: &StudyResult, second: &StudyResult, metric: Option<&str>) -> Vec<Comparison> {
+    let mut both = merged(first, second);
+    both.plan.repeat.metric = metric.map(str::to_owned);
+    comparisons_of(&both, Pairing::None)
 }
 
 /// Both results as one, with a factor more.
@@ -192,7 +205,12 @@ fn add(merged: &mut StudyResult, from: &StudyResult, index: usize, cell: Cell) {
 }
 
 /// Returns the ratio of every factor's effect in B to that in A.
-fn of_two_hosts(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
+fn of_two_hosts(
+    first: &StudyResult,
+    second: &StudyResult,
+    metric: Option<&str>,
+) -> Vec<Comparison> {
+    let metric = metric.unwrap_or(THROUGHPUT);
     let (runs_of_first, runs_of_second) = (RunsByCell::new(first), RunsByCell::new(second));
     let [of_first, of_second] =
         [first, second].map(|result| comparisons_of(result, Pairing::Repetition));
@@ -208,7 +226,7 @@ fn of_two_hosts(first: &StudyResult, second: &StudyResult) -> Vec<Comparison> {
             continue;
         };
         let ratios = |runs: &RunsByCell<'_>, of: &Comparison| -> Vec<f64> {
-            let pairs = runs.pairs(of.level_cell, of.baseline_cell, THROUGHPUT);
+            let pairs = runs.pairs(of.level_cell, of.baseline_cell, metric);
             pairs
                 .into_iter()
                 .map(|(level, baseline)| level / baseline)
@@ -263,6 +281,7 @@ fn ratio_of_ratios(
         p_value_adjusted: None,
         second_opinion: None,
         others: Vec::new(),
+        costs: Vec::new(),
         replay: None,
         negative_control: false,
         verdict,
@@ -292,7 +311,7 @@ mod tests {
 
     #[test]
     fn on_one_host_throughput_is_compared_wherever_both_have_the_combination() {
-        let compared = compare_results(&scaled(1.0), &scaled(0.8));
+        let compared = compare_results(&scaled(1.0), &scaled(0.8), None);
         assert_eq!(compared.findings, []);
         assert_eq!(compared.comparisons.len(), 2);
         for comparison in &compared.comparisons {
@@ -301,7 +320,7 @@ mod tests {
             assert_eq!((comparison.factor.as_str(), comparison.pairs), (RESULT, 3));
             assert!(comparison.context.contains_key("innodb_doublewrite"));
         }
-        let same = compare_results(&scaled(1.0), &scaled(1.0));
+        let same = compare_results(&scaled(1.0), &scaled(1.0), None);
         let verdicts = same.comparisons.iter().map(|found| found.verdict);
         assert!(verdicts.eq([Verdict::Inconclusive; 2]));
     }
@@ -310,7 +329,7 @@ mod tests {
     fn across_hosts_only_ratios_are_compared() {
         let mut other = scaled(3.0);
         other.host.insert("cores".into(), "64".into());
-        let compared = compare_results(&scaled(1.0), &other);
+        let compared = compare_results(&scaled(1.0), &other, None);
         let [comparison] = compared.comparisons.as_slice() else {
             panic!("one ratio expected: {compared:?}")
         };
@@ -333,7 +352,7 @@ mod tests {
             spec.data.source = DataSource::Sysbench { tables: 1, rows: 2 };
             spec.load.measure = weir_model::Duration::from_secs(9);
         });
-        let compared = compare_results(&scaled(1.0), &other);
+        let compared = compare_results(&scaled(1.0), &other, None);
         assert_eq!(compared.comparisons, []);
         let message = &compared.findings[0].message;
         assert!(
@@ -348,7 +367,7 @@ mod tests {
         for run in &mut other.runs {
             Arc::make_mut(&mut run.variables).insert("innodb_io_capacity".into(), "9".into());
         }
-        let compared = compare_results(&scaled(1.0), &other);
+        let compared = compare_results(&scaled(1.0), &other, None);
         assert_eq!(compared.comparisons[0].verdict, Verdict::Invalid);
         assert_eq!(
             compared.comparisons[0].findings[0].rule,
@@ -398,7 +417,7 @@ mod tests {
         ten_thousand_runs(&path);
         let at = BTreeMap::from([("threads".to_owned(), "77".to_owned())]);
         let began = std::time::Instant::now();
-        let result = read_factor(&path, "innodb_doublewrite", &at).unwrap();
+        let result = read_factor(&path, "innodb_doublewrite", &at, None).unwrap();
         let took = began.elapsed();
         println!("two cells of 10,000 runs: {took:.1?}");
         assert_eq!(

@@ -32,7 +32,7 @@ pub struct Analysis {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
-    /// Standard deviation of the logarithm of one run's throughput, pooled over the cells.
+    /// Standard deviation of the logarithm of the study's metric in one run, pooled over the cells.
     pub log_deviation: f64,
     /// Degrees of freedom of the estimate.
     pub degrees_of_freedom: f64,

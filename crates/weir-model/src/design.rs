@@ -41,6 +41,9 @@ pub struct Repetition {
     pub at_most: u32,
     /// No block is begun that would end later than this after the study's start.
     pub budget: Option<Duration>,
+    /// The metric of the study's verdicts; `None`: queries per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
     /// Levels of factors within one server come in the order in which they are written.
     pub keeps_order_within: bool,
 }
@@ -64,6 +67,7 @@ impl Default for Repetition {
             until: None,
             at_most: 1,
             budget: None,
+            metric: None,
             keeps_order_within: false,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ReplayComparison, RuleId};
+use crate::{CostPerQuery, ReplayComparison, RuleId};
 
 /// Verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +135,31 @@ pub struct MetricRatio {
     pub ratio: Ratio,
 }
 
+/// A cost of a query at two levels, with a verdict of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CostRatio {
+    /// The cost: `server_cpu_us_per_query`.
+    pub metric: String,
+    /// Geometric mean of the baseline's runs, in the cost's unit.
+    pub baseline: f64,
+    /// Geometric mean of the level's runs.
+    pub level: f64,
+    /// Level / baseline.
+    pub ratio: Ratio,
+    /// Probability of a ratio at least this far from 1 if the levels were alike.
+    pub p_value: Option<f64>,
+    /// The same, corrected for this cost in all comparisons of the study (Benjamini and Hochberg).
+    pub p_value_adjusted: Option<f64>,
+    /// Effect: the interval excludes 1, also among all comparisons. Invalid with the comparison.
+    pub verdict: Verdict,
+}
+
+/// Returns true if less of `metric` is better: latencies, lengths of events, costs of a query.
+pub fn less_is_better(metric: &str) -> bool {
+    metric.starts_with("latency_") || metric == "event_s" || CostPerQuery::find(metric).is_some()
+}
+
 /// Two levels of one factor, all other factors equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -172,6 +197,9 @@ pub struct Comparison {
     pub second_opinion: Option<SecondOpinion>,
     /// The same levels in other metrics: latency percentiles.
     pub others: Vec<MetricRatio>,
+    /// The same levels in the costs of a query that were sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<CostRatio>,
     /// Of two arms of a replay: the same levels by kind of statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayComparison>,
@@ -190,6 +218,19 @@ impl Comparison {
             ratio: self.ratio,
             low: self.ratio_low,
             high: self.ratio_high,
+        }
+    }
+
+    /// How many times better the level is: the ratio, or its inverse where less is better.
+    pub fn improvement(&self) -> Ratio {
+        let found = self.estimate();
+        if !less_is_better(&self.metric) {
+            return found;
+        }
+        Ratio {
+            ratio: 1.0 / found.ratio,
+            low: found.high.map(|high| 1.0 / high),
+            high: found.low.map(|low| 1.0 / low),
         }
     }
 }

@@ -7,6 +7,7 @@
 mod analysis;
 mod bottleneck;
 mod claim;
+mod cost_per_query;
 mod crash_test;
 mod design;
 mod device;
@@ -47,6 +48,7 @@ pub use analysis::{
 };
 pub use bottleneck::{Bottleneck, ConnectionTime, OtherProcess, Utilization};
 pub use claim::{Bound, Claim};
+pub use cost_per_query::CostPerQuery;
 pub use crash_test::{CrashTest, PagesInQuestion};
 pub use design::{Factor, LatencyStatistic, Objective, Repetition, SearchGoal, SearchPlan, Until};
 pub use device::{DeviceModel, Nanoseconds, Op, OpKind};
@@ -69,7 +71,8 @@ pub use event_record::{EventEnding, EventRecord};
 pub use file_kind::FileKind;
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
-    Comparison, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity, Verdict,
+    Comparison, CostRatio, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity,
+    Verdict, less_is_better,
 };
 pub use latency::LatencySummary;
 pub use load_host::LoadHost;

@@ -1,10 +1,10 @@
 //! Answers: one English sentence per comparison, with its interval.
 
 use serde::Serialize;
-use weir_model::{Comparison, Finding, Severity, Verdict};
+use weir_model::{Comparison, CostPerQuery, CostRatio, Finding, Severity, Verdict};
 
 use crate::insights::ratio_words;
-use crate::number::{RoundedNumber, interval_decimals, interval_end};
+use crate::number::{RoundedNumber, grouped, interval_decimals, interval_end};
 use crate::words::{count, levels_phrase, method_name, metric_name, verdict_name};
 
 /// A comparison as the page shows it.
@@ -163,6 +163,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         });
         notes.push(others.collect::<Vec<_>>().join(", "));
     }
+    notes.extend(costs(comparison));
     if comparison.negative_control {
         notes.push(format!(
             "negative control: {} can do nothing here, so this shift is the study's own error",
@@ -179,6 +180,30 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// The costs of a query that surely differ, and the server's CPU time in any case.
+fn costs(comparison: &Comparison) -> Option<String> {
+    let is_told = |cost: &&CostRatio| {
+        cost.verdict == Verdict::Effect || cost.metric == CostPerQuery::SERVER_CPU.name
+    };
+    let told = comparison.costs.iter().filter(is_told);
+    let words = told.filter_map(|cost| {
+        let known = CostPerQuery::find(&cost.metric)?;
+        let differs = match cost.verdict {
+            Verdict::Effect => "",
+            Verdict::Inconclusive => "; no difference was shown",
+            Verdict::Invalid => return None,
+        };
+        let [baseline, level] = [cost.baseline, cost.level].map(grouped);
+        let ratio = ratio_words(&cost.ratio);
+        let (title, unit) = (known.title, known.unit);
+        Some(format!(
+            "{title} {ratio}, from {baseline} to {level} {unit}{differs}"
+        ))
+    });
+    let words: Vec<_> = words.collect();
+    (!words.is_empty()).then(|| format!("per query: {}", words.join("; ")))
 }
 
 /// Returns the place where the comparison holds: ` on intel-p4610, 32 connections`, or nothing.
@@ -220,7 +245,7 @@ fn broken(findings: &[Finding]) -> (String, &str) {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use weir_model::{Method, RuleId};
+    use weir_model::{Method, Ratio, RuleId};
 
     fn comparison(verdict: Verdict, ratio: f64, ends: Option<(f64, f64)>) -> Comparison {
         Comparison {
@@ -240,6 +265,7 @@ mod tests {
             p_value_adjusted: None,
             second_opinion: None,
             others: Vec::new(),
+            costs: Vec::new(),
             replay: None,
             negative_control: false,
             verdict,
@@ -254,6 +280,38 @@ mod tests {
             "innodb_doublewrite OFF gives 1.31x the queries per second of ON on intel-p4610 \
              (95 % interval 1.24 to 1.39, 3 repetitions)"
         );
+    }
+
+    #[test]
+    fn a_cost_that_differs_is_told_also_where_throughput_does_not() {
+        let mut same = comparison(Verdict::Inconclusive, 1.0, Some((0.99, 1.01)));
+        let cost = |metric: &str, verdict| CostRatio {
+            metric: metric.to_owned(),
+            baseline: 41.9,
+            level: 43.2,
+            ratio: Ratio {
+                ratio: 1.031,
+                low: Some(1.022),
+                high: Some(1.041),
+            },
+            p_value: Some(0.001),
+            p_value_adjusted: Some(0.001),
+            verdict,
+        };
+        let cpu = CostPerQuery::SERVER_CPU.name;
+        same.costs = vec![
+            cost(cpu, Verdict::Effect),
+            cost("context_switches_per_query", Verdict::Inconclusive),
+        ];
+        let told = "per query: server CPU 1.031x (1.022 to 1.041), from 41.9 to 43.2 us";
+        assert_eq!(costs(&same).unwrap(), told);
+        same.costs[0].verdict = Verdict::Inconclusive;
+        assert_eq!(
+            costs(&same).unwrap(),
+            format!("{told}; no difference was shown")
+        );
+        same.costs[0].verdict = Verdict::Invalid;
+        assert_eq!(costs(&same), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub fn csv(result: &StudyResult) -> String {
 fn value(column: &Column, index: usize) -> String {
     match column {
         Column::Text(values) => field(&values[index]),
+        Column::Number(values) if values[index].is_nan() => String::new(),
         Column::Number(values) => values[index].to_string(),
         Column::Count(values) => values[index].to_string(),
     }

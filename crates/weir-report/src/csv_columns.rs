@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{RunRecord, StudyResult};
+use weir_model::{CostPerQuery, RunRecord, StudyResult};
 
 /// The values of one column, run by run.
 pub(crate) enum Column {
@@ -26,7 +26,19 @@ pub(crate) fn columns(result: &StudyResult) -> Vec<(String, Column)> {
     let factors = factors.into_iter().map(of_factor);
     let measured = measured(result);
     let measured = measured.map(|(name, column)| (name.to_owned(), column));
-    factors.chain(measured).collect()
+    factors.chain(measured).chain(costs(result)).collect()
+}
+
+/// The costs of a query that were sampled in any run; a run without one has no number there.
+fn costs(result: &StudyResult) -> impl Iterator<Item = (String, Column)> {
+    CostPerQuery::ALL.into_iter().filter_map(|cost| {
+        let runs = result.runs.iter();
+        let values: Vec<_> = runs
+            .map(|run| cost.value(run).unwrap_or(f64::NAN))
+            .collect();
+        let is_known = values.iter().any(|value| value.is_finite());
+        is_known.then(|| (cost.name.to_owned(), Column::Number(values)))
+    })
 }
 
 fn measured(result: &StudyResult) -> [(&'static str, Column); 18] {

@@ -67,7 +67,7 @@ impl Worth {
         match comparison.verdict {
             Verdict::Invalid => Self::Refused,
             Verdict::Inconclusive => Self::NotShown,
-            Verdict::Effect if comparison.ratio < 1.0 => Self::Loss,
+            Verdict::Effect if comparison.improvement().ratio < 1.0 => Self::Loss,
             Verdict::Effect if is_unsafe => Self::UnsafeGain,
             Verdict::Effect => Self::Gain,
         }
@@ -88,7 +88,7 @@ fn has_page_finding(comparison: &Comparison, severity: Severity) -> bool {
 fn of_levels(comparisons: &[&Comparison]) -> Option<String> {
     let worth_of_level = |level: &str| {
         let of_level = comparisons.iter().filter(|found| found.level == level);
-        let worths = of_level.map(|found| (Worth::new(found), found.ratio));
+        let worths = of_level.map(|found| (Worth::new(found), found.improvement().ratio));
         let best = worths.clone().map(|(worth, _)| worth).max();
         let ratios = worths.filter(|(worth, _)| Some(*worth) == best);
         let logs: Vec<_> = ratios.map(|(_, ratio)| ratio.ln()).collect();

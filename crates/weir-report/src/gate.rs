@@ -9,10 +9,11 @@ use crate::ranked_findings::RankedFindings;
 use crate::statements::StatementTable;
 use crate::terminal::{Palette, push_answers, push_ranked};
 
-/// Returns true if `comparison` establishes a throughput below `gate` (0.97: a loss beyond 3 %).
+/// Returns true if `comparison` establishes a loss beyond `gate` (0.97: more than 3 % worse).
 /// The whole interval lies there, and no rule forbids to say so.
 pub fn loss_is_established(comparison: &Comparison, gate: f64) -> bool {
-    comparison.verdict == Verdict::Effect && comparison.ratio_high.is_some_and(|high| high < gate)
+    let best = comparison.improvement().high;
+    comparison.verdict == Verdict::Effect && best.is_some_and(|best| best < gate)
 }
 
 /// The comparison as text for a terminal.

@@ -517,6 +517,7 @@ fn comparison(
         p_value_adjusted: None,
         second_opinion: None,
         others: Vec::new(),
+        costs: Vec::new(),
         replay: None,
         negative_control: false,
         verdict,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_model::{
-    Agreement, Bottleneck, Cell, Distribution, FileKind, Flavor, Method, Scale, ServerVersion,
-    Severity, StudyResult, Utilization, Verdict,
+    Agreement, Bottleneck, Cell, CostPerQuery, Distribution, FileKind, Flavor, Method, Scale,
+    ServerVersion, Severity, StudyResult, Utilization, Verdict,
 };
 
 use crate::number::grouped;
@@ -201,7 +201,10 @@ pub(crate) fn metric_name(metric: &str) -> String {
         "latency_us_p95" => "p95 latency".to_owned(),
         "latency_us_p99" => "p99 latency".to_owned(),
         "latency_us_p999" => "p99.9 latency".to_owned(),
-        other => other.replace("_per_s", " per second").replace('_', " "),
+        other => match CostPerQuery::find(other) {
+            Some(cost) => format!("{} per query", cost.title),
+            None => other.replace("_per_s", " per second").replace('_', " "),
+        },
     }
 }
 

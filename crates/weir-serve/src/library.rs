@@ -148,7 +148,7 @@ impl Library {
         }
         let first = self.to_compare(first, &files[0], stamps.0)?;
         let second = self.to_compare(second, &files[1], stamps.1)?;
-        let compared = weir_judge::compare_results(&first, &second);
+        let compared = weir_judge::compare_results(&first, &second, None);
         let json: Arc<str> = weir_report::comparison_json(&compared)?.into();
         self.comparisons.put(&names, stamps, Arc::clone(&json));
         Ok(json)

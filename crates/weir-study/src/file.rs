@@ -331,6 +331,8 @@ pub(crate) struct RepeatSection {
     pub(crate) until: Option<String>,
     pub(crate) at_most: Option<u32>,
     pub(crate) budget: Option<Duration>,
+    /// The metric of the study's verdicts; by default queries per second.
+    pub(crate) metric: Option<String>,
     /// Factors that are varied inside one run of the server.
     #[serde(default)]
     pub(crate) within_server: Vec<String>,

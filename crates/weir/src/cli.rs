@@ -15,6 +15,7 @@ mod workload;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -306,7 +307,10 @@ pub(crate) struct CompareArguments {
     /// Only combinations with this level of another factor, such as threads=64; repeatable
     #[arg(long = "where", value_name = "FACTOR=LEVEL", requires = "factor", value_parser = factor_and_level)]
     pub(crate) at: Vec<(String, String)>,
-    /// Exit with 1 if a throughput loss beyond this is established, such as -3%
+    /// Compare in this metric of a run, instead of queries per second
+    #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(weir_judge::recorded_metrics()))]
+    pub(crate) metric: Option<String>,
+    /// Exit with 1 if a loss beyond this is established, such as -3%
     #[arg(long, value_name = "LOSS", allow_hyphen_values = true, value_parser = loss)]
     pub(crate) gate: Option<f64>,
     /// Write the verdicts as `JUnit` XML to this file

@@ -1,6 +1,6 @@
 //! By how much a disturbance that was measured can have moved a ratio, and what that does to its verdict.
 
-use weir_model::{Comparison, RunResult, Severity};
+use weir_model::{Comparison, RunResult, Severity, less_is_better};
 
 use super::Evidence;
 
@@ -25,9 +25,24 @@ impl Bound {
         slowed: impl Fn(&RunResult) -> f64,
     ) -> Self {
         let [baseline, level] = faster(evidence, comparison, slowed);
-        Self {
-            low: level.min(1.0) / baseline.max(1.0),
-            high: level.max(1.0) / baseline.min(1.0),
+        Self::for_metric(
+            comparison,
+            (
+                level.min(1.0) / baseline.max(1.0),
+                level.max(1.0) / baseline.min(1.0),
+            ),
+        )
+    }
+
+    /// What slows a run raises its latencies by as much.
+    fn for_metric(comparison: &Comparison, (low, high): (f64, f64)) -> Self {
+        if less_is_better(&comparison.metric) {
+            Self {
+                low: 1.0 / high,
+                high: 1.0 / low,
+            }
+        } else {
+            Self { low, high }
         }
     }
 
@@ -39,10 +54,7 @@ impl Bound {
     ) -> Self {
         let [baseline, level] = faster(evidence, comparison, slowed);
         let moved = level / baseline;
-        Self {
-            low: moved.min(1.0),
-            high: moved.max(1.0),
-        }
+        Self::for_metric(comparison, (moved.min(1.0), moved.max(1.0)))
     }
 
     /// Of both disturbances.

@@ -4,7 +4,7 @@ use weir_model::{Finding, RuleId, RunResult};
 
 use super::evidence::RunList;
 use super::{Design, Evidence, ONLY_WARNS, Rule};
-use crate::measured::less_is_better;
+use weir_model::less_is_better;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R8,

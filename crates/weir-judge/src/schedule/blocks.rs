@@ -8,6 +8,7 @@ use weir_stats::{StatsError, is_decided, is_settled};
 use super::Next;
 use crate::cell_index::CellIndex;
 use crate::compare::{Contrast, contrasts, is_negative_control};
+use crate::measured::{THROUGHPUT, recorded_value};
 use crate::{JudgeError, order};
 
 pub(super) fn next(
@@ -47,7 +48,8 @@ pub(crate) fn is_open(
     contrast: &Contrast,
     comparisons: usize,
 ) -> Result<bool, StatsError> {
-    let pairs = pairs(records, contrast);
+    let metric = plan.repeat.metric.as_deref().unwrap_or(THROUGHPUT);
+    let pairs = pairs(records, contrast, metric);
     Ok(match plan.repeat.until {
         None => false,
         Some(Until::Within(half_width)) => !is_settled(&pairs, half_width)?,
@@ -83,14 +85,15 @@ fn is_over_budget(plan: &Plan, records: &[&RunRecord], block: &[PlannedRun]) -> 
     spent_s + planned.sum::<f64>() > budget.as_secs_f64()
 }
 
-/// Throughput, `(level, baseline)`, of both cells in each repetition that has both.
-fn pairs(records: &[&RunRecord], contrast: &Contrast) -> Vec<(f64, f64)> {
+/// The study's metric, `(level, baseline)`, of both cells in each repetition that has both.
+fn pairs(records: &[&RunRecord], contrast: &Contrast, metric: &str) -> Vec<(f64, f64)> {
     let of_cell = |cell| records.iter().filter(move |record| record.cell == cell);
     of_cell(contrast.level_cell)
         .filter_map(|level| {
             let mut baselines = of_cell(contrast.baseline_cell);
             let baseline = baselines.find(|baseline| baseline.repetition == level.repetition)?;
-            Some((level.queries_per_s, baseline.queries_per_s))
+            let of = |record| recorded_value(record, metric);
+            Some((of(level)?, of(baseline)?))
         })
         .collect()
 }

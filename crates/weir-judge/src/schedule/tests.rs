@@ -30,7 +30,20 @@ fn plan(rest: &str) -> Plan {
     resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap()
 }
 
-fn record(cell: usize, repetition: u32, queries_per_s: f64, latency_us_p99: f64) -> RunRecord {
+/// A run of a made-up server.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    queries_per_s: f64,
+    latency_us_p99: f64,
+    server_cpu_us_per_query: f64,
+}
+
+fn record(cell: usize, repetition: u32, measured: Measured) -> RunRecord {
+    let Measured {
+        queries_per_s,
+        latency_us_p99,
+        server_cpu_us_per_query,
+    } = measured;
     RunRecord {
         cell,
         repetition,
@@ -44,7 +57,10 @@ fn record(cell: usize, repetition: u32, queries_per_s: f64, latency_us_p99: f64)
         },
         errors: 0,
         unfinished: 0,
-        utilization: Utilization::default(),
+        utilization: Utilization {
+            server_cores: server_cpu_us_per_query * queries_per_s / 1e6,
+            ..Utilization::default()
+        },
         bottleneck: Bottleneck::Unexplained,
         approach: Approach {
             warmup_s: 5.0,
@@ -55,6 +71,18 @@ fn record(cell: usize, repetition: u32, queries_per_s: f64, latency_us_p99: f64)
 
 /// Runs `plan` to its end on a server whose throughput and p99 are `serve`'s.
 fn run(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> (f64, f64)) -> Vec<RunRecord> {
+    run_measured(plan, |cell| {
+        let (queries_per_s, latency_us_p99) = serve(cell);
+        Measured {
+            queries_per_s,
+            latency_us_p99,
+            server_cpu_us_per_query: 40.0,
+        }
+    })
+}
+
+/// Runs `plan` to its end on a made-up server.
+fn run_measured(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> Measured) -> Vec<RunRecord> {
     let mut records = Vec::new();
     loop {
         assert!(records.len() < 1_000, "endless");
@@ -67,8 +95,8 @@ fn run(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> (f64, f64)) -> Vec<RunRe
                 (plan.cells.len() - 1, 1)
             }
         };
-        let (queries_per_s, latency_us_p99) = serve(&plan.cells[cell]);
-        records.push(record(cell, repetition, queries_per_s, latency_us_p99));
+        let measured = serve(&plan.cells[cell]);
+        records.push(record(cell, repetition, measured));
     }
 }
 
@@ -138,6 +166,50 @@ fn a_verdict_ends_the_repetitions_of_its_effect() {
         said.iter()
             .any(|said| said.starts_with("1 effects have no verdict after 10 repetitions")),
         "{said:?}"
+    );
+}
+
+/// A drive limits both levels alike; one takes 3 % more of the processor for each query. The study asks for that.
+#[test]
+fn a_cost_of_a_query_has_a_verdict_where_throughput_has_none() {
+    let text = "[factors]\nbinlog_checksum = [\"NONE\", \"CRC32\"]\n[repeat]\nseed = 3\nuntil = \"verdict\"\n\
+                metric = \"server_cpu_us_per_query\"";
+    let mut plan = plan(text);
+    let mut noise = noise(11);
+    let records = run_measured(&mut plan, |cell| {
+        let is_dearer = cell.spec.variable("binlog_checksum") == Some("CRC32");
+        let cpu_us = if is_dearer { 41.2 } else { 40.0 };
+        Measured {
+            queries_per_s: 1_000.0 * noise(0.01),
+            latency_us_p99: 9_000.0 * noise(0.05),
+            server_cpu_us_per_query: cpu_us * noise(0.006),
+        }
+    });
+    assert!(records.len() <= 12, "{} runs", records.len());
+    let judged = crate::evaluate(result(plan.clone(), &records)).unwrap();
+    let [found] = judged.comparisons.as_slice() else {
+        panic!("{:?}", judged.comparisons);
+    };
+    assert_eq!(found.metric, "server_cpu_us_per_query");
+    assert_eq!(found.verdict, Verdict::Effect, "{found:?}");
+    assert!(found.improvement().ratio < 1.0);
+    assert_eq!(found.costs[0].verdict, Verdict::Effect);
+    plan.repeat.metric = None;
+    let judged = crate::evaluate(result(plan, &records)).unwrap();
+    assert_eq!(judged.comparisons[0].verdict, Verdict::Inconclusive);
+    assert_eq!(judged.comparisons[0].costs[0].verdict, Verdict::Effect);
+}
+
+#[test]
+fn a_metric_that_needs_samples_cannot_end_a_study() {
+    let text = format!("{STUDY}[repeat]\nmetric = \"status.pool_reads\"");
+    let file = StudyFile::parse("s.toml", &text).unwrap();
+    let flavor_of = |_: &std::path::Path| Ok::<_, StudyError>(Flavor::Mysql);
+    let error = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("repeat.metric") && said.contains("server_cpu_us_per_query"),
+        "{said}"
     );
 }
 

@@ -58,8 +58,22 @@ impl Resolver<'_> {
             until,
             at_most,
             budget: repeat.budget,
+            metric: self.metric()?,
             keeps_order_within: repeat.order_within == OrderWithin::AsWritten,
         })
+    }
+
+    /// The metric of verdicts: one that a run's record has, since it decides which run comes next.
+    fn metric(&self) -> Result<Option<String>, StudyError> {
+        let Some(metric) = &self.file.repeat.metric else {
+            return Ok(None);
+        };
+        let known = weir_judge::recorded_metrics();
+        if known.contains(&metric.as_str()) {
+            return Ok(Some(metric.clone()));
+        }
+        let why = format!("is no metric of a run; there are {}", known.join(", "));
+        Err(self.error("repeat.metric", format!("`{metric}`"), why))
     }
 
     /// Fewest and most blocks of a study that repeats until its effects are known.

@@ -7,11 +7,12 @@ use crate::commands::report;
 use crate::{Outcome, output};
 
 pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
+    let metric = arguments.metric.as_deref();
     let compared = match (&arguments.factor, &arguments.second) {
         (Some(factor), _) => {
             let at = arguments.at.iter().cloned().collect();
             within(
-                &weir_judge::read_factor(&arguments.first, factor, &at)?,
+                &weir_judge::read_factor(&arguments.first, factor, &at, metric)?,
                 factor,
             )
         }
@@ -19,7 +20,7 @@ pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
             let second = second.as_ref().unwrap_or(&arguments.first);
             let first = weir_judge::read_for_comparison(&arguments.first)?;
             let second = weir_judge::read_for_comparison(second)?;
-            weir_judge::compare_results(&first, &second)
+            weir_judge::compare_results(&first, &second, metric)
         }
     };
     if let Some(file) = &arguments.junit {
