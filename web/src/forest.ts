@@ -15,18 +15,33 @@ const ROW = 46;
 const TOP = 8;
 const AXIS = 44;
 
-/** The figure of all comparisons; redraws itself when its width changes. */
-export function forest(answers: readonly Answer[]): HTMLElement {
+/** A ratio with its interval. */
+export type ForestRow = Pick<Answer, "what" | "context" | "ratio" | "ratio_low" | "ratio_high" | "ratio_text" | "interval_text" | "verdict"> & {
+  /** Sentences of its tooltip, below its name. */
+  said: readonly string[];
+};
+
+export function rowOfAnswer(answer: Answer): ForestRow {
+  const said = answer.verdict === "invalid" ? [answer.sentence] : [`${valueText(answer)}, ${answer.pairs} repetitions`, answer.verdict_name];
+  return { ...answer, said };
+}
+
+function valueText(row: Pick<ForestRow, "verdict" | "ratio_text" | "interval_text">): string {
+  return row.verdict === "invalid" ? "invalid" : `${row.ratio_text}  (${row.interval_text || "no interval"})`;
+}
+
+/** The figure of all ratios; redraws itself when its width changes. */
+export function forest(name: string, answers: readonly ForestRow[]): HTMLElement {
   const figure = drawn({
-    name: "Comparisons",
-    rows: { total: answers.length, noun: "comparisons" },
+    name,
+    rows: { total: answers.length, noun: name.toLowerCase() },
     draw: (width, _, rows) => draw(answers.slice(0, rows), width),
   });
   figure.classList.add("forest");
   return figure;
 }
 
-function draw(answers: readonly Answer[], width: number): SVGElement {
+function draw(answers: readonly ForestRow[], width: number): SVGElement {
   const labels = labelWidth(answers.flatMap((answer) => [answer.what, answer.context])) + 28;
   // Labels stand beside the marks where there is room, else above them.
   const narrow = width < 600 || labels > width * 0.45;
@@ -70,11 +85,10 @@ interface Place {
   x: (value: number) => number;
 }
 
-function comparison(answer: Answer, place: Place): SVGElement {
+function comparison(answer: ForestRow, place: Place): SVGElement {
   const { y, row, width, narrow, x } = place;
   const middle = narrow ? y + 46 : y + row / 2;
-  const value =
-    answer.verdict === "invalid" ? "invalid" : `${answer.ratio_text}  (${answer.interval_text || "no interval"})`;
+  const value = valueText(answer);
   const group = s("g", { class: `comparison ${answer.verdict}`, tabindex: 0, role: "img" });
   const hit = s("rect", { x: 0, y, width, height: row, class: "hit" });
   group.append(hit, label(answer, place));
@@ -95,12 +109,11 @@ function comparison(answer: Answer, place: Place): SVGElement {
   }
   group.append(marks);
   const where = answer.context === "" ? [] : [answer.context];
-  const said = answer.verdict === "invalid" ? [answer.sentence] : [`${value}, ${answer.pairs} repetitions`, answer.verdict_name];
-  explain(group, [answer.what, ...where, ...said], marks);
+  explain(group, [answer.what, ...where, ...answer.said], marks);
   return group;
 }
 
-function label(answer: Answer, { y, row, narrow }: Place): SVGElement {
+function label(answer: ForestRow, { y, row, narrow }: Place): SVGElement {
   const middle = narrow ? y + 20 : y + row / 2;
   if (answer.context === "") {
     return s("text", { x: 0, y: middle + 4, class: "label" }, answer.what);
@@ -114,7 +127,7 @@ function label(answer: Answer, { y, row, narrow }: Place): SVGElement {
 }
 
 /** Full for a difference, hollow for none, a cross for what a rule forbids: told apart without colour. */
-function point(answer: Answer, x: number, y: number): SVGElement {
+function point(answer: ForestRow, x: number, y: number): SVGElement {
   if (answer.verdict === "invalid") {
     return s("path", { d: `M${x - 5},${y - 5}l10,10m0,-10l-10,10`, class: "cross" });
   }

@@ -19,6 +19,7 @@ import { insights } from "./sections/insights";
 import { limits } from "./sections/limits";
 import { predicted } from "./sections/predicted";
 import { resources } from "./sections/resources";
+import { screen } from "./sections/screen";
 import { setup } from "./sections/setup";
 import { statements } from "./sections/statements";
 import { sureness } from "./sections/sureness";
@@ -39,7 +40,7 @@ function show(): void {
     const page = parsePage(text);
     document.title = `${page.title} \u2013 Weir report`;
     const report = h("div", {}, answers(page));
-    inTurns(report, [statements, sweeps, predicted, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
+    inTurns(report, [screen, statements, sweeps, predicted, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
     const run = h("div", { hidden: true });
     root.replaceChildren(header(page), report, run);
     addEventListener("hashchange", () => turn(page, report, run));

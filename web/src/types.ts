@@ -216,6 +216,10 @@ statements: Array<StatementTable>,
  */
 statement_note: string, 
 /**
+ * Ranking of a screen's factors.
+ */
+screen: ScreenTable | null, 
+/**
  * Gaps in the samples, a sentence each.
  */
 not_measured: Array<string>, 
@@ -331,6 +335,36 @@ commands: Array<string>, variables_changed: { [key in string]: string }, series:
 stalls: Array<[number, number]>, };
 
 export type Runs = { title: string, runs: Array<RunLine>, };
+
+export type ScreenEffectView = { ratio: RoundedNumber | null, ratio_low: RoundedNumber | null, ratio_high: RoundedNumber | null, 
+/**
+ * `1.31x (1.27 to 1.35)`.
+ */
+text: string, is_sure: boolean, };
+
+export type ScreenRow = { factor: string, 
+/**
+ * `128M -> 2G`.
+ */
+change: string, 
+/**
+ * An effect in each metric.
+ */
+effects: Array<ScreenEffectView>, 
+/**
+ * What followed from it.
+ */
+then: string, };
+
+export type ScreenTable = { 
+/**
+ * Names of the metrics, as columns.
+ */
+metrics: Array<string>, rows: Array<ScreenRow>, 
+/**
+ * What one run differs from the next by, pairs that act together, and what was left out.
+ */
+notes: Array<string>, };
 
 export type Series = { first_bin: number, queries_per_s: Array<RoundedNumber | null>, 
 /**

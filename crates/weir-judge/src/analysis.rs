@@ -12,13 +12,13 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_model::{Analysis, Comparison, Noise, Plan};
+use weir_model::{Analysis, Comparison, Noise, Plan, ScreenRanking};
 use weir_stats::{NoiseFloor, noise_floor};
 
-use crate::claims;
 use crate::estimate_ratio::Pairing;
-use crate::measured::{RunsByCell, THROUGHPUT, value};
+use crate::measured::{RunsByCell, study_metric, value};
 use crate::rules::{Design, Evidence};
+use crate::{claims, screen};
 
 /// Everything that needs more than two cells; `comparisons` are those of the result, judged.
 pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> Analysis {
@@ -31,8 +31,16 @@ pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> An
         equivalents: memory::equivalents(design, runs),
         scalability: scalability::laws(design, runs),
         costs: costs::rows(design.plan, runs),
+        screen: ranking(design.plan, evidence),
         claims: claims::verdicts(evidence),
     }
+}
+
+/// The ranking of a screen whose rows suffice for one.
+fn ranking(plan: &Plan, evidence: &Evidence<'_>) -> Option<ScreenRanking> {
+    let screen = plan.screen.as_ref()?;
+    let records = evidence.result.runs.iter().map(|run| run.record.clone());
+    screen::ranking(plan, screen, &records.collect::<Vec<_>>()).ok()
 }
 
 /// Spread between runs of the same settings: repetitions, and within a study cells that differ in
@@ -42,7 +50,7 @@ pub(crate) fn noise(
     runs: &RunsByCell<'_>,
     pairing: Pairing,
 ) -> Option<NoiseFloor> {
-    let metric = design.plan.repeat.metric.as_deref().unwrap_or(THROUGHPUT);
+    let metric = study_metric(design.plan);
     let groups = match pairing {
         Pairing::Repetition => design.settings.identical(),
         Pairing::None => Vec::new(),

@@ -78,6 +78,7 @@ fn contrasts(plan: &Plan, index: &CellIndex<'_>, claim: &Claim) -> Result<Vec<Co
                 context,
                 baseline_cell,
                 level_cell,
+                metric: metric.to_owned(),
             })
         })
         .collect();

@@ -40,13 +40,7 @@ fn verdict(
     contrast: &Contrast,
 ) -> ClaimVerdict {
     let plan = &evidence.result.plan;
-    let measured = compare(
-        plan,
-        evidence.runs,
-        contrast,
-        metric(published),
-        Pairing::Repetition,
-    );
+    let measured = compare(plan, evidence.runs, contrast, Pairing::Repetition);
     let findings = measured
         .as_ref()
         .map(|comparison| rules::of_comparison(evidence, comparison))

@@ -3,10 +3,9 @@
 use weir_model::{Comparison, MetricRatio, Plan, Verdict};
 
 use crate::cell_index::{CellIndex, Levels, context};
-use crate::compare_costs;
 use crate::estimate_ratio::{Pairing, ratio, second_opinion};
-use crate::fingerprints;
-use crate::measured::{RunsByCell, THROUGHPUT};
+use crate::measured::{RunsByCell, THROUGHPUT, study_metric};
+use crate::{compare_costs, fingerprints, screen};
 
 /// Metrics that stand beside every ratio in another one: a mean hides stalls (rule R7).
 const OTHERS: [&str; 3] = [THROUGHPUT, "latency_us_p95", "latency_us_p99"];
@@ -21,11 +20,16 @@ pub(crate) struct Contrast {
     pub(crate) context: Levels,
     pub(crate) baseline_cell: usize,
     pub(crate) level_cell: usize,
+    /// What is compared.
+    pub(crate) metric: String,
 }
 
 /// For each factor and each context, every level against the factor's first. Places of a search
 /// are no levels.
 pub(crate) fn contrasts(plan: &Plan, index: &CellIndex<'_>) -> Vec<Contrast> {
+    if let Some(screen) = &plan.screen {
+        return screen::contrasts(plan, screen);
+    }
     let mut contrasts = Vec::new();
     for (factor, baseline) in baselines(plan) {
         for (level_cell, cell) in plan.cells.iter().enumerate() {
@@ -36,7 +40,7 @@ pub(crate) fn contrasts(plan: &Plan, index: &CellIndex<'_>) -> Vec<Contrast> {
             let Some(baseline_cell) = index.sibling(cell, factor, baseline) else {
                 continue;
             };
-            if baseline_cell != level_cell && cell.probe.is_none() {
+            if baseline_cell != level_cell && cell.is_designed() {
                 contrasts.push(Contrast {
                     factor: factor.clone(),
                     baseline: baseline.clone(),
@@ -44,6 +48,7 @@ pub(crate) fn contrasts(plan: &Plan, index: &CellIndex<'_>) -> Vec<Contrast> {
                     context: context(cell, factor),
                     baseline_cell,
                     level_cell,
+                    metric: study_metric(plan).to_owned(),
                 });
             }
         }
@@ -68,30 +73,29 @@ fn baselines(plan: &Plan) -> Vec<(&String, &String)> {
         .collect()
 }
 
-/// Compares both cells of each of `contrasts` in `metric`, and in what stands beside it.
+/// Compares both cells of each of `contrasts` in its metric, and in what stands beside it.
 ///
 /// Verdicts follow the interval alone; [`crate::evaluate`] may overrule them.
 pub(crate) fn compare_all(
     plan: &Plan,
     contrasts: &[Contrast],
     runs: &RunsByCell<'_>,
-    metric: &str,
     pairing: Pairing,
 ) -> Vec<Comparison> {
     contrasts
         .iter()
-        .filter_map(|contrast| compare(plan, runs, contrast, metric, pairing))
+        .filter_map(|contrast| compare(plan, runs, contrast, pairing))
         .collect()
 }
 
-/// One contrast in one metric; `None` if no runs can be compared: it was stopped early.
+/// One contrast; `None` if no runs can be compared: it was stopped early.
 pub(crate) fn compare(
     plan: &Plan,
     runs: &RunsByCell<'_>,
     contrast: &Contrast,
-    metric: &str,
     pairing: Pairing,
 ) -> Option<Comparison> {
+    let metric = contrast.metric.as_str();
     let (level, baseline) = (contrast.level_cell, contrast.baseline_cell);
     let of = |metric| ratio(runs, level, baseline, metric, pairing, plan);
     let estimate = of(metric)?;

@@ -1,8 +1,8 @@
 //! Power of a study, before anything runs: its comparisons, and the least effect that its
 //! repetitions can tell from noise.
 
-use weir_model::{Bound, Plan, Until};
-use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
+use weir_model::{Bound, Plan, ScreenPart, ScreenPlan, Until};
+use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed, screen_half_width};
 
 use crate::cell_index::CellIndex;
 use crate::compare::contrasts;
@@ -12,6 +12,9 @@ use crate::compare::contrasts;
 pub fn prospects(plan: &Plan) -> Vec<String> {
     if plan.search.is_some() {
         return Vec::new();
+    }
+    if let Some(screen) = &plan.screen {
+        return vec![screen_prospect(plan, screen)];
     }
     let count = contrasts(plan, &CellIndex::new(plan)).len();
     if count == 0 {
@@ -42,6 +45,21 @@ pub fn prospects(plan: &Plan) -> Vec<String> {
         ));
     }
     lines
+}
+
+fn screen_prospect(plan: &Plan, screen: &ScreenPlan) -> String {
+    let is_row = |part| matches!(part, ScreenPart::Row | ScreenPart::MirroredRow);
+    let parts = plan.cells.iter().filter_map(|cell| cell.screened.as_ref());
+    let rows = parts.filter(|screened| is_row(screened.part)).count();
+    let factors = screen.candidates.len();
+    let width = screen_half_width(rows, factors, REFERENCE_LOG_DEVIATION) - 1.0;
+    format!(
+        "a screen of {factors} factors in {rows} rows: with runs that vary by {:.1} %, as published I/O-bound ones, it \
+         knows each effect to +-{:.1} %; what wins is measured anew until each has a verdict, at most {} times",
+        REFERENCE_LOG_DEVIATION * 100.0,
+        width * 100.0,
+        plan.repeat.at_most
+    )
 }
 
 fn comparisons(count: usize, pairs: usize, plan: &Plan) -> String {

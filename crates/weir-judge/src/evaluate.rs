@@ -8,7 +8,7 @@ use weir_stats::{RatioEstimate, benjamini_hochberg};
 use weir_store::Store;
 
 use crate::estimate_ratio::Pairing;
-use crate::measured::{RunsByCell, THROUGHPUT};
+use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
 use crate::{JudgeError, SettingsPreview, analysis, compare, compare_costs, rules, schedule};
 
@@ -91,9 +91,8 @@ fn judged_comparisons<'a>(
     pairing: Pairing,
 ) -> (Evidence<'a>, Vec<Comparison>) {
     let design = Design::new(&result.plan, &result.drives, &NO_PREVIEW);
-    let metric = result.plan.repeat.metric.as_deref().unwrap_or(THROUGHPUT);
     let plan = &result.plan;
-    let mut comparisons = compare::compare_all(plan, &design.contrasts, runs, metric, pairing);
+    let mut comparisons = compare::compare_all(plan, &design.contrasts, runs, pairing);
     correct(&mut comparisons);
     compare_costs::correct(&mut comparisons);
     let evidence = Evidence {

@@ -26,6 +26,7 @@ mod order;
 mod part;
 mod rules;
 mod schedule;
+mod screen;
 mod settings_preview;
 mod two_results;
 
@@ -35,9 +36,10 @@ pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_evidence, read_
 pub use fingerprints::compare_replays;
 pub use instance_variables::{RUN_DIRECTORY, is_setting, without_directory};
 pub use measured::recorded_metrics;
-pub use order::{block, interleaved};
+pub use order::{block, interleaved, screen_order};
 pub use part::{cells_at, part_of_plan, part_of_result};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use schedule::{Next, expected_runs, next, total_runs};
+pub use screen::confirm;
 pub use settings_preview::{CellPreview, SettingsPreview};
 pub use two_results::{compare_results, read_factor, read_for_comparison};

@@ -1,8 +1,8 @@
 //! The runs of a result by cell, and what is read off a run.
 
 use weir_model::{
-    CostPerQuery, EventEnding, EventRecord, Metric, RunRecord, RunResult, Series, StudyResult,
-    metrics,
+    CostPerQuery, EventEnding, EventRecord, Metric, Plan, RunRecord, RunResult, Series,
+    StudyResult, metrics,
 };
 
 /// The metric of a comparison that names none.
@@ -10,6 +10,11 @@ pub(crate) const THROUGHPUT: &str = "queries_per_s";
 
 /// Seconds from the begin of a run's first event to the end of its last, if all of them were done.
 const EVENT_TIME: &str = "event_s";
+
+/// The metric of a study's verdicts.
+pub(crate) fn study_metric(plan: &Plan) -> &str {
+    plan.repeat.metric.as_deref().unwrap_or(THROUGHPUT)
+}
 
 /// The value of `metric` in a run; `None` for a metric that it does not have.
 pub(crate) fn value(run: &RunResult, metric: &str) -> Option<f64> {

@@ -3,9 +3,10 @@
 //! So a study that was killed goes on where it was: the stored runs are all there is to know.
 
 mod blocks;
+mod screen;
 mod search;
 
-use weir_model::{Plan, PlannedRun, Probe, RunRecord};
+use weir_model::{Plan, PlannedRun, Probe, RunRecord, Winner};
 
 use crate::JudgeError;
 
@@ -22,6 +23,8 @@ pub enum Next {
     Run(PlannedRun),
     /// A run at a place that has no cell yet.
     Probe(Probe),
+    /// These candidates of a screen are to be measured anew: they get cells before the next run.
+    Confirm(Vec<Winner>),
     /// Nothing more.
     Done,
 }
@@ -31,9 +34,10 @@ pub enum Next {
 /// # Errors
 /// If statistics of the runs cannot be computed.
 pub fn next(plan: &Plan, records: &[RunRecord], failed: &[PlannedRun]) -> Result<Next, JudgeError> {
-    match &plan.search {
-        Some(search) => search::next(plan, search, records),
-        None => blocks::next(plan, records, failed),
+    match (&plan.search, &plan.screen) {
+        (Some(search), _) => search::next(plan, search, records),
+        (None, Some(screen)) => screen::next(plan, screen, records, failed),
+        (None, None) => blocks::next(plan, records, failed),
     }
 }
 
@@ -47,8 +51,9 @@ pub fn total_runs(plan: &Plan, records: &[RunRecord]) -> usize {
 /// Returns the number of runs that `plan` takes: those that it names, or about as many as its
 /// search needs.
 pub fn expected_runs(plan: &Plan) -> usize {
-    match &plan.search {
-        Some(search) => search::expected_runs(plan, search),
-        None => plan.runs.len(),
+    match (&plan.search, &plan.screen) {
+        (Some(search), _) => search::expected_runs(plan, search),
+        (None, Some(screen)) => plan.runs.len() + screen::expected_confirmations(plan, screen),
+        (None, None) => plan.runs.len(),
     }
 }

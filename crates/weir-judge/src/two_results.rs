@@ -153,6 +153,7 @@ fn merged(first: &StudyResult, second: &StudyResult) -> StudyResult {
     merged.plan.claims.clear();
     merged.plan.negative_controls.clear();
     merged.plan.search = None;
+    merged.plan.screen = None;
     merged.plan.factors = vec![Factor {
         name: RESULT.to_owned(),
         settings: Vec::new(),
@@ -179,7 +180,7 @@ fn merged(first: &StudyResult, second: &StudyResult) -> StudyResult {
 
 fn designed(plan: &Plan) -> impl Iterator<Item = (usize, &Cell)> {
     let cells = plan.cells.iter().enumerate();
-    cells.filter(|(_, cell)| cell.probe.is_none())
+    cells.filter(|(_, cell)| cell.is_designed())
 }
 
 /// `cell` with the version that served it, as a cell of a study that varies the result.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Ratio};
+use crate::{Finding, Ratio, ScreenRanking};
 
 /// Everything that is computed from more than two cells.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Analysis {
     pub scalability: Vec<Scalability>,
     /// Costs of the cells, where the study declares prices.
     pub costs: Vec<CostRow>,
+    /// Ranking of the factors of a screen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<ScreenRanking>,
     /// Published claims beside what was measured here.
     pub claims: Vec<ClaimVerdict>,
 }

@@ -29,6 +29,7 @@ mod result;
 mod rule_id;
 #[cfg(feature = "schema")]
 mod schema;
+mod screen;
 mod server;
 mod server_host;
 mod server_url;
@@ -87,6 +88,10 @@ pub use result::{
     Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
 };
 pub use rule_id::{RuleId, UnknownRule};
+pub use screen::{
+    Candidate, ScreenPart, ScreenPlan, ScreenRanking, Screened, ScreenedEffect, ScreenedMetric,
+    Winner,
+};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_host::ServerHost;
 pub use server_url::ServerUrl;

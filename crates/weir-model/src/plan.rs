@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Claim, CrashTest, Factor, Repetition, RunSpec, SearchPlan};
+use crate::{
+    Claim, CrashTest, Factor, Repetition, RunSpec, ScreenPart, ScreenPlan, Screened, SearchPlan,
+};
 
 /// A study with nothing left to decide. It is stored with the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,8 +21,8 @@ pub struct Plan {
     pub seed: u64,
     /// Factors of the study; empty in results of Weir 0.1 before there were factors of every kind.
     pub factors: Vec<Factor>,
-    /// Combinations of factor levels, in the order of the study file; after them the places where
-    /// a search measured.
+    /// Combinations of factor levels, in the order of the study file, or rows of a screen; after them the places
+    /// where a search or a confirmation measured.
     pub cells: Vec<Cell>,
     /// The runs that are made in any case, in their order. [`Plan::repeat`] may add blocks, a
     /// search has none.
@@ -29,6 +31,9 @@ pub struct Plan {
     pub repeat: Repetition,
     /// Search in each of the cells.
     pub search: Option<SearchPlan>,
+    /// Screen of many settings, in place of all combinations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<ScreenPlan>,
     /// Published claims that the study tests.
     pub claims: Vec<Claim>,
     /// Places where a factor cannot have an effect.
@@ -40,9 +45,20 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Cells of the design, without the places of a search.
+    /// Cells of the design, without those that earlier runs asked for.
     pub fn designed(&self) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().filter(|cell| cell.probe.is_none())
+        self.cells.iter().filter(|cell| cell.is_designed())
+    }
+
+    /// The plan as it was before anything ran: without what runs have added to it.
+    #[must_use]
+    pub fn as_designed(&self) -> Self {
+        let mut designed = self.clone();
+        designed.cells.retain(Cell::is_designed);
+        if let Some(screen) = &mut designed.screen {
+            screen.winners.clear();
+        }
+        designed
     }
 
     /// Gives the order of runs and the load of all cells another seed.
@@ -76,6 +92,9 @@ pub struct Cell {
     /// Place where a search put it; `None`: it is of the study's design.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
+    /// Place in a screen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screened: Option<Screened>,
 }
 
 /// The place of a search that a cell measures.
@@ -91,6 +110,12 @@ pub struct Probe {
 }
 
 impl Cell {
+    /// Returns true for a cell that there is before anything ran: not a place of a search, nor a screen's confirmation.
+    pub fn is_designed(&self) -> bool {
+        let confirms = |screened: &Screened| screened.part == ScreenPart::Confirmation;
+        self.probe.is_none() && !self.screened.as_ref().is_some_and(confirms)
+    }
+
     /// The run, to be changed: cells that shared it keep theirs as it was.
     pub fn spec_mut(&mut self) -> &mut RunSpec {
         Arc::make_mut(&mut self.spec)

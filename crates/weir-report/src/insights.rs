@@ -18,6 +18,7 @@ pub(crate) fn sentences(analysis: &Analysis) -> Vec<String> {
         equivalents,
         scalability,
         costs,
+        screen: _,
         claims: _,
     } = analysis;
     // Of one place the answer itself has said all.

@@ -30,6 +30,7 @@ mod percentiles;
 mod predicted_throughput;
 mod ranked_findings;
 mod runs;
+mod screen;
 mod searches;
 mod served;
 mod server_hosts;

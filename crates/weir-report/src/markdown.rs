@@ -37,6 +37,7 @@ pub fn markdown(result: &JudgedResult) -> String {
         push_line(&mut out, &format!("- {}", text(insight)));
     }
     push_cells(&mut out, &page);
+    push_screen(&mut out, &page);
     for statements in &page.statements {
         out.push_str(&statements.markdown(&text));
     }
@@ -82,6 +83,23 @@ fn push_cells(out: &mut String, page: &Page<'_>) {
     out.push_str(
         "\nQueries per second: mean of the repetitions; all else: median of the repetitions.\n",
     );
+}
+
+fn push_screen(out: &mut String, page: &Page<'_>) {
+    let Some(screen) = &page.screen else {
+        return;
+    };
+    let (header, rows) = screen.cells();
+    push_line(out, "\n## Ranking of the screen\n");
+    push_line(out, &format!("| {} |", header.join(" | ")));
+    push_line(out, &format!("|{}", "---|".repeat(header.len())));
+    for row in rows {
+        let row: Vec<_> = row.iter().map(|part| text(part)).collect();
+        push_line(out, &format!("| {} |", row.join(" | ")));
+    }
+    for note in screen.notes() {
+        push_line(out, &format!("\n{note}"));
+    }
 }
 
 /// Alignments of a column.

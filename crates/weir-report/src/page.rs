@@ -20,6 +20,7 @@ use crate::percentiles::{self, Percentiles};
 use crate::predicted_throughput::PredictedThroughput;
 use crate::ranked_findings::RankedFindings;
 use crate::runs::{self, RunView};
+use crate::screen::ScreenTable;
 use crate::searches;
 use crate::server_hosts::{self, SERVER_HOST_NOTE, ServerHostRow};
 use crate::setup::{self, Setup};
@@ -77,6 +78,8 @@ pub(crate) struct Page<'a> {
     pub(crate) statements: Vec<StatementTable>,
     /// Note on the numbers of `statements`.
     statement_note: &'static str,
+    /// Ranking of a screen's factors.
+    pub(crate) screen: Option<ScreenTable<'a>>,
     /// Gaps in the samples, a sentence each.
     pub(crate) not_measured: Vec<String>,
     /// Sentences about several comparisons together.
@@ -176,6 +179,7 @@ impl<'a> Page<'a> {
             server_host_note: SERVER_HOST_NOTE,
             statements: StatementTable::tables(&judged.comparisons),
             statement_note: STATEMENT_NOTE,
+            screen: ScreenTable::new(judged),
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),
             insights: [

@@ -104,6 +104,7 @@ fn analysis() -> Analysis {
         why: why.to_owned(),
     };
     Analysis {
+        screen: None,
         noise: Some(weir_model::Noise {
             log_deviation: 0.02,
             degrees_of_freedom: 8.0,
@@ -159,6 +160,7 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
         factors: Vec::new(),
         repeat: weir_model::Repetition::default(),
         search: None,
+        screen: None,
         cells: (0..cells).map(|index| cell(index, measure_s)).collect(),
         runs: (1..=repetitions).flat_map(planned).collect(),
         claims: vec![Claim {
@@ -192,6 +194,7 @@ fn cell(index: usize, measure_s: u32) -> Cell {
         levels,
         spec: Arc::new(spec),
         probe: None,
+        screened: None,
     }
 }
 

@@ -35,6 +35,9 @@ pub fn terminal(result: &JudgedResult, colored: bool) -> String {
         .map(|cell| cell.row().to_vec())
         .collect();
     push_line(&mut out, &format!("\n{}", table(&CELL_HEADER, &rows)));
+    if let Some(screen) = &page.screen {
+        push_line(&mut out, &screen.text());
+    }
     for statements in &page.statements {
         push_line(&mut out, &statements.text());
     }

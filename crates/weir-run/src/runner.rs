@@ -157,21 +157,25 @@ impl<T: Targets> RunningStudy<'_, T> {
             match weir_judge::next(&self.plan, &self.records, self.failed.runs())? {
                 Next::Done => None,
                 Next::Run(planned) => Some(planned),
-                Next::Probe(probe) => Some(PlannedRun {
-                    cell: self.add_probe(probe),
-                    repetition: 1,
-                }),
+                Next::Probe(probe) => Some(self.first_run(probe)),
+                Next::Confirm(winners) => {
+                    weir_judge::confirm(&mut self.plan, winners);
+                    return self.next();
+                }
             },
         )
     }
 
-    /// Adds the cell of a point where a search measures, and returns its index.
-    fn add_probe(&mut self, probe: Probe) -> usize {
+    /// Adds the cell of a point where a search measures; its first run.
+    fn first_run(&mut self, probe: Probe) -> PlannedRun {
         let search = self.plan.search.as_ref();
         let search = search.expect("invariant: only a search has probes");
         let cell = weir_study::probe_cell(&self.plan, search, probe);
         self.plan.cells.push(cell);
-        self.plan.cells.len() - 1
+        PlannedRun {
+            cell: self.plan.cells.len() - 1,
+            repetition: 1,
+        }
     }
 
     /// Makes one run. Whatever it started is gone when this returns, unless the next run of the plan goes on
@@ -239,7 +243,7 @@ impl<T: Targets> RunningStudy<'_, T> {
             let new = create_store(&self.plan, self.options, description, &self.file)?;
             self.store.insert(new)
         };
-        if self.plan.cells[run.record.cell].probe.is_some() {
+        if !self.plan.cells[run.record.cell].is_designed() {
             // Before its first run: a killed study leaves a cell without runs, never the reverse.
             store.set_plan(&self.plan)?;
         }
@@ -268,9 +272,7 @@ fn stored_result(
     // Before a run is made that could not be kept.
     store.check_current()?;
     let result = store.read()?;
-    let mut design = result.plan.clone();
-    design.cells.retain(|cell| cell.probe.is_none());
-    if design == *plan {
+    if result.plan.as_designed() == *plan {
         Ok(Some((store, result)))
     } else {
         Err(RunError::OtherPlan {

@@ -134,6 +134,7 @@ impl TryFrom<StoredPlan> for EarlierPlan {
             runs: stored.runs,
             repeat: stored.repeat,
             search: stored.search,
+            screen: None,
             claims: stored.claims,
             negative_controls: stored.negative_controls,
             prices: stored.prices,
@@ -166,6 +167,7 @@ impl StoredPlan {
             levels: cell.levels.clone(),
             spec: Arc::new(spec),
             probe: cell.probe,
+            screened: None,
         })
     }
 

@@ -23,6 +23,7 @@ fn study() -> StudyResult {
             factors: vec![],
             repeat: Repetition::default(),
             search: None,
+            screen: None,
             cells: vec![Cell::default()],
             runs: vec![PlannedRun {
                 cell: 0,

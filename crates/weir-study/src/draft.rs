@@ -258,6 +258,7 @@ impl Draft {
             levels: self.levels,
             spec: Arc::new(self.spec),
             probe: None,
+            screened: None,
         })
     }
 
@@ -465,6 +466,7 @@ mod tests {
             levels: BTreeMap::from([("drive".to_owned(), "d".to_owned())]),
             spec: Arc::new(spec),
             probe: None,
+            screened: None,
         };
         assert_eq!(Draft::from_cell(&cell).finish().unwrap(), cell);
     }

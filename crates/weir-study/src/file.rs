@@ -39,6 +39,9 @@ pub struct StudyFile {
     /// Factor -> levels; `crate::target` knows what names mean.
     #[serde(default)]
     pub(crate) factors: BTreeMap<String, LevelList>,
+    /// Design other than all combinations.
+    #[serde(default)]
+    pub(crate) design: Option<DesignSection>,
     /// Combinations that are left out: factor -> level.
     #[serde(default)]
     pub(crate) exclude: Vec<BTreeMap<String, Setting>>,
@@ -348,6 +351,21 @@ pub(crate) enum OrderWithin {
     #[default]
     Random,
     AsWritten,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DesignSection {
+    #[serde(rename = "kind")]
+    _kind: DesignKind,
+}
+
+/// Kinds of design other than all combinations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum DesignKind {
+    /// Many settings of two levels are ranked in few runs; what wins is measured anew.
+    Screen,
 }
 
 #[derive(Debug, Clone, Deserialize)]

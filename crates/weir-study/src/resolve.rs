@@ -4,6 +4,7 @@ mod cells;
 mod changes;
 mod events;
 mod repeat;
+mod screen;
 mod search;
 mod spellings;
 #[cfg(test)]
@@ -69,7 +70,9 @@ pub fn resolve(
     resolver.check_agent(&plan)?;
     plan.search = resolver.search(&plan)?;
     server_defaults::add(&mut plan);
-    if plan.search.is_none() {
+    if resolver.is_screen() {
+        resolver.screen(&mut plan)?;
+    } else if plan.search.is_none() {
         plan.runs = weir_judge::interleaved(&plan);
     }
     Ok(plan)
@@ -234,6 +237,7 @@ impl Resolver<'_> {
             runs: Vec::new(),
             repeat: Repetition::default(),
             search: None,
+            screen: None,
             claims: file.claims.iter().map(ClaimSection::resolve).collect(),
             negative_controls: controls.map(NegativeControlSection::resolve).collect(),
             prices: file.prices.clone(),

@@ -2,7 +2,7 @@
 
 import { fold, h, prose, s } from "../dom";
 import { figure } from "../figure";
-import { forest } from "../forest";
+import { forest, rowOfAnswer } from "../forest";
 import { count, sentence } from "../format";
 import type { Answer, Page, RankedFindings } from "../page";
 import { runsOf } from "../series";
@@ -95,7 +95,7 @@ function comparisonFigure(page: Page): HTMLElement {
     note:
       "Ratio of the two levels with its 95 % interval. Full circle: the interval excludes 1, the levels differ. " +
       "Hollow circle: no difference was shown. Cross: a rule forbids the comparison.",
-    body: forest(page.answers),
+    body: forest("Comparisons", page.answers.map(rowOfAnswer)),
     columns,
   });
 }

@@ -1,7 +1,7 @@
 // Two results set against each other: the verdicts of `weir compare`.
 
 import { h, prose } from "../dom";
-import { forest } from "../forest";
+import { forest, rowOfAnswer } from "../forest";
 import { answerList, rankedList } from "../sections/answers";
 import { api, type ComparisonAnswer } from "./api";
 
@@ -21,6 +21,6 @@ function draw(a: string, b: string, compared: ComparisonAnswer): HTMLElement {
     compared.differences.length === 0 ? null : h("ul", { class: "insights" }, ...compared.differences.map((text) => h("li", {}, prose(text)))),
     ...(compared.answers.length === 0 ? [h("p", { class: "caution" }, "Nothing in them can be compared.")] : answerList(compared.answers)),
     ...rankedList(compared.ranked),
-    compared.answers.length === 0 ? null : forest(compared.answers),
+    compared.answers.length === 0 ? null : forest("Comparisons", compared.answers.map(rowOfAnswer)),
   );
 }

@@ -83,6 +83,7 @@ fn open() -> ServerStep {
             runs: Vec::new(),
             repeat: Repetition::default(),
             search: None,
+            screen: None,
             claims: Vec::new(),
             negative_controls: Vec::new(),
             prices: BTreeMap::new(),

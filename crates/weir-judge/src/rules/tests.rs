@@ -78,6 +78,7 @@ fn cell(doublewrite: &str) -> Cell {
         levels: factor,
         spec: Arc::new(spec),
         probe: None,
+        screened: None,
     }
 }
 
@@ -162,6 +163,7 @@ pub(crate) fn fair() -> StudyResult {
             factors: Vec::new(),
             repeat: weir_model::Repetition::default(),
             search: None,
+            screen: None,
             cells,
             runs: vec![PlannedRun {
                 cell: 0,

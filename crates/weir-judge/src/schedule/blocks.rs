@@ -8,7 +8,7 @@ use weir_stats::{StatsError, is_decided, is_settled};
 use super::Next;
 use crate::cell_index::CellIndex;
 use crate::compare::{Contrast, contrasts, is_negative_control};
-use crate::measured::{THROUGHPUT, recorded_value};
+use crate::measured::recorded_value;
 use crate::{JudgeError, order};
 
 pub(super) fn next(
@@ -22,7 +22,18 @@ pub(super) fn next(
     if plan.repeat.until.is_none() {
         return Ok(Next::Done);
     }
-    for repetition in plan.repeat.runs + 1..=plan.repeat.at_most {
+    let first = plan.repeat.runs + 1;
+    next_of_blocks(plan, first, records, failed)
+}
+
+/// The next run of the blocks from the repetition `first` on: each has the cells whose effects are still open.
+pub(super) fn next_of_blocks(
+    plan: &Plan,
+    first: u32,
+    records: &[RunRecord],
+    failed: &[PlannedRun],
+) -> Result<Next, JudgeError> {
+    for repetition in first..=plan.repeat.at_most {
         // A block is decided by those before it alone, also when some of its runs are there.
         let before: Vec<_> = records
             .iter()
@@ -48,8 +59,7 @@ pub(crate) fn is_open(
     contrast: &Contrast,
     comparisons: usize,
 ) -> Result<bool, StatsError> {
-    let metric = plan.repeat.metric.as_deref().unwrap_or(THROUGHPUT);
-    let pairs = pairs(records, contrast, metric);
+    let pairs = pairs(records, contrast, &contrast.metric);
     Ok(match plan.repeat.until {
         None => false,
         Some(Until::Within(half_width)) => !is_settled(&pairs, half_width)?,
@@ -98,7 +108,7 @@ fn pairs(records: &[&RunRecord], contrast: &Contrast, metric: &str) -> Vec<(f64,
         .collect()
 }
 
-fn first_missing(
+pub(super) fn first_missing(
     runs: &[PlannedRun],
     records: &[RunRecord],
     failed: &[PlannedRun],

@@ -94,6 +94,10 @@ fn run_measured(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> Measured) -> Ve
                 plan.cells.push(cell);
                 (plan.cells.len() - 1, 1)
             }
+            Next::Confirm(winners) => {
+                crate::confirm(plan, winners);
+                continue;
+            }
         };
         let measured = serve(&plan.cells[cell]);
         records.push(record(cell, repetition, measured));
@@ -105,6 +109,8 @@ fn noise(seed: u64) -> impl FnMut(f64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     move |size| 1.0 + size * (2.0 * random.random::<f64>() - 1.0)
 }
+
+mod screens;
 
 const TWO_DRIVES: &str = "[factors]\ndrive = [\"a\", \"b\", \"c\"]\n[repeat]\nseed = 3\n";
 

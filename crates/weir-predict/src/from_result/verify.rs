@@ -225,6 +225,7 @@ fn plan_of(
             ..Repetition::default()
         },
         search: None,
+        screen: None,
         claims: Vec::new(),
         negative_controls: Vec::new(),
         ..plan.clone()
@@ -279,6 +280,7 @@ fn at_levels(cell: &Cell) -> Option<Cell> {
     Some(Cell {
         levels: levels.map(|(name, level)| (name.to_owned(), level)).into(),
         probe: None,
+        screened: None,
         ..cell.clone()
     })
 }

@@ -108,6 +108,7 @@ fn cell(index: usize) -> Cell {
         levels: strings(&[("drive", drive), ("innodb_buffer_pool_size", pool)]),
         spec: Arc::new(spec),
         probe: None,
+        screened: None,
     }
 }
 

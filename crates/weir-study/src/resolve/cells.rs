@@ -51,6 +51,9 @@ impl Resolver<'_> {
         shared: &Draft,
         factors: &[Factor],
     ) -> Result<Vec<Cell>, StudyError> {
+        if self.is_screen() {
+            return self.finished(self.screen_drafts(shared)?);
+        }
         let mut cells = vec![shared.clone()];
         for (name, list) in &self.lists()? {
             let levels = self.levels(name, list)?;
@@ -66,7 +69,10 @@ impl Resolver<'_> {
             }
             cells = multiplied;
         }
-        let cells = self.without_excluded(cells, factors)?;
+        self.finished(self.without_excluded(cells, factors)?)
+    }
+
+    fn finished(&self, cells: Vec<Draft>) -> Result<Vec<Cell>, StudyError> {
         let finish = |cell: Draft| {
             let levels = cell.levels.clone();
             cell.finish().map_err(|why| StudyError::Cell {
@@ -82,7 +88,12 @@ impl Resolver<'_> {
         cells.into_iter().map(finish).collect()
     }
 
-    fn with_level(&self, cell: &Draft, factor: &str, level: &Level) -> Result<Draft, StudyError> {
+    pub(super) fn with_level(
+        &self,
+        cell: &Draft,
+        factor: &str,
+        level: &Level,
+    ) -> Result<Draft, StudyError> {
         let mut cell = cell.clone();
         for (setting, value) in &level.settings {
             Target::parse(setting)

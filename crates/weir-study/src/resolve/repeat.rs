@@ -23,6 +23,9 @@ const RUNS_VERDICT_MAX: u32 = weir_stats::DECIDED_PAIRS_MAX as u32;
 impl Resolver<'_> {
     pub(super) fn repetition(&self) -> Result<Repetition, StudyError> {
         let repeat = &self.file.repeat;
+        if self.is_screen() {
+            return self.confirmations();
+        }
         let until = match &repeat.until {
             Some(text) => Some(read_until(text).ok_or_else(|| {
                 let why = "must be `verdict`, or an interval of the effect, such as `effect +-5 %`";
@@ -60,6 +63,18 @@ impl Resolver<'_> {
             budget: repeat.budget,
             metric: self.metric()?,
             keeps_order_within: repeat.order_within == OrderWithin::AsWritten,
+        })
+    }
+
+    /// Repetitions of what a screen measures anew.
+    fn confirmations(&self) -> Result<Repetition, StudyError> {
+        Ok(Repetition {
+            runs: RUNS_VERDICT,
+            until: Some(Until::Verdict),
+            at_most: RUNS_VERDICT_MAX,
+            budget: self.file.repeat.budget,
+            metric: self.metric()?,
+            keeps_order_within: false,
         })
     }
 

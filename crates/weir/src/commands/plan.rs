@@ -4,7 +4,10 @@ use std::fmt::Display;
 
 use weir_judge::SettingsPreview;
 use weir_model::variables::BUFFER_POOL_SIZE;
-use weir_model::{Bytes, Cell, DataSource, Plan, PlannedRun, SearchGoal, SearchPlan, Warmup};
+use weir_model::{
+    Bytes, Candidate, Cell, DataSource, Plan, PlannedRun, ScreenPlan, SearchGoal, SearchPlan,
+    Warmup,
+};
 use weir_report::table;
 use weir_study::Overrides;
 
@@ -32,8 +35,13 @@ pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
 
 fn print(plan: &Plan, preview: &SettingsPreview) -> anyhow::Result<()> {
     output::line(format_args!("{}\n{}\n", plan.title, plan.question))?;
-    let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
-    output::text(table(&["cell", "connections", "drive"], &rows))?;
+    match &plan.screen {
+        Some(screen) => output::text(factors(screen))?,
+        None => {
+            let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
+            output::text(table(&["cell", "connections", "drive"], &rows))?;
+        }
+    }
     output::line("")?;
     match &plan.search {
         Some(search) => output::line(search_line(search))?,
@@ -89,11 +97,37 @@ fn print_order(plan: &Plan) -> anyhow::Result<()> {
             index + 1,
             run.repetition,
             host_words(cell, run.repetition),
-            cell.label()
+            label(plan, cell)
         ))?;
         before = Some(*run);
     }
     Ok(())
+}
+
+/// The factors of a screen, numbered as its rows name them.
+fn factors(screen: &ScreenPlan) -> String {
+    let row = |(index, candidate): (usize, &Candidate)| {
+        let number = (index + 1).to_string();
+        let (present, level) = (candidate.present.clone(), candidate.level.clone());
+        vec![number, candidate.factor.clone(), present, level]
+    };
+    let rows: Vec<_> = screen.candidates.iter().enumerate().map(row).collect();
+    table(&["", "factor", "present", "candidate"], &rows)
+}
+
+/// The levels of a cell; of a row of a screen the numbers of its candidates, too.
+fn label(plan: &Plan, cell: &Cell) -> String {
+    match (&plan.screen, &cell.screened) {
+        (Some(_), Some(screened)) if !screened.candidates.is_empty() => {
+            let numbers = screened
+                .candidates
+                .iter()
+                .map(|index| (index + 1).to_string());
+            let numbers: Vec<_> = numbers.collect();
+            format!("{}, with candidates {}", cell.label(), numbers.join(" "))
+        }
+        _ => cell.label(),
+    }
 }
 
 /// `, on db1`, if repetitions are on several hosts.
@@ -149,7 +183,7 @@ fn data(plan: &Plan, preview: &SettingsPreview) -> String {
     let sizes = specs.iter().map(|spec| weir_model::data_size(spec));
     let text = format!("{} rows, about {}", range(ends(rows)), range(ends(sizes)));
     let cells = plan.cells.iter().enumerate();
-    let pools = cells.filter(|(_, cell)| cell.probe.is_none());
+    let pools = cells.filter(|(_, cell)| cell.is_designed());
     let pools = pools.filter_map(|(index, cell)| {
         let pool = pool(index, cell, preview)?;
         Some((pool, weir_model::data_size(&cell.spec)))

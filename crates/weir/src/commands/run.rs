@@ -181,6 +181,10 @@ fn extent(plan: &Plan) -> String {
         return format!("a search over {}{place}", search.factor);
     }
     let runs = plan.runs.len();
+    if let Some(screen) = &plan.screen {
+        let factors = screen.candidates.len();
+        return format!("a screen of {factors} factors in {runs} runs, and what wins anew");
+    }
     match plan.repeat.until {
         Some(_) => format!("{runs} runs or more, in random order"),
         None => format!("{runs} runs in random order"),
