@@ -224,7 +224,11 @@ pub(crate) fn contrasts(plan: &Plan, screen: &ScreenPlan) -> Vec<Contrast> {
     let of_all = Contrast {
         factor: CONFIGURATION.to_owned(),
         baseline: "the present one".to_owned(),
-        level: format!("with all {} winners", all.len()),
+        level: if all.len() == 2 {
+            "with both winners".to_owned()
+        } else {
+            format!("with all {} winners", all.len())
+        },
         context: Levels::new(),
         baseline_cell: present,
         level_cell: together,

@@ -182,8 +182,8 @@ fn notes(screen: &ScreenPlan, ranking: &ScreenRanking) -> Vec<String> {
     });
     notes.extend(acting.map(|metric| {
         format!(
-            "In {} factors act together: single effects do not explain the runs (p {:.3}), and a screen cannot tell \
-             which pairs; the comparisons measure the winners together and without each.",
+            "In {} factors act together (p {:.3}). A screen cannot tell which pairs. The comparisons measure the winners \
+             together, and without each.",
             metric_name(&metric.metric),
             metric.pairs_p_value.unwrap_or_default(),
         )
