@@ -7,7 +7,7 @@ use crate::page::Page;
 use crate::predicted_throughput::PredictedThroughput;
 
 /// The page without a result, built by `make web`.
-const TEMPLATE: &str = include_str!(concat!(
+pub(crate) const TEMPLATE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../web/dist/report.html"
 ));

@@ -1,5 +1,5 @@
 //! Servers of both flavours: found, initialised, started, asked, changed and stopped; their data as snapshots.
-//! Change here: how a private server starts: `private_server.rs`; snapshots: `snapshot/`; settings of a user's server: `config_changes.rs`; words of an error: `error.rs`; ALTER TABLE: `ddl/`; pages of a pool: `pool_pages/`.
+//! Change here: how a private server starts: `private_server.rs`; snapshots: `snapshot/`; settings of a user's server: `config_changes.rs`; words of an error: `error.rs`; ALTER TABLE: `ddl/`; a look at a running server: `look/`; pages of a pool: `pool_pages/`.
 //!
 //! A private server has its own data directory, listens on a Unix socket in a 0700 directory only,
 //! and ends with the thread that started it ([`weir_process::spawn_tied`]). Its one account,
@@ -28,6 +28,7 @@ mod hidden_states;
 mod initialise;
 mod innodb_view;
 mod instance;
+pub mod look;
 mod option_file;
 pub mod pool_pages;
 mod private_server;

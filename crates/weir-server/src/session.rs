@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir_model::Endpoint;
-use weir_mysql::{ClientError, Connection, FromRow, FromValue, Gate, Row, Value};
+use weir_mysql::{
+    ClientError, Connection, Connector, FromRow, FromValue, Gate, Patience, Row, Value,
+};
 
 use crate::ServerError;
 
@@ -43,6 +45,23 @@ impl Session {
             user: endpoint.user.clone(),
             why: error.words(),
         })
+    }
+
+    /// As [`Session::open_patient`], in the endpoint's schema, which must exist.
+    pub(crate) fn open_in_schema(
+        endpoint: &Endpoint,
+        gate: &Gate,
+        patience: Duration,
+    ) -> Result<Self, ServerError> {
+        let connector = Connector::new(endpoint.clone(), None, gate.clone());
+        let connection = connector
+            .and_then(|connector| Connection::connect(&connector, true, Patience::Each(patience)));
+        let connection = connection.map_err(|error| ServerError::Connect {
+            address: endpoint.address.clone(),
+            user: endpoint.user.clone(),
+            why: error.words(),
+        })?;
+        Ok(Self { connection })
     }
 
     pub(crate) fn try_open(
@@ -150,17 +169,21 @@ impl Session {
             .connection
             .first(query)
             .map_err(ServerError::query(action))?;
-        Ok(row.map(|row| {
-            let names: Vec<_> = row
-                .columns_ref()
-                .iter()
-                .map(|column| column.name_str().into_owned())
-                .collect();
-            names
-                .into_iter()
-                .zip(row.unwrap().iter().map(text))
-                .collect()
-        }))
+        Ok(row.map(named))
+    }
+
+    /// All rows, by column names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::run`].
+    pub(crate) fn named_rows(
+        &mut self,
+        action: &'static str,
+        query: &str,
+    ) -> Result<Vec<BTreeMap<String, String>>, ServerError> {
+        let rows: Vec<Row> = self.rows(action, query)?;
+        Ok(rows.into_iter().map(named).collect())
     }
 
     /// All rows.
@@ -240,6 +263,18 @@ impl Session {
             .map(|(name, value)| (name, value.unwrap_or_default()))
             .collect())
     }
+}
+
+/// A row by the names of its columns.
+fn named(row: Row) -> BTreeMap<String, String> {
+    let columns = row.columns_ref().iter();
+    let names: Vec<_> = columns
+        .map(|column| column.name_str().into_owned())
+        .collect();
+    names
+        .into_iter()
+        .zip(row.unwrap().iter().map(text))
+        .collect()
 }
 
 /// A value as `SHOW` prints it; empty for NULL.

@@ -6,6 +6,7 @@ mod crash_test;
 mod ddl;
 mod drive;
 mod init;
+mod look;
 mod predict;
 mod server;
 mod upgrade;
@@ -31,6 +32,7 @@ pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestC
 pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};
 pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
 pub(crate) use init::{CompletionsArguments, InitArguments, ManualArguments, Question};
+pub(crate) use look::LookArguments;
 pub(crate) use predict::{
     LevelsArgument, ObserveArguments, PredictCommand, PredictResultArguments,
     PredictStudyArguments, PredictTraceArguments, VerifyArguments,
@@ -82,6 +84,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 failed, or a gate found a loss; 
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show what a running server waits for, its heavy statements, stalls, and settings against counters; reads only
+    Look(LookArguments),
     /// Write a commented study file: asks for server, question and storage, or takes them as options
     Init(InitArguments),
     /// Run a study: print the verdicts, write the result and its report

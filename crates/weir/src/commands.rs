@@ -16,6 +16,7 @@ pub(crate) mod facts;
 pub(crate) mod init;
 pub(crate) mod left_changed;
 pub(crate) mod load;
+pub(crate) mod look;
 pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod report;

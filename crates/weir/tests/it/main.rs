@@ -31,6 +31,7 @@ mod kill;
 mod layers;
 mod left_changed;
 mod load;
+mod look;
 mod order_entry;
 mod own_load;
 mod own_server_events;
