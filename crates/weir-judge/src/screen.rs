@@ -4,18 +4,28 @@
 //! is measured anew; verdicts come from those runs.
 
 use weir_model::{
-    Candidate, Plan, RunRecord, ScreenPart, ScreenPlan, ScreenRanking, Screened, ScreenedEffect,
-    ScreenedMetric, Winner, less_is_better,
+    Candidate, Cell, Plan, ReplayPace, RunRecord, ScreenPart, ScreenPlan, ScreenRanking, Screened,
+    ScreenedEffect, ScreenedMetric, Winner, less_is_better,
 };
 use weir_stats::{ScreenEffect, ScreenRun, StatsError, benjamini_hochberg, screen_effects};
 
 use crate::cell_index::Levels;
 use crate::compare::Contrast;
 use crate::estimate_ratio::of_estimate;
-use crate::measured::{THROUGHPUT, recorded_value, study_metric};
+use crate::measured::{THROUGHPUT, recorded_value};
 
 /// Metrics of a screen, unless the study names one.
 const METRICS: [&str; 3] = [THROUGHPUT, "latency_us_p99", "server_cpu_us_per_query"];
+
+/// Metrics of a screen whose load comes at times of its own: its throughput is that of the load.
+const METRICS_OF_PACED: [&str; 3] = [
+    "latency_us_mean",
+    "latency_us_p99",
+    "server_cpu_us_per_query",
+];
+
+/// The least effect that is worth a change, on the logarithm.
+const EFFECT_MIN: f64 = 0.01;
 
 /// Share of factors without effect among those that are measured anew: these runs tell them apart.
 const FALSE_SHARE_MAX: f64 = 0.10;
@@ -35,10 +45,7 @@ pub(crate) fn ranking(
     screen: &ScreenPlan,
     records: &[RunRecord],
 ) -> Result<ScreenRanking, StatsError> {
-    let wanted = match plan.repeat.metric.as_deref() {
-        Some(metric) => vec![metric],
-        None => METRICS.to_vec(),
-    };
+    let wanted = metrics(plan);
     let mut metrics = Vec::new();
     for (index, metric) in wanted.into_iter().enumerate() {
         let runs = screen_runs(plan, records, metric);
@@ -55,6 +62,23 @@ pub(crate) fn ranking(
         winners,
         left_out,
     })
+}
+
+/// The metrics of a screen, the one that a winner must not be worse in first.
+fn metrics(plan: &Plan) -> Vec<&str> {
+    let is_paced = |cell: &Cell| {
+        let load = &cell.spec.load;
+        let of_replay = load.replay.as_ref().map(|replay| replay.pace);
+        match of_replay {
+            Some(pace) => pace != ReplayPace::Fast,
+            None => load.pace.rate_per_s().is_some(),
+        }
+    };
+    match plan.repeat.metric.as_deref() {
+        Some(metric) => vec![metric],
+        None if plan.cells.iter().any(is_paced) => METRICS_OF_PACED.to_vec(),
+        None => METRICS.to_vec(),
+    }
 }
 
 fn records_of_rows<'a>(
@@ -128,7 +152,8 @@ fn winners(screen: &ScreenPlan, metrics: &[ScreenedMetric]) -> Vec<Winner> {
         let effects = metrics.iter().map(|metric| {
             let effect = &metric.effects[candidate];
             let is_better = (effect.ratio.ratio < 1.0) == less_is_better(&metric.metric);
-            let is_sure = effect.p_value_adjusted <= FALSE_SHARE_MAX;
+            let is_sure = effect.p_value_adjusted <= FALSE_SHARE_MAX
+                && effect.ratio.ratio.ln().abs() >= EFFECT_MIN;
             (metric, effect.p_value, is_better, is_sure)
         });
         let is_harm = |(_, _, is_better, is_sure): (_, _, bool, bool)| is_sure && !is_better;
@@ -237,9 +262,9 @@ pub(crate) fn contrasts(plan: &Plan, screen: &ScreenPlan) -> Vec<Contrast> {
     std::iter::once(of_all).chain(alone).collect()
 }
 
-/// The study's own metric, if a winner is better in it; else that of the surest winner.
+/// The screen's first metric, if a winner is better in it; else that of the surest winner.
 fn metric_of_all(plan: &Plan, screen: &ScreenPlan) -> String {
-    let own = study_metric(plan);
+    let own = metrics(plan)[0];
     let mut winners = screen.winners.iter();
     let surest = winners.clone().next().map(|winner| winner.metric.as_str());
     let metric = match winners.any(|winner| winner.metric == own) {

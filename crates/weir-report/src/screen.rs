@@ -203,11 +203,12 @@ fn notes(screen: &ScreenPlan, ranking: &ScreenRanking) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::sample;
 
-    fn screened() -> JudgedResult {
+    /// A screen of three factors, of which the second won.
+    pub(crate) fn screened() -> JudgedResult {
         let mut result = sample::study(4, 3);
         let candidate = |factor: &str| Candidate {
             factor: factor.to_owned(),

@@ -1,6 +1,6 @@
 //! A look at a running server: what it waits for, its heavy statements, stalls, settings against counters, indexes,
 //! replication, memory and disk.
-//! Change here: a check of a setting: `look/checks/table.rs`; a counter that may explain a stall: `look/moved.rs`; the
+//! Change here: a check of a setting: `look/checks/table.rs`; a question for `weir advise`: `look/questions/table.rs`; a counter that may explain a stall: `look/moved.rs`; the
 //! next command: `look/next_command.rs`.
 //!
 //! It only reads: each statement passes the gate, and has the alias `weir_look` by which it is left out of what is
@@ -18,6 +18,7 @@ mod moved;
 mod next_command;
 mod period;
 mod plans;
+mod questions;
 mod reader;
 mod redo_age;
 mod redundant;
@@ -46,6 +47,7 @@ pub use finding::{Finding, Reading, Unit, Unseen, Weight};
 pub use moved::MovedCounter;
 pub use next_command::{NextCommand, next_command};
 pub use plans::MissingIndex;
+pub use questions::{QUESTIONS_MAX, Question, Questions};
 pub use report::{LookReport, StallReport};
 pub use stalls::Stall;
 pub use wait_events::Wait;
@@ -182,6 +184,8 @@ impl Window {
             disk,
             statements_sent: reader.statements,
             unseen: std::mem::take(&mut reader.unseen),
+            questions: questions::questions(evidence),
+            settings: evidence.settings.clone(),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Every command and option, declared once; the comments are the help.
 
+mod advise;
 mod agents;
 mod capture;
 mod crash_test;
@@ -20,6 +21,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+pub(crate) use advise::AdviceArguments;
 pub(crate) use agents::{
     AgentArguments, AgentsArguments, AgentsCommand, AgentsUpArguments, BusCommand, BusUpArguments,
     OwnerArguments,
@@ -86,6 +88,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 failed, or a gate found a loss; 
 pub(crate) enum Command {
     /// Show what a running server waits for, its heavy statements, stalls, and settings against counters; reads only
     Look(LookArguments),
+    /// Ask which settings could matter on a running server, by its counters, and try them all on a copy with your load
+    Advise(AdviceArguments),
     /// Write a commented study file: asks for server, question and storage, or takes them as options
     Init(InitArguments),
     /// Run a study: print the verdicts, write the result and its report

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod advise;
 pub(crate) mod agent;
 pub(crate) mod agents;
 pub(crate) mod bus;

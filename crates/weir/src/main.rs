@@ -62,6 +62,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     }
     match command {
         Command::Look(arguments) => commands::look::execute(&arguments),
+        Command::Advise(arguments) => commands::advise::execute(&arguments),
         Command::Init(arguments) => commands::init::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Upgrade(arguments) => commands::upgrade::execute(&arguments),

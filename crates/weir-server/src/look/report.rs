@@ -1,11 +1,14 @@
 //! Everything that a look found.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::digests::Statements;
 use super::finding::{Finding, Reading, Unseen, Weight};
 use super::moved::MovedCounter;
 use super::plans::MissingIndex;
+use super::questions::Questions;
 use super::stalls::Stall;
 use super::wait_events::Wait;
 
@@ -46,6 +49,12 @@ pub struct LookReport {
     pub disk: Vec<Finding>,
     /// Parts that could not be seen.
     pub unseen: Vec<Unseen>,
+    /// Questions that runs on a copy can answer.
+    #[serde(skip)]
+    pub questions: Questions,
+    /// The server's own settings.
+    #[serde(skip)]
+    pub settings: BTreeMap<String, String>,
 }
 
 /// Stalls of one rate.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use weir_model::{Finding, JudgedResult, Plan, Provenance, RuleId, Severity, Verdict};
+use weir_mysql::ClientConfig;
 use weir_run::{RunError, RunOptions, RunOutcome, UserPermissions};
 use weir_store::progress::{Event, Progress, ProgressFile};
 use weir_study::Overrides;
@@ -81,6 +82,37 @@ pub(super) fn run_and_print(
     report::write(&page, weir_report::html(&outcome.result)?.as_bytes())?;
     output::text(words(&outcome)?)?;
     Ok(conclude(&outcome, out, stop.load(Ordering::SeqCst)))
+}
+
+/// The plan of a study that this command has written.
+pub(super) fn plan_of_written(path: &Path) -> anyhow::Result<Plan> {
+    let text = study_file::read(path, false)?;
+    let overrides = Overrides {
+        server: None,
+        seed: study_file::clock_seed(),
+    };
+    study_file::resolve(path, &text, &overrides)
+}
+
+/// Runs the study at `path`, which this command has written, on private servers; the result is in `out`.
+pub(super) fn run_written(
+    (path, out): (&Path, &Path),
+    work: Option<PathBuf>,
+    stop: &AtomicBool,
+    words: impl FnOnce(&RunOutcome) -> anyhow::Result<String>,
+) -> anyhow::Result<Outcome> {
+    let plan = plan_of_written(path)?;
+    let options = RunOptions {
+        out: out.to_owned(),
+        resume: false,
+        work,
+        weir: std::env::current_exe().context("cannot find the weir program itself")?,
+        below_floor: false,
+        allowed: UserPermissions::default(),
+        client: ClientConfig::default(),
+        provenance: provenance(study_file::read(path, false)?),
+    };
+    run_and_print(&plan, &options, stop, words)
 }
 
 /// The seed of the study's order of runs.

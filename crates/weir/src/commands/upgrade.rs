@@ -5,7 +5,7 @@
 
 mod checks;
 mod settings;
-mod source;
+pub(in crate::commands) mod source;
 mod study;
 
 use std::fs;
@@ -13,13 +13,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use weir_capture::CaptureReader;
-use weir_mysql::ClientConfig;
-use weir_run::{RunOptions, UserPermissions};
 use weir_server::{ServerBinary, Snapshots, cache_directory, space_available};
-use weir_study::{Overrides, named_program};
+use weir_study::named_program;
 
 use crate::cli::UpgradeArguments;
-use crate::commands::{run, study_file};
+use crate::commands::run;
 use crate::{Outcome, interrupt, output};
 
 use checks::Checks;
@@ -64,23 +62,7 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
         ))?;
         return Ok(Outcome::Done);
     }
-    let text = study_file::read(&path, false)?;
-    let overrides = Overrides {
-        server: None,
-        seed: study_file::clock_seed(),
-    };
-    let plan = study_file::resolve(&path, &text, &overrides)?;
-    let options = RunOptions {
-        out: out.clone(),
-        resume: false,
-        work: arguments.work.clone(),
-        weir: std::env::current_exe().context("cannot find the weir program itself")?,
-        below_floor: false,
-        allowed: UserPermissions::default(),
-        client: ClientConfig::default(),
-        provenance: run::provenance(text),
-    };
-    run::run_and_print(&plan, &options, stop, |outcome| {
+    run::run_written((&path, &out), arguments.work.clone(), stop, |outcome| {
         let statements = weir_report::upgrade(&outcome.result);
         Ok(format!(
             "{statements}\n{}{}",

@@ -10,7 +10,7 @@ use crate::commands::server::backup;
 
 /// Finds or takes the snapshot of what `data` names: a snapshot, a private server, a backup's folder or a dump. Returns its
 /// name.
-pub(super) fn snapshot(data: &str, from: &ServerBinary) -> anyhow::Result<String> {
+pub(in crate::commands) fn snapshot(data: &str, from: &ServerBinary) -> anyhow::Result<String> {
     let snapshots = Snapshots::open(&cache_directory())?;
     if let Ok(known) = snapshots.named(data) {
         return Ok(known.name);
@@ -64,7 +64,7 @@ fn of_backup(
         "data: the backup is copied and started with {} {}",
         from.flavor, from.version
     );
-    let name = format!("upgrade-{}", std::process::id());
+    let name = format!("backup-{}", std::process::id());
     let instance = Instance::new(name.clone(), from);
     backup::open(path)?.create(instances, from, &instance)?;
     let taken = instances.take_snapshot(&name, snapshots, &label);

@@ -1,0 +1,253 @@
+//! The advice of a screen: changes that new runs have confirmed, their lines for an option file, and what gave nothing.
+
+use std::fmt::Write as _;
+
+use weir_model::{Candidate, Comparison, JudgedResult, Ratio, ScreenPlan, ScreenRanking, Verdict};
+
+use crate::insights::ratio_words;
+use crate::table::table;
+use crate::words::metric_name;
+
+/// Columns of gains: the study's metrics of a ranking.
+struct Row<'a> {
+    candidate: &'a Candidate,
+    comparison: &'a Comparison,
+}
+
+/// The advice of `result` as text; empty for a study that is no screen.
+pub fn screen_advice(result: &JudgedResult) -> String {
+    let plan = &result.evidence.plan;
+    let (Some(screen), Some(ranking)) = (&plan.screen, &result.analysis.screen) else {
+        return String::new();
+    };
+    let rows = rows(screen, &result.comparisons);
+    let is_gain = |row: &&Row<'_>| {
+        row.comparison.verdict == Verdict::Effect && row.comparison.improvement().ratio > 1.0
+    };
+    let (gains, others): (Vec<_>, Vec<_>) = rows.iter().partition(is_gain);
+    let mut out = String::new();
+    push_gains(&mut out, &gains, ranking);
+    push_together(&mut out, screen, &result.comparisons, ranking);
+    push_option_file(&mut out, &gains);
+    push_others(&mut out, &others);
+    push_nothing(&mut out, screen, ranking);
+    out
+}
+
+/// The comparisons of winners, each against the others without it.
+fn rows<'a>(screen: &'a ScreenPlan, comparisons: &'a [Comparison]) -> Vec<Row<'a>> {
+    let row = |comparison: &'a Comparison| {
+        let mut candidates = screen.candidates.iter();
+        let candidate = candidates.find(|candidate| candidate.factor == comparison.factor)?;
+        Some(Row {
+            candidate,
+            comparison,
+        })
+    };
+    comparisons.iter().filter_map(row).collect()
+}
+
+fn change(candidate: &Candidate) -> String {
+    format!(
+        "{} {} -> {}",
+        candidate.factor, candidate.present, candidate.level
+    )
+}
+
+/// The ratio in `metric`, from the comparison itself or from what stands beside it.
+fn ratio_in(comparison: &Comparison, metric: &str) -> Option<Ratio> {
+    if comparison.metric == metric {
+        return Some(comparison.estimate());
+    }
+    let mut others = comparison.others.iter();
+    let mut costs = comparison.costs.iter();
+    let other = others
+        .find(|other| other.metric == metric)
+        .map(|other| other.ratio);
+    other.or_else(|| {
+        costs
+            .find(|cost| cost.metric == metric)
+            .map(|cost| cost.ratio)
+    })
+}
+
+fn ratios(comparison: &Comparison, ranking: &ScreenRanking) -> Vec<String> {
+    let metrics = ranking.metrics.iter();
+    let words = metrics.map(|metric| {
+        ratio_in(comparison, &metric.metric).map_or_else(String::new, |ratio| ratio_words(&ratio))
+    });
+    words.collect()
+}
+
+fn push_gains(out: &mut String, gains: &[&Row<'_>], ranking: &ScreenRanking) {
+    if gains.is_empty() {
+        out.push_str("worth changing: nothing was confirmed\n");
+        return;
+    }
+    let metrics: Vec<_> = ranking
+        .metrics
+        .iter()
+        .map(|metric| metric_name(&metric.metric))
+        .collect();
+    let header: Vec<&str> = std::iter::once("change")
+        .chain(metrics.iter().map(String::as_str))
+        .collect();
+    let row = |row: &&Row<'_>| {
+        let named = std::iter::once(change(row.candidate));
+        named.chain(ratios(row.comparison, ranking)).collect()
+    };
+    let rows: Vec<Vec<String>> = gains.iter().map(row).collect();
+    // Writing to a String cannot fail.
+    let _ = write!(
+        out,
+        "worth changing: {}, each against the other winners without it\n{}",
+        gains.len(),
+        table(&header, &rows)
+    );
+}
+
+/// All winners against the present configuration.
+fn push_together(
+    out: &mut String,
+    screen: &ScreenPlan,
+    comparisons: &[Comparison],
+    ranking: &ScreenRanking,
+) {
+    let is_of_all = |found: &&Comparison| {
+        let mut candidates = screen.candidates.iter();
+        !candidates.any(|candidate| candidate.factor == found.factor)
+    };
+    let Some(all) = comparisons.iter().find(is_of_all) else {
+        return;
+    };
+    if all.verdict == Verdict::Invalid {
+        out.push_str("all winners together: a rule refuses the comparison\n");
+        return;
+    }
+    let metrics = ranking.metrics.iter().zip(ratios(all, ranking));
+    let words =
+        metrics.map(|(metric, ratio)| format!("{ratio} the {}", metric_name(&metric.metric)));
+    let words: Vec<_> = words.collect();
+    let _ = writeln!(out, "all winners together: {}", words.join(", "));
+}
+
+fn push_option_file(out: &mut String, gains: &[&Row<'_>]) {
+    if gains.is_empty() {
+        return;
+    }
+    out.push_str("\nlines for the option file:\n[mysqld]\n");
+    for (name, value) in gains.iter().flat_map(|row| &row.candidate.variables) {
+        let _ = match value {
+            Some(value) => writeln!(out, "{name} = {value}"),
+            None => writeln!(out, "# leave out {name}"),
+        };
+    }
+}
+
+/// Winners of the screen that new runs did not confirm.
+fn push_others(out: &mut String, others: &[&Row<'_>]) {
+    if others.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\nwon the screen, and not confirmed: {}", others.len());
+    for row in others {
+        let why = match row.comparison.verdict {
+            Verdict::Invalid => "a rule refuses the comparison".to_owned(),
+            Verdict::Inconclusive | Verdict::Effect => {
+                let ratio = ratio_words(&row.comparison.estimate());
+                format!("{ratio} the {}", metric_name(&row.comparison.metric))
+            }
+        };
+        let _ = writeln!(out, "  {}: {why}", change(row.candidate));
+    }
+}
+
+/// Candidates that did not win: what one need not change.
+fn push_nothing(out: &mut String, screen: &ScreenPlan, ranking: &ScreenRanking) {
+    let is_winner = |index: usize| {
+        let mut winners = ranking.winners.iter().chain(&ranking.left_out);
+        winners.any(|winner| winner.candidate == index)
+    };
+    let candidates = screen.candidates.iter().enumerate();
+    let rest: Vec<_> = candidates.filter(|(index, _)| !is_winner(*index)).collect();
+    if rest.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\ntried, and no gain was shown: {}", rest.len());
+    for (index, candidate) in rest {
+        let effects = ranking.metrics.iter().map(|metric| {
+            let ratio = ratio_words(&metric.effects[index].ratio);
+            format!("{ratio} the {}", metric_name(&metric.metric))
+        });
+        let effects: Vec<_> = effects.collect();
+        let _ = writeln!(out, "  {}: {}", change(candidate), effects.join(", "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::tests::screened;
+    use weir_model::{CostRatio, MetricRatio};
+
+    fn compared(factor: &str, ratio: f64, verdict: Verdict, of: &JudgedResult) -> Comparison {
+        let ends = Ratio {
+            ratio,
+            low: Some(ratio - 0.02),
+            high: Some(ratio + 0.02),
+        };
+        Comparison {
+            factor: factor.to_owned(),
+            baseline: "0".to_owned(),
+            level: "1".to_owned(),
+            ratio,
+            ratio_low: ends.low,
+            ratio_high: ends.high,
+            verdict,
+            findings: Vec::new(),
+            others: vec![MetricRatio {
+                metric: "latency_us_p99".to_owned(),
+                ratio: ends,
+            }],
+            costs: vec![CostRatio {
+                metric: "server_cpu_us_per_query".to_owned(),
+                baseline: 40.0,
+                level: 38.0,
+                ratio: ends,
+                p_value: None,
+                p_value_adjusted: None,
+                verdict: Verdict::Inconclusive,
+            }],
+            ..of.comparisons[0].clone()
+        }
+    }
+
+    #[test]
+    fn confirmed_changes_come_with_their_lines_and_the_rest_by_what_came_of_it() {
+        let mut result = screened();
+        result.comparisons = vec![
+            compared("configuration", 1.25, Verdict::Effect, &result),
+            compared("b", 1.2, Verdict::Effect, &result),
+        ];
+        let text = screen_advice(&result);
+        for part in [
+            "worth changing: 1, each against",
+            "b 0 -> 1  1.20x (1.18 to 1.22)",
+            "all winners together: 1.25x (1.23 to 1.27) the queries per second",
+            "[mysqld]\nb = 1\n",
+            "tried, and no gain was shown: 2\n  a 0 -> 1: 1.00x",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        result.comparisons[1].verdict = Verdict::Inconclusive;
+        let text = screen_advice(&result);
+        assert!(text.contains("nothing was confirmed"), "{text}");
+        assert!(
+            text.contains("won the screen, and not confirmed: 1"),
+            "{text}"
+        );
+        assert!(!text.contains("[mysqld]"), "{text}");
+        result.analysis.screen = None;
+        assert_eq!(screen_advice(&result), "");
+    }
+}
