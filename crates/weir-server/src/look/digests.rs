@@ -184,8 +184,9 @@ fn is_own(text: &str) -> bool {
 }
 
 fn statements(grown: Vec<Growth>, seconds: f64) -> Statements {
-    let total: f64 = grown.iter().map(|row| row.sums[1]).sum();
-    let count: f64 = grown.iter().map(|row| row.sums[0]).sum();
+    // The sum of nothing is -0.
+    let total = grown.iter().map(|row| row.sums[1]).sum::<f64>() + 0.0;
+    let count = grown.iter().map(|row| row.sums[0]).sum::<f64>() + 0.0;
     let mut digests: Vec<DigestUse> = grown
         .into_iter()
         .map(|row| {

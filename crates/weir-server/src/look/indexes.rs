@@ -45,6 +45,13 @@ pub(super) fn look(
     let Some(indexes) = read(reader)? else {
         return Ok(Vec::new());
     };
+    if !reader.is_granted("SELECT")? {
+        reader.note(
+            "indexes",
+            "only those of tables that the account may read are seen",
+            "GRANT SELECT ON the schemas TO the account",
+        );
+    }
     let mut findings = redundant_findings(&indexes);
     if let Some((used, source)) = used(reader, evidence, has_schema)? {
         findings.extend(unused(

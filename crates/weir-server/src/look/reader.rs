@@ -68,6 +68,17 @@ impl Reader {
             .collect())
     }
 
+    /// Returns true if the account has a privilege on all schemas. A role's privileges are not seen.
+    pub(super) fn is_granted(&mut self, privilege: &str) -> Result<bool, ServerError> {
+        let grants: Vec<(String,)> = self.rows("SHOW GRANTS")?;
+        Ok(grants.iter().any(|(grant,)| {
+            let of_all = grant.split_once(" ON *.* ");
+            of_all.is_some_and(|(privileges, _)| {
+                privileges.contains("ALL PRIVILEGES") || privileges.contains(privilege)
+            })
+        }))
+    }
+
     /// The version with which the server greets.
     pub(super) fn greeting(&self) -> String {
         self.session.greeting().to_owned()

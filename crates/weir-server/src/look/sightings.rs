@@ -29,13 +29,7 @@ struct Sighted {
 impl Sightings {
     /// Returns true if the account sees the sessions of others; noted where it does not.
     pub(super) fn are_possible(reader: &mut Reader) -> Result<bool, ServerError> {
-        let grants: Vec<(String,)> = reader.rows("SHOW GRANTS")?;
-        let is_permitted = grants.iter().any(|(grant,)| {
-            let of_all = grant.split_once(" ON *.* ");
-            of_all.is_some_and(|(privileges, _)| {
-                privileges.contains("ALL PRIVILEGES") || privileges.contains("PROCESS")
-            })
-        });
+        let is_permitted = reader.is_granted("PROCESS")?;
         if !is_permitted {
             reader.note(
                 "statements of other accounts",
@@ -79,7 +73,9 @@ impl Sightings {
 
     /// The statements with their parts of all sightings.
     pub(super) fn statements(&self) -> Statements {
-        let total: f64 = self.seen.values().map(|sighted| sighted.times).sum();
+        // The sum of nothing is -0.
+        let times = self.seen.values().map(|sighted| sighted.times);
+        let total = times.sum::<f64>() + 0.0;
         let mut digests: Vec<DigestUse> = self
             .seen
             .iter()
