@@ -10,7 +10,7 @@ use super::stalls::Stall;
 use super::wait_events::Wait;
 
 /// What a look found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct LookReport {
     /// The server: `mysql 9.7.4`.
     pub server: String,
@@ -49,7 +49,7 @@ pub struct LookReport {
 }
 
 /// Stalls of one rate.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct StallReport {
     /// The counter.
     pub counter: &'static str,

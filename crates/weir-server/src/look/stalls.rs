@@ -19,7 +19,7 @@ const AROUND: usize = 30;
 const SECONDS_MIN: usize = 8;
 
 /// A stall.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Stall {
     /// Beginning, seconds from the begin of the look.
     pub from_s: f64,

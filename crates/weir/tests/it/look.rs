@@ -286,7 +286,7 @@ fn what_cannot_be_seen_is_told(flavor: Flavor) {
     };
     let least = unseen("reader.cnf");
     for words in [
-        "waits, statements",
+        "waits, counts of statements",
         "performance_schema = OFF",
         "a restart",
         "replication",
