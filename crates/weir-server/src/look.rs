@@ -23,6 +23,7 @@ mod redo_age;
 mod redundant;
 mod replication;
 mod report;
+mod runnable;
 mod series;
 mod sightings;
 mod stalls;

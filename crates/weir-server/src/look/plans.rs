@@ -13,6 +13,7 @@ use weir_mysql::text_literal;
 use super::digests::DigestUse;
 use super::filter_columns::filter_columns;
 use super::reader::Reader;
+use super::runnable::{runnable, statement};
 use super::sightings::Sightings;
 use crate::{ServerError, Session};
 
@@ -58,6 +59,7 @@ pub(super) fn look(
             continue;
         };
         plans += 1;
+        let sample = runnable(&sample);
         let Some(rows) = explain(reader, &digest.schema, &sample) else {
             continue;
         };
@@ -76,7 +78,8 @@ pub(super) fn look(
 }
 
 fn is_query(text: &str) -> bool {
-    let text = text.trim_start_matches(['(', ' ']).to_ascii_uppercase();
+    let text = statement(text).trim_start_matches(['(', ' ']);
+    let text = text.to_ascii_uppercase();
     text.starts_with("SELECT") || text.starts_with("WITH")
 }
 

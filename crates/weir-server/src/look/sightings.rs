@@ -8,6 +8,7 @@ use weir_mysql::sql_words;
 
 use super::digests::{DigestUse, SHOWN_MAX, Statements};
 use super::reader::Reader;
+use super::runnable::statement;
 use crate::ServerError;
 
 const SOURCE: &str = "SHOW FULL PROCESSLIST";
@@ -104,7 +105,8 @@ impl Sightings {
 }
 
 /// A statement, or the text of a digest, without values, quotes of names and lengths of lists.
-fn form(statement: &str) -> String {
+fn form(text: &str) -> String {
+    let statement = statement(text);
     let mut words: Vec<String> = Vec::new();
     for word in sql_words(statement) {
         let text = &statement[word.start..word.end];
