@@ -79,7 +79,7 @@ impl PageSection {
             for row in &table.rows {
                 page.push_str("<tr>");
                 for cell in row {
-                    let _ = write!(page, "<td>{}</td>", escaped(cell));
+                    let _ = write!(page, "<td>{}</td>", escaped_cell(cell));
                 }
                 page.push_str("</tr>\n");
             }
@@ -101,6 +101,17 @@ fn style() -> Option<&'static str> {
     let start = TEMPLATE.find("<style")?;
     let end = TEMPLATE[start..].find("</style>")? + "</style>".len();
     Some(&TEMPLATE[start..start + end])
+}
+
+/// A number stays on one line with its unit.
+fn escaped_cell(text: &str) -> String {
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit());
+    let text = escaped(text);
+    if is_number {
+        text.replace(' ', "&nbsp;")
+    } else {
+        text
+    }
 }
 
 fn escaped(text: &str) -> String {

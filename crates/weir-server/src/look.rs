@@ -24,6 +24,7 @@ mod redo_age;
 mod redundant;
 mod replication;
 mod report;
+mod runnable;
 mod series;
 mod sightings;
 mod stalls;
@@ -126,7 +127,7 @@ impl Window {
         let waits = WaitEvents::start(reader, has_schema)?;
         let digests = Digests::start(reader, has_schema)?;
         let has_samples = digests.as_ref().is_some_and(|digests| digests.has_samples);
-        let is_sighted = !has_samples && Sightings::are_possible(reader)?;
+        let is_sighted = !has_samples && Sightings::are_possible(reader);
         Ok(Self {
             waits,
             digests,

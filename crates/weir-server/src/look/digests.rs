@@ -49,7 +49,7 @@ pub struct DigestUse {
 }
 
 /// Statements of the window.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Statements {
     /// Table or statement of the server that tells them.
     pub source: &'static str,
@@ -86,7 +86,7 @@ struct Growth {
 impl Digests {
     /// Reads the digests; `None` where the server has none, which is noted.
     pub(super) fn start(reader: &mut Reader, is_on: bool) -> Result<Option<Self>, ServerError> {
-        let what = "statements";
+        let what = "counts of statements";
         if !is_on {
             reader.note(
                 what,
@@ -184,8 +184,9 @@ fn is_own(text: &str) -> bool {
 }
 
 fn statements(grown: Vec<Growth>, seconds: f64) -> Statements {
-    let total: f64 = grown.iter().map(|row| row.sums[1]).sum();
-    let count: f64 = grown.iter().map(|row| row.sums[0]).sum();
+    // The sum of nothing is -0.
+    let total = grown.iter().map(|row| row.sums[1]).sum::<f64>() + 0.0;
+    let count = grown.iter().map(|row| row.sums[0]).sum::<f64>() + 0.0;
     let mut digests: Vec<DigestUse> = grown
         .into_iter()
         .map(|row| {

@@ -1,8 +1,14 @@
 //! The next command: one of Weir's own that goes on from what a look found.
 
+use std::borrow::Cow;
+
 use weir_mysql::identifier;
 
+use super::plans::MissingIndex;
 use super::report::LookReport;
+
+/// A look of this length finds stalls that come seldom, seconds.
+const LONG_S: f64 = 600.0;
 
 /// A command and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,76 +16,116 @@ pub struct NextCommand {
     /// The command, ready for a shell.
     pub command: String,
     /// Reason, in a few words.
-    pub why: String,
+    pub why: &'static str,
 }
-
-/// Problems of settings that a study of commits measures.
-const OF_COMMITS: [&str; 2] = ["redo log", "log buffer"];
-/// Problems that a larger pool may mend.
-const OF_POOL: [&str; 2] = ["buffer pool", "free pages"];
 
 /// The next command for the server at `url`, which has no password in it.
 pub fn next_command(report: &LookReport, url: &str) -> NextCommand {
-    let url = shlex::try_quote(url).map_or_else(|_| url.to_owned(), std::borrow::Cow::into_owned);
-    let has = |names: &[&str]| {
-        report
-            .problems()
-            .any(|finding| names.contains(&finding.name.as_str()))
-    };
-    let next = |command: String, why: &str| NextCommand {
-        command,
-        why: why.to_owned(),
-    };
-    let with_columns = report
-        .missing_indexes
-        .iter()
-        .find(|missing| !missing.columns.is_empty());
-    if let Some(missing) = with_columns {
-        let columns: Vec<_> = missing
-            .columns
-            .iter()
-            .map(|name| identifier(name))
-            .collect();
-        let statement = format!(
-            "ALTER TABLE {}.{} ADD INDEX ({})",
-            identifier(&missing.schema),
-            identifier(&missing.table),
-            columns.join(", ")
-        );
-        // Single quotes: a shell would run what stands in backquotes.
-        let statement = statement.replace('\'', "'\\''");
-        return next(
-            format!("weir ddl advise '{statement}' {url}"),
+    let url = quoted(url);
+    let mut missing = report.missing_indexes.iter();
+    let is_long = report.seconds >= LONG_S;
+    let (command, why) = if let Some(missing) = missing.find(|missing| !missing.columns.is_empty())
+    {
+        (
+            format!("weir ddl advise {} {url}", quoted(&statement(missing))),
             "what the index costs to make; nothing is changed",
-        );
-    }
-    if has(&OF_POOL) {
-        return next(
-            format!("weir init pool.toml --question pool --server {url}"),
-            "a study of larger buffer pools",
-        );
-    }
-    if has(&OF_COMMITS) {
-        return next(
-            format!("weir init flush.toml --question flush --server {url}"),
-            "a study of what commits wait for",
-        );
-    }
-    if report.stalls.iter().any(|found| !found.stalls.is_empty()) && report.seconds < 600.0 {
-        return next(
+        )
+    } else if !is_long && report.stalls.iter().any(|found| !found.stalls.is_empty()) {
+        (
             format!("weir look {url} --watch 1h"),
             "whether the stalls come back, and what moves with them",
-        );
-    }
-    if report.problems().next().is_some() || report.statements.is_none() || report.seconds >= 600.0
-    {
-        return next(
+        )
+    } else if is_long || report.problems().next().is_some() || report.statements.is_none() {
+        (
             format!("weir capture poll {url} --for 10m --output look.weircap"),
-            "the statements themselves, to try changes on a copy",
-        );
-    }
-    next(
-        format!("weir look {url} --watch 1h"),
-        "a spike that comes seldom",
+            "the statements themselves, to try other settings on a copy",
+        )
+    } else {
+        (
+            format!("weir look {url} --watch 1h"),
+            "for a spike that comes seldom",
+        )
+    };
+    NextCommand { command, why }
+}
+
+fn statement(missing: &MissingIndex) -> String {
+    let columns: Vec<_> = missing
+        .columns
+        .iter()
+        .map(|name| identifier(name))
+        .collect();
+    format!(
+        "ALTER TABLE {}.{} ADD INDEX ({})",
+        identifier(&missing.schema),
+        identifier(&missing.table),
+        columns.join(", ")
     )
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::digests::Statements;
+    use super::super::finding::{Finding, Weight};
+    use super::super::report::StallReport;
+    use super::super::stalls::Stall;
+    use super::*;
+
+    fn next(change: impl FnOnce(&mut LookReport)) -> Vec<String> {
+        let mut report = LookReport {
+            seconds: 60.0,
+            statements: Some(Statements::default()),
+            ..LookReport::default()
+        };
+        change(&mut report);
+        let command = next_command(&report, "mysql:///shop?socket=/run/a&option-file=/b").command;
+        shlex::split(&command).unwrap()
+    }
+
+    #[test]
+    fn each_command_is_one_for_a_shell_and_goes_on_from_the_report() {
+        let url = "mysql:///shop?socket=/run/a&option-file=/b";
+        assert_eq!(next(|_| ()), ["weir", "look", url, "--watch", "1h"]);
+        let capture = [
+            "weir",
+            "capture",
+            "poll",
+            url,
+            "--for",
+            "10m",
+            "--output",
+            "look.weircap",
+        ];
+        assert_eq!(next(|report| report.seconds = 3600.0), capture);
+        assert_eq!(next(|report| report.statements = None), capture);
+        let problem = Finding::new("buffer pool", Weight::Problem, "", Vec::new(), "");
+        assert_eq!(next(|report| report.checks.push(problem)), capture);
+        let stalls = StallReport {
+            stalls: vec![Stall::default()],
+            ..StallReport::default()
+        };
+        assert_eq!(
+            next(|report| report.stalls.push(stalls)),
+            ["weir", "look", url, "--watch", "1h"]
+        );
+        let missing = MissingIndex {
+            schema: "shop".to_owned(),
+            table: "it's".to_owned(),
+            columns: vec!["a".to_owned(), "b`c".to_owned()],
+            ..MissingIndex::default()
+        };
+        let advise = [
+            "weir",
+            "ddl",
+            "advise",
+            "ALTER TABLE `shop`.`it's` ADD INDEX (`a`, `b``c`)",
+            url,
+        ];
+        assert_eq!(next(|report| report.missing_indexes.push(missing)), advise);
+    }
 }

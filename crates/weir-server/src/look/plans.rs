@@ -13,6 +13,7 @@ use weir_mysql::text_literal;
 use super::digests::DigestUse;
 use super::filter_columns::filter_columns;
 use super::reader::Reader;
+use super::runnable::{runnable, statement};
 use super::sightings::Sightings;
 use crate::{ServerError, Session};
 
@@ -25,7 +26,7 @@ const SHARE_MIN: f64 = 0.02;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A table that a heavy statement reads whole to find some of its rows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct MissingIndex {
     /// Schema of the table.
     pub schema: String,
@@ -58,7 +59,8 @@ pub(super) fn look(
             continue;
         };
         plans += 1;
-        let Some(rows) = explain(reader, &digest.schema, &sample)? else {
+        let sample = runnable(&sample);
+        let Some(rows) = explain(reader, &digest.schema, &sample) else {
             continue;
         };
         for row in rows.iter().filter(|row| is_scan_with_filter(row)) {
@@ -76,7 +78,8 @@ pub(super) fn look(
 }
 
 fn is_query(text: &str) -> bool {
-    let text = text.trim_start_matches(['(', ' ']).to_ascii_uppercase();
+    let text = statement(text).trim_start_matches(['(', ' ']);
+    let text = text.to_ascii_uppercase();
     text.starts_with("SELECT") || text.starts_with("WITH")
 }
 
@@ -111,11 +114,7 @@ fn sample(
 type PlanRow = BTreeMap<String, String>;
 
 /// The plan in rows; `None` if the gate or the server refuses, as of a table that is gone.
-fn explain(
-    reader: &mut Reader,
-    schema: &str,
-    sample: &str,
-) -> Result<Option<Vec<PlanRow>>, ServerError> {
+fn explain(reader: &mut Reader, schema: &str, sample: &str) -> Option<Vec<PlanRow>> {
     let endpoint = Endpoint {
         database: schema.to_owned(),
         ..reader.endpoint.clone()
@@ -132,15 +131,16 @@ fn explain(
     reader.statements += 1;
     let statement = format!("EXPLAIN {format}{sample}");
     let plan = opened.and_then(|mut session| session.named_rows("look at a plan", &statement));
-    let remedy = "GRANT SELECT on the tables of the statement";
-    let what = "the plan of a heavy statement";
-    match plan {
-        Err(ServerError::Connect { why, .. }) => {
-            reader.note(what, why, remedy);
-            Ok(None)
-        }
-        plan => reader.if_permitted(what, remedy, plan),
-    }
+    // It has a connection of its own, so nothing that happens to it ends the look.
+    let plan = plan.map_err(|error| {
+        let why = match &error {
+            ServerError::Query { source, .. } => source.words(),
+            other => other.to_string(),
+        };
+        let remedy = "GRANT SELECT on the tables of the statement, or explain it yourself";
+        reader.note("the plan of a heavy statement", why, remedy);
+    });
+    plan.ok()
 }
 
 fn is_scan_with_filter(row: &PlanRow) -> bool {

@@ -1,6 +1,7 @@
 //! Reading statements of a look: counted, and told where the server refuses one.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use weir_model::{Endpoint, Flavor, ServerVersion};
 use weir_mysql::{FromRow, Gate};
@@ -9,6 +10,8 @@ use super::finding::Unseen;
 use crate::{ServerError, Session};
 
 const ACTION: &str = "look at the server";
+/// A server that stalls answers late, and the stall is what is looked for.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A connection that only reads.
 #[derive(Debug)]
@@ -18,6 +21,7 @@ pub(super) struct Reader {
     pub(super) flavor: Flavor,
     pub(super) version: ServerVersion,
     session: Session,
+    grants: Vec<String>,
     /// Statements that were sent.
     pub(super) statements: u64,
     /// Parts that could not be seen.
@@ -30,15 +34,19 @@ impl Reader {
         gate: &Gate,
         (flavor, version): (Flavor, ServerVersion),
     ) -> Result<Self, ServerError> {
-        Ok(Self {
+        let mut reader = Self {
             endpoint: endpoint.clone(),
             gate: gate.clone(),
             flavor,
             version,
-            session: Session::open(endpoint, gate)?,
+            session: Session::open_patient(endpoint, gate, PATIENCE)?,
+            grants: Vec::new(),
             statements: 0,
             unseen: Vec::new(),
-        })
+        };
+        // Before a window begins: the digests have no mark of it.
+        reader.grants = reader.rows("SHOW GRANTS")?;
+        Ok(reader)
     }
 
     /// All rows of a query.
@@ -66,6 +74,16 @@ impl Reader {
             .into_iter()
             .map(|(name, value)| (name, text(value)))
             .collect())
+    }
+
+    /// Returns true if the account has a privilege on all schemas. A role's privileges are not seen.
+    pub(super) fn is_granted(&self, privilege: &str) -> bool {
+        self.grants.iter().any(|grant| {
+            let of_all = grant.split_once(" ON *.* ");
+            of_all.is_some_and(|(privileges, _)| {
+                privileges.contains("ALL PRIVILEGES") || privileges.contains(privilege)
+            })
+        })
     }
 
     /// The version with which the server greets.

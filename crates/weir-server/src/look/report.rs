@@ -13,7 +13,7 @@ use super::stalls::Stall;
 use super::wait_events::Wait;
 
 /// What a look found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct LookReport {
     /// The server: `mysql 9.7.4`.
     pub server: String,
@@ -58,7 +58,7 @@ pub struct LookReport {
 }
 
 /// Stalls of one rate.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct StallReport {
     /// The counter.
     pub counter: &'static str,

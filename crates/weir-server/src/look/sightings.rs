@@ -8,6 +8,7 @@ use weir_mysql::sql_words;
 
 use super::digests::{DigestUse, SHOWN_MAX, Statements};
 use super::reader::Reader;
+use super::runnable::statement;
 use crate::ServerError;
 
 const SOURCE: &str = "SHOW FULL PROCESSLIST";
@@ -28,14 +29,8 @@ struct Sighted {
 
 impl Sightings {
     /// Returns true if the account sees the sessions of others; noted where it does not.
-    pub(super) fn are_possible(reader: &mut Reader) -> Result<bool, ServerError> {
-        let grants: Vec<(String,)> = reader.rows("SHOW GRANTS")?;
-        let is_permitted = grants.iter().any(|(grant,)| {
-            let of_all = grant.split_once(" ON *.* ");
-            of_all.is_some_and(|(privileges, _)| {
-                privileges.contains("ALL PRIVILEGES") || privileges.contains("PROCESS")
-            })
-        });
+    pub(super) fn are_possible(reader: &mut Reader) -> bool {
+        let is_permitted = reader.is_granted("PROCESS");
         if !is_permitted {
             reader.note(
                 "statements of other accounts",
@@ -43,7 +38,7 @@ impl Sightings {
                 "GRANT PROCESS ON *.* TO the account",
             );
         }
-        Ok(is_permitted)
+        is_permitted
     }
 
     /// Notes what runs now.
@@ -79,7 +74,9 @@ impl Sightings {
 
     /// The statements with their parts of all sightings.
     pub(super) fn statements(&self) -> Statements {
-        let total: f64 = self.seen.values().map(|sighted| sighted.times).sum();
+        // The sum of nothing is -0.
+        let times = self.seen.values().map(|sighted| sighted.times);
+        let total = times.sum::<f64>() + 0.0;
         let mut digests: Vec<DigestUse> = self
             .seen
             .iter()
@@ -108,7 +105,8 @@ impl Sightings {
 }
 
 /// A statement, or the text of a digest, without values, quotes of names and lengths of lists.
-fn form(statement: &str) -> String {
+fn form(text: &str) -> String {
+    let statement = statement(text);
     let mut words: Vec<String> = Vec::new();
     for word in sql_words(statement) {
         let text = &statement[word.start..word.end];

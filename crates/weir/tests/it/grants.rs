@@ -79,6 +79,8 @@ fn needed(command: &str, flavor: Flavor) -> Vec<Privilege> {
             vec![SELECT, PROCESS, PERFORMANCE, settings]
         }
         "run changing" => vec![SELECT, PROCESS, PERFORMANCE, replication, settings],
+        "look" if flavor == Flavor::Mysql => vec![SELECT, PROCESS, PERFORMANCE, replication],
+        "look" => vec![SELECT, PROCESS, replication],
         "observe" => vec![settings],
         "doublewrite status" | "doublewrite on" => vec![],
         "doublewrite switched on" => vec![replication],
@@ -86,7 +88,8 @@ fn needed(command: &str, flavor: Flavor) -> Vec<Privilege> {
     }
 }
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
+    "look",
     "observe",
     "doublewrite status",
     "doublewrite on",
@@ -111,6 +114,7 @@ fn row(command: &str) -> &'static str {
         "run reading" => "`run`, reading",
         "run writing" => "`run`, writing",
         "run changing" => "`run --allow-config`",
+        "look" => "`look`",
         "observe" => "`predict observe`",
         "doublewrite status" => "`server doublewrite status`",
         "doublewrite switched on" => "`server doublewrite on\\|off`",
