@@ -6,6 +6,7 @@ mod crash_test;
 mod ddl;
 mod drive;
 mod init;
+mod powercut;
 mod predict;
 mod server;
 mod upgrade;
@@ -30,6 +31,9 @@ pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestC
 pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};
 pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
 pub(crate) use init::{CompletionsArguments, InitArguments, ManualArguments, Question};
+pub(crate) use powercut::{
+    PowercutCheckArguments, PowercutCommand, PowercutWitnessArguments, PowercutWriteArguments,
+};
 pub(crate) use predict::{
     LevelsArgument, ObserveArguments, PredictCommand, PredictResultArguments,
     PredictStudyArguments, PredictTraceArguments, VerifyArguments,
