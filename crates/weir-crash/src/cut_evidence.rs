@@ -103,9 +103,8 @@ pub fn words(verdict: &PowercutVerdict, page: Bytes) -> String {
     let torn = summary.torn_directly(page);
     let device = verdict.storage().map(StorageIdentity::words);
     format!(
-        "{} {} of {}: {} of pages of {page} torn",
-        summary.cuts,
-        summary.kind.map_or("cuts", CutKind::name),
+        "{} of {}: {} of pages of {page} torn",
+        summary.cuts_words(),
         device.unwrap_or_default(),
         torn.words()
     )
@@ -121,19 +120,14 @@ fn own_objections(verdict: &PowercutVerdict, page: Bytes) -> Vec<String> {
         ));
     }
     let is_guest = verdict.storage().is_some_and(|storage| storage.guest);
-    if let Some(kind) = summary
-        .kind
-        .filter(|kind| *kind != CutKind::Power && !is_guest)
-    {
-        against.push(format!(
-            "the cuts were {}, which left the device its power",
-            kind.name()
-        ));
+    if summary.kind != Some(CutKind::Power) && !is_guest {
+        let cuts = summary.cuts_words();
+        against.push(format!("it knows {cuts}, which left the device its power"));
     }
     let torn = summary.torn_directly(page);
     if torn.cuts < CUTS_MIN {
         against.push(format!(
-            "{} cuts met direct writes of {page} ({CUTS_MIN} are needed)",
+            "direct writes of {page} met {} cuts ({CUTS_MIN} are needed)",
             torn.cuts
         ));
     }

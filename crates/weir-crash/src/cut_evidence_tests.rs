@@ -78,14 +78,14 @@ fn cuts_of_a_stand_in_or_of_other_pages_show_nothing() {
         .try_into()
         .unwrap();
     assert!(
-        other_page.contains("0 cuts met direct writes of 4K"),
+        other_page.contains("direct writes of 4K met 0 cuts"),
         "{other_page}"
     );
     // One of another kind or device begins the count anew.
     let [few] = against(|cut| cut["storage"]["devices"][0]["firmware"] = "G".into())
         .try_into()
         .unwrap();
-    assert!(few.contains("1 cuts met"), "{few}");
+    assert!(few.contains("met 1 cuts"), "{few}");
 }
 
 #[test]

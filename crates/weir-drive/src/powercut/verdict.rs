@@ -33,13 +33,15 @@ pub enum CutKind {
 }
 
 impl CutKind {
-    /// Name in a sentence, in the plural.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Power => "power cuts",
-            Self::Reset => "resets of the host",
-            Self::Detach => "detachments",
-        }
+    /// Returns so many cuts in words: `1 power cut`.
+    pub fn count_words(self, cuts: u64) -> String {
+        let (name, rest) = match self {
+            Self::Power => ("power cut", ""),
+            Self::Reset => ("reset", " of the host"),
+            Self::Detach => ("detachment", ""),
+        };
+        let s = if cuts == 1 { "" } else { "s" };
+        format!("{cuts} {name}{s}{rest}")
     }
 }
 
@@ -137,6 +139,11 @@ pub struct DeviceSummary {
 }
 
 impl DeviceSummary {
+    /// Returns the number and kind of the cuts in words: `20 power cuts`.
+    pub fn cuts_words(&self) -> String {
+        self.kind.unwrap_or(CutKind::Power).count_words(self.cuts)
+    }
+
     /// Returns the cuts that tore a page of `page` that was written with `O_DIRECT`.
     pub fn torn_directly(&self, page: Bytes) -> CutCount {
         let found = self.torn.iter().find(|(of, _)| *of == page);

@@ -3,6 +3,8 @@
 //! One recording of a writer at work is cut by many rules. Each promise that the rules break is found, and none that
 //! they keep is found broken.
 
+mod loop_device;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 use weir_drive::powercut::{
-    CheckOptions, CheckReport, CutKind, DeviceSummary, LaneTally, Witness, WriteOptions, Writer,
-    check, cuts_needed,
+    CheckOptions, CheckReport, DeviceSummary, LaneTally, Witness, WriteOptions, Writer, check,
+    cuts_needed,
 };
 use weir_report::table;
 
@@ -120,13 +120,15 @@ fn words(
                 "This host is a guest: the cuts say nothing about the power of the device below it.".to_owned(),
             );
         }
-        let kind = summary.kind.map_or("cuts", CutKind::name);
+        let options = match storage.mount_options.join(",") {
+            options if options.is_empty() => options,
+            options => format!(" ({options})"),
+        };
         lines.push(format!(
-            "{} {kind} of {}, {} ({}), Linux {}",
-            summary.cuts,
+            "{} of {}, {}{options}, Linux {}",
+            summary.cuts_words(),
             storage.words(),
             storage.file_system,
-            storage.mount_options.join(","),
             storage.kernel
         ));
     }
