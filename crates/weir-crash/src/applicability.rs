@@ -45,8 +45,8 @@ impl Objections {
 }
 
 impl CrashTest {
-    /// Returns the reasons that it does not count for `server` on `ground` (or that it cannot be looked at), of which
-    /// power cuts may have shown more than it promises; no objections: it counts.
+    /// Returns the reasons that it does not count for `server` on `ground`, or that the ground cannot be looked at.
+    /// Power cuts may have shown more than the ground promises. No objections: it counts.
     pub fn objections(
         &self,
         server: &ServerInQuestion<'_>,

@@ -8,7 +8,7 @@ use weir_model::Bytes;
 use weir_process::PathError;
 
 use super::error::PowercutError;
-use super::judge::{Expected, LanePages, PageState, judge};
+use super::judge::{FileIdentity, LanePages, PageState, judge};
 use super::lane::{LANES, Lane};
 use super::order::WriteOrder;
 use super::run_directory::RunDirectory;
@@ -65,7 +65,10 @@ pub fn check(options: &CheckOptions) -> Result<CheckReport, PowercutError> {
     for (found, run) in to_check(&directory, &logged, &verdict)? {
         match run {
             None => left_out.push(format!("run {}: the log does not know it", found.run)),
-            Some(run) if run.ended => {
+            _ if found.is_locked() => {
+                left_out.push(format!("run {}: its writer is still at work", found.run));
+            }
+            Some(run) if run.ended || found.has_ended() => {
                 left_out.push(format!("run {}: stopped before any cut", found.run));
             }
             Some(run) if !run.filled => {
@@ -137,7 +140,7 @@ fn check_run(
     let (all, mut flushed) = (Lane::all(), [0; LANES]);
     let mut pages = LanePages::new();
     for number in &start.lanes {
-        let expected = Expected {
+        let expected = FileIdentity {
             run: directory.run,
             lane: *number,
             order,
@@ -158,7 +161,7 @@ fn check_run(
 fn read_lane(
     path: &Path,
     page: Bytes,
-    expected: Expected,
+    expected: FileIdentity,
     flushed: &mut [u64; LANES],
 ) -> Result<Vec<PageState>, PowercutError> {
     let file = match File::open(path) {

@@ -106,6 +106,14 @@ fn a_writer_stops_when_its_witness_goes_away_and_what_it_wrote_is_judged() {
         handle.join().unwrap().unwrap_err().to_string()
     });
     assert!(ready.load(Ordering::Relaxed));
+    // Its last writes were no later than its end. Without the mark of that it looks as if it had been cut.
+    let ended = world.check(CutKind::Detach).unwrap_err().to_string();
+    assert!(ended.contains("stopped before any cut"), "{ended}");
+    let [run] = RunDirectory::find(&world.data())
+        .unwrap()
+        .try_into()
+        .unwrap();
+    fs::remove_file(run.path.join("ended")).unwrap();
     assert!(failed.starts_with("witness at `127.0.0.1:"), "{failed}");
     assert_eq!(failed.lines().count(), 1);
     let same_boot = world.check(CutKind::Power).unwrap_err();
@@ -118,10 +126,6 @@ fn a_writer_stops_when_its_witness_goes_away_and_what_it_wrote_is_judged() {
         assert_eq!((tally.out_of_order, tally.damaged), (0, 0), "{tally:?}");
     }
     // The folder of a run that no check has seen is gone: all that was acknowledged is lost.
-    let [run] = RunDirectory::find(&world.data())
-        .unwrap()
-        .try_into()
-        .unwrap();
     fs::remove_dir_all(&run.path).unwrap();
     let gone = world.check(CutKind::Detach).unwrap().verdict.tallies();
     assert!(gone.iter().all(|tally| tally.lost == 1), "{gone:?}");
@@ -145,6 +149,8 @@ fn a_run_that_its_user_stops_is_no_cut() {
         std::thread::scope(|scope| {
             let running = scope.spawn(|| writer.run(&stop, || ()));
             world.wait_for(has_written);
+            let at_work = world.check(CutKind::Detach).unwrap_err().to_string();
+            assert!(at_work.contains("still at work"), "{at_work}");
             stop.store(true, Ordering::Relaxed);
             running.join().unwrap()
         })

@@ -7,7 +7,7 @@ use weir_model::Bytes;
 
 use super::lane::{LANES, Lane};
 use super::order::WriteOrder;
-use super::record::{Flushed, SECTOR_BYTES, SectorContent};
+use super::record::{NewestFlushes, SECTOR_BYTES, SectorContent};
 use super::run_id::RunId;
 
 /// Findings on one lane after a cut.
@@ -44,7 +44,7 @@ pub(super) struct PageState {
 
 /// Identity of the pages that a file must hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
+pub(super) struct FileIdentity {
     pub(super) run: RunId,
     pub(super) lane: u16,
     pub(super) order: WriteOrder,
@@ -63,8 +63,8 @@ impl PageState {
     pub(super) fn read(
         page: &[u8],
         number: u64,
-        expected: Expected,
-        flushed: &mut Flushed,
+        expected: FileIdentity,
+        flushed: &mut NewestFlushes,
     ) -> Self {
         let mut is_damaged = false;
         let mut sequences = Vec::with_capacity(page.len() / SECTOR_BYTES);
@@ -111,7 +111,7 @@ pub(super) fn judge(
     pages: &LanePages,
     order: WriteOrder,
     acknowledged: &[u64; LANES],
-    flushed: &Flushed,
+    flushed: &NewestFlushes,
 ) -> Vec<LaneFindings> {
     let all = Lane::all();
     let lacking = |pages: &[PageState], upto: u64| {

@@ -65,7 +65,7 @@ fn cut(keeps: impl Fn(Sector) -> bool, after: impl Fn(&Lane, &mut [u8])) -> Vec<
     let (mut pages, mut flushed) = (LanePages::new(), [0; LANES]);
     for (number, lane) in lanes.iter().enumerate() {
         after(lane, &mut media[number]);
-        let expected = Expected {
+        let expected = FileIdentity {
             run: RUN,
             lane: number as u16,
             order,

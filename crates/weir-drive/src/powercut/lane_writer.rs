@@ -11,7 +11,7 @@ use weir_process::{MappedMemory, PathError};
 use super::error::PowercutError;
 use super::lane::{Durability, LANES, Lane};
 use super::order::WriteOrder;
-use super::record::{Flushed, Record};
+use super::record::{NewestFlushes, Record};
 use super::run_directory::RunDirectory;
 use super::witness_link::WitnessLink;
 use super::witness_message::Event;
@@ -31,7 +31,7 @@ pub(super) struct SharedRun<'a> {
 }
 
 impl SharedRun<'_> {
-    fn flushed(&self) -> Flushed {
+    fn flushed(&self) -> NewestFlushes {
         std::array::from_fn(|lane| self.flushed[lane].load(Ordering::Acquire))
     }
 }

@@ -22,7 +22,7 @@ const NOISE: usize = FLUSHED + 8 * LANES;
 const CHECKSUM: usize = SECTOR_BYTES - 4;
 
 /// Newest flushed write of each lane; 0: none.
-pub(crate) type Flushed = [u64; LANES];
+pub(crate) type NewestFlushes = [u64; LANES];
 
 /// A write of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) struct Record {
     /// Number of the page in its file.
     pub(crate) page: u32,
     pub(crate) sequence: u64,
-    pub(crate) flushed: Flushed,
+    pub(crate) flushed: NewestFlushes,
 }
 
 /// Content of a sector after a cut.

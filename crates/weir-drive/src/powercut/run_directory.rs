@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, FlockOperation};
 use weir_process::PathError;
 
 use super::error::PowercutError;
@@ -15,6 +15,8 @@ use super::record::Record;
 use super::run_id::RunId;
 
 const PREFIX: &str = "weir-powercut-";
+/// File that a writer leaves which ended before any cut.
+const ENDED: &str = "ended";
 
 /// Folder of one run: a new one, below the folder that the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,29 @@ impl RunDirectory {
         }
         found.sort_by_key(|found| found.run);
         Ok(found)
+    }
+
+    /// Notes that the writer ended before any cut, for a check whose witness did not hear of it.
+    pub(crate) fn mark_ended(&self) -> io::Result<()> {
+        File::create(self.path.join(ENDED))?.sync_all()?;
+        File::open(&self.path)?.sync_all()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.path.join(ENDED).exists()
+    }
+
+    /// Locks the folder for its writer, until the returned file is closed.
+    pub(crate) fn lock(&self) -> io::Result<File> {
+        let folder = File::open(&self.path)?;
+        rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(folder)
+    }
+
+    /// Returns true if its writer is still at work.
+    pub(crate) fn is_locked(&self) -> bool {
+        let locked = self.lock();
+        locked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
     pub(crate) fn file(&self, lane: &Lane) -> PathBuf {

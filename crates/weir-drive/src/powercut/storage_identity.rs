@@ -164,6 +164,13 @@ impl StorageIdentity {
                 device.name
             ));
         }
+        if self.layers.len() != other.layers.len() {
+            found.push(format!(
+                "{} volumes or arrays lie above the device, not {}",
+                other.layers.len(),
+                self.layers.len()
+            ));
+        }
         if self.file_system != other.file_system {
             found.push(format!(
                 "the file system is {}, not {}",
@@ -328,6 +335,10 @@ mod tests {
         changed(
             |other| other.devices[0].firmware = "1.1".to_owned(),
             "firmware 1.1",
+        );
+        changed(
+            |other| other.layers.push("dm-0".to_owned()),
+            "1 volumes or arrays",
         );
         changed(
             |other| other.file_system = "ext4".to_owned(),

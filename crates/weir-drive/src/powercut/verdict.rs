@@ -203,10 +203,10 @@ impl PowercutVerdict {
     /// A file that cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), PowercutError> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".new");
+        name.push(format!(".{}", std::process::id()));
         let new = path.with_file_name(name);
         let write = || -> io::Result<()> {
-            let mut file = File::create(&new)?;
+            let mut file = File::create_new(&new)?;
             file.write_all(&serde_json::to_vec_pretty(self)?)?;
             file.sync_all()?;
             fs::rename(&new, path)

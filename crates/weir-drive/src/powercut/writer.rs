@@ -140,6 +140,7 @@ impl Writer {
             .collect();
         let order = WriteOrder::new(self.start.pages);
         self.directory.create(&lanes, order)?;
+        let _lock = self.directory.lock();
         for (lane, _) in &lanes {
             let (lane, sequence) = (*lane, order.pages());
             link.tell(Event::Flushed { lane, sequence })?;
@@ -156,15 +157,22 @@ impl Writer {
             stop: &ended,
         };
         let written = write_all(&shared, &lanes, stop);
-        let last = match &written {
-            Ok(()) => Event::Ended,
-            Err(error) => Event::Failed {
-                why: error.to_string(),
-            },
-        };
+        let last = self.last_event(&written)?;
         // A witness that is gone is the error already, or has nothing more to lose.
         let told = link.tell(last).and_then(|()| link.wait_for_all());
         written.and(told)
+    }
+
+    /// Returns the last event of a run. Where the device is not gone, nothing is written any more, and a cut from now on
+    /// meets no write.
+    fn last_event(&self, written: &Result<(), PowercutError>) -> Result<Event, PowercutError> {
+        if let Err(error @ PowercutError::Operation { .. }) = written {
+            let why = error.to_string();
+            return Ok(Event::Failed { why });
+        }
+        let marked = self.directory.mark_ended();
+        marked.map_err(PathError::on("mark the end in", &self.directory.path))?;
+        Ok(Event::Ended)
     }
 }
 

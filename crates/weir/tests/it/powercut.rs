@@ -26,13 +26,13 @@ const SEEDS: u64 = 8;
 const RECORDINGS: &str = "WEIR_POWERCUT_RECORDINGS";
 
 /// A witness that listens.
-struct Listening {
+struct WitnessProcess {
     child: Child,
     address: String,
     log: PathBuf,
 }
 
-impl Listening {
+impl WitnessProcess {
     fn start(world: &World) -> Self {
         let log = world.path("witness.log");
         let mut child = Weir::in_world(world)
@@ -70,7 +70,8 @@ impl Listening {
     }
 }
 
-/// A drive that takes its time, so that writes are open when it is cut.
+/// A drive that takes its time, so that writes of each lane are open at any moment: in flight for the device's bandwidth,
+/// and completed for the length of a flush.
 fn mounted(world: &World, backing: &Path, more: &[&str]) -> Child {
     let dir = world.path("drive");
     let child = Weir::in_world(world)
@@ -82,6 +83,7 @@ fn mounted(world: &World, backing: &Path, more: &[&str]) -> Child {
             "--set",
             "write.buffer=64K",
         ])
+        .args(["--set", "flush.latency_us=20000"])
         .args(more)
         .spawn();
     wait_until("the drive is mounted", || !world.mounts().is_empty());
@@ -108,7 +110,7 @@ fn recorded(world: &World) -> PathBuf {
     let [backing, record] = ["backing", "record"].map(|name| world.path(name));
     let record_options = ["--record", record.to_str().unwrap(), "--record-base"];
     let drive = mounted(world, &backing, &record_options);
-    let witness = Listening::start(world);
+    let witness = WitnessProcess::start(world);
     let writing = writer(world, &witness.address).spawn();
     wait_until("the writer is at work", || witness.lines() > ACKNOWLEDGED);
     Weir::in_world(world)

@@ -11,7 +11,7 @@ use weir_crash::{CacheRule, DeviceRules};
 use weir_drive::powercut::{CheckOptions, CutKind, PowercutVerdict, Substitute, check};
 use weir_model::{Atomicity, Bytes};
 
-use super::{ACKNOWLEDGED, Listening, mounted};
+use super::{ACKNOWLEDGED, WitnessProcess, mounted};
 use crate::harness::{Output, Weir, World, wait_until};
 
 const DISK_BYTES: u64 = 64 << 20;
@@ -77,7 +77,7 @@ fn recorded(world: &World, folder: &Path) -> Option<PathBuf> {
         weir_testing::skipped("powercut::loop_device", "no loop device can be mounted");
         return None;
     };
-    let witness = Listening::start(world);
+    let witness = WitnessProcess::start(world);
     let writing = Weir::in_world(world)
         .args(["drive", "powercut", "write", "--pages", "16", "--witness"])
         .args([&witness.address, "--dir"])
