@@ -29,6 +29,7 @@ mod proportion;
 mod rising;
 mod search;
 mod series_mean;
+mod sessions;
 #[cfg(test)]
 mod simulate;
 mod stalls;
@@ -58,6 +59,7 @@ pub use power::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed};
 pub use proportion::proportion_at_most;
 pub use search::{Knee, KneeSearch, Peak, PeakSearch, RateFound, RateSearch, SearchRange, Step};
 pub use series_mean::MeanEstimate;
+pub use sessions::{SessionsRatio, sessions_ratio};
 pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state, steady_tail};
 pub use stop_by_verdict::{DECIDED_PAIRS_MAX, DECIDED_PAIRS_MIN, decided_log_ratio, is_decided};

@@ -105,6 +105,9 @@ pub(crate) enum Command {
         command: PredictCommand,
     },
     /// Write one page on the published claims of results: agrees, disagrees, cannot say
+    ///
+    /// Several results of the same study are sessions of it. Their claims are judged together, with the spread between
+    /// sessions in the interval.
     Claims(ClaimsArguments),
     /// Explain a rule, such as R4: what it checks, why, and what to do [default: all rules]
     Explain(ExplainArguments),
