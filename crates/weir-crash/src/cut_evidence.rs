@@ -174,5 +174,4 @@ fn with_cuts(promised: KeptRules, verdict: &PowercutVerdict, page: Bytes) -> Kep
 }
 
 #[cfg(test)]
-#[path = "cut_evidence_tests.rs"]
 pub(crate) mod tests;

@@ -192,5 +192,4 @@ fn read_lane(
 }
 
 #[cfg(test)]
-#[path = "check_tests.rs"]
 mod tests;

@@ -140,5 +140,4 @@ pub(super) fn judge(
 }
 
 #[cfg(test)]
-#[path = "judge_tests.rs"]
 mod tests;
