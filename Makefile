@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
+.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table powercut-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -229,6 +229,10 @@ crash-table: setup $(WEB)
 	cargo build --release --workspace --bin weir --bin crash_table
 	lab/crash-table.sh $(CURDIR)/target/crash-table $(WEIR)
 	target/release/crash_table $(CURDIR)/target/crash-table
+
+# The power-cut test's table of docs/powercut.md: five recordings of a writer, cut by every rule.
+powercut-table: setup
+	WEIR_POWERCUT_RECORDINGS=5 cargo nextest run --package weir --no-capture -E 'test(powercut::each_lie)'
 
 # .deb, .rpm, .tar.xz, an OCI image, a list of the crates (CycloneDX) and checksums, in target/packages; some minutes.
 packages: $(WEB)

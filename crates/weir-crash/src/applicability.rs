@@ -2,12 +2,13 @@
 //!
 //! A crash test cuts an emulated drive: it proves that this server, with these settings, loses nothing *if* the
 //! storage keeps the drive's rules. So it counts only for the same server on storage of which those rules are
-//! known.
+//! known: by its promises, or by power cuts of that storage (`cut_evidence.rs`).
 
 use weir_model::{Bytes, Doublewrite, Flavor, ServerVariables, ServerVersion};
 
 use crate::crash_test::CrashTest;
 use crate::cut::Cut;
+use crate::cut_evidence::CutEvidence;
 use crate::data_storage::DataStorage;
 use crate::decisive_settings::{SettingDifference, decisive, differences};
 use crate::test_settings::Variables;
@@ -44,16 +45,25 @@ impl Objections {
 }
 
 impl CrashTest {
-    /// Returns the reasons that it does not count for `server` on `ground` (or that it cannot be looked at); no
-    /// objections: it counts.
+    /// Returns the reasons that it does not count for `server` on `ground`, or that the ground cannot be looked at.
+    /// Power cuts may have shown more than the ground promises. No objections: it counts.
     pub fn objections(
         &self,
         server: &ServerInQuestion<'_>,
         ground: Result<&DataStorage, &str>,
+        cuts: Option<&CutEvidence>,
     ) -> Objections {
-        let of_the_storage = match ground {
-            Ok(ground) => ground.kept().lacks(&self.setting.rules),
-            Err(why) => vec![why.to_owned()],
+        let of_the_storage = match (ground, cuts) {
+            (Ok(DataStorage::Storage(storage)), Some(cuts)) => {
+                let said = ServerVariables::said(server.flavor, server.variables);
+                let is_direct = said.writes_pages_directly() == Some(true);
+                match cuts.kept(storage, said.page_size(), is_direct) {
+                    Ok(kept) => kept.lacks(&self.setting.rules),
+                    Err(against) => against,
+                }
+            }
+            (Ok(ground), _) => ground.kept().lacks(&self.setting.rules),
+            (Err(why), _) => vec![why.to_owned()],
         };
         Objections {
             of_the_test: self.own_objections(server),
@@ -140,6 +150,7 @@ mod tests {
 
     use super::*;
     use crate::crash_test::{FORMAT, Setting};
+    use crate::cut_evidence::tests::evidence;
     use crate::device_rules::{CacheRule, DeviceRules};
     use crate::storage::{BlockDevice, Storage};
     use crate::test_settings::variables;
@@ -241,7 +252,7 @@ mod tests {
             version: "9.7.4".parse().unwrap(),
             variables: &found,
         };
-        let objections = test.objections(&server, Ok(ground));
+        let objections = test.objections(&server, Ok(ground), None);
         objections.all().map(str::to_owned).collect()
     }
 
@@ -264,6 +275,32 @@ mod tests {
             against(emulated(rules(CacheRule::Volatile, 16_384))).len(),
             1
         );
+    }
+
+    #[test]
+    fn cuts_of_the_same_device_show_what_it_does_not_promise() {
+        let found = variables(&SAID);
+        let server = ServerInQuestion {
+            flavor: Flavor::Mysql,
+            version: "9.7.4".parse().unwrap(),
+            variables: &found,
+        };
+        let against = |extent_unit, cuts: &CutEvidence| {
+            let DataStorage::Storage(mut storage) = ext4(0, true) else {
+                unreachable!()
+            };
+            storage.extent_unit = extent_unit;
+            let ground = DataStorage::Storage(storage);
+            let objections = test().objections(&server, Ok(&ground), Some(cuts));
+            let all: Vec<_> = objections.all().map(str::to_owned).collect();
+            all
+        };
+        let shown = evidence(20, |_| ());
+        assert!(against(16_384, &shown).is_empty());
+        let [extents] = against(4096, &shown).try_into().unwrap();
+        assert!(extents.contains("across two extents"), "{extents}");
+        let [few] = against(16_384, &evidence(19, |_| ())).try_into().unwrap();
+        assert!(few.contains("20 are needed"), "{few}");
     }
 
     #[test]

@@ -175,9 +175,10 @@ impl Cache {
             } => self.write(event.sequence, (*file, *offset, data.bytes()), *opened),
             Operation::Flush { file } => self.flush(event.sequence, *file),
             Operation::Done { sequence } => return self.done(*sequence, event.sequence),
-            Operation::Truncate { file, .. } | Operation::Allocate { file, .. } => {
-                return self.settle_file(*file);
-            }
+            // The number of a removed file may be taken again: its writes are not those of the new file.
+            Operation::Create { file, .. }
+            | Operation::Truncate { file, .. }
+            | Operation::Allocate { file, .. } => return self.settle_file(*file),
             _ => {}
         }
         Vec::new()
@@ -344,6 +345,8 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use weir_drive::{Node, Place};
+
     use super::*;
 
     const PAGE: u64 = 16_384;
@@ -467,6 +470,29 @@ mod tests {
                 .sum::<usize>()
         };
         assert_eq!((pieces(DIRECT), pieces(BUFFERED)), (1, 4));
+    }
+
+    #[test]
+    fn writes_of_a_removed_file_are_none_of_the_file_that_has_its_number_next() {
+        for rule in [CacheRule::Volatile, CacheRule::Lying] {
+            let mut cache = cache(rule, 100);
+            cache.write(1, page(1), DIRECT);
+            cache.done(1, 2);
+            let created = Event {
+                sequence: 3,
+                at_ns: 0,
+                operation: Operation::Create {
+                    file: 1,
+                    at: Place {
+                        parent: 1,
+                        name: "new".into(),
+                    },
+                    node: Node::Directory { mode: 0o700 },
+                },
+            };
+            assert_eq!(numbers(&cache.advance(&created)), [1]);
+            assert!(open(&cache).is_empty(), "{rule:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 use weir_drive::DriveError;
+use weir_drive::powercut::PowercutError;
 use weir_innodb::InnodbError;
 use weir_load::LoadError;
 use weir_process::{PathError, ProcessError};
@@ -18,6 +19,9 @@ pub enum CrashError {
     /// The drive.
     #[error(transparent)]
     Drive(#[from] DriveError),
+    /// The power-cut test of a device.
+    #[error(transparent)]
+    Powercut(#[from] PowercutError),
     /// The server, where it had to work.
     #[error(transparent)]
     Server(#[from] ServerError),

@@ -13,6 +13,7 @@ mod connection;
 mod content;
 mod crash_test;
 mod cut;
+mod cut_evidence;
 mod data_storage;
 mod ddl_workload;
 mod decisive_settings;
@@ -46,6 +47,7 @@ pub use crash_test::{
     CrashTest, FORMAT, Progress, Setting, TestOptions, judge_changed_state, replay_state, test,
 };
 pub use cut::{Cut, Moment};
+pub use cut_evidence::{CutEvidence, shows_rules, words as cuts_in_words};
 pub use data_storage::DataStorage;
 pub use decisive_settings::{DECISIVE_SETTINGS, SettingDifference};
 pub use device_rules::{CacheRule, DeviceRules};

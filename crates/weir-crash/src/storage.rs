@@ -238,8 +238,9 @@ impl Storage {
         }
         lines.push(format!("what this proves: {}", self.proven(page)));
         lines.push(
-            "what it cannot prove: the behaviour of this device in a power cut. Only cutting its power can; \
-             `weir crash-test run --drive` tests a server against an emulated drive's rules, never this device"
+            "what it cannot prove: the behaviour of this device in a power cut. Only cutting its power can \
+             (`weir drive powercut`); `weir crash-test run --drive` tests a server against an emulated drive's rules, \
+             never this device"
                 .to_owned(),
         );
         lines

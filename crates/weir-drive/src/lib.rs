@@ -1,5 +1,5 @@
 //! The emulated drive: device model, deadline scheduler and FUSE front end; and how a real drive's profile is learned.
-//! Change here: how a device behaves: `model/`; files and flushes: `fuse/`; when an answer leaves: `scheduler/`; measuring a real drive: `measure/`.
+//! Change here: how a device behaves: `model/`; files and flushes: `fuse/`; when an answer leaves: `scheduler/`; measuring a real drive: `measure/`; cutting one's power: `powercut/`.
 
 mod adoption;
 mod calibration;
@@ -18,6 +18,7 @@ mod mountpoint;
 mod options;
 mod page_cache;
 mod placement;
+pub mod powercut;
 mod process;
 pub mod profiles;
 mod recording;

@@ -10,6 +10,11 @@ use crate::estimate_ratio::Pairing;
 use crate::measured::value;
 use crate::rules::{self, Evidence};
 
+/// Begin of the reason where a rule refuses the numbers.
+const INVALID: &str = "invalid (";
+/// Begin of what a rule adds to a reason that forbids to rank the levels.
+const NO_RANKING: &str = "; no ranking (";
+
 /// Returns the verdict on every claim, in each context that it speaks of.
 pub(crate) fn verdicts(evidence: &Evidence<'_>) -> Vec<ClaimVerdict> {
     let plan = &evidence.result.plan;
@@ -88,19 +93,34 @@ fn agreement(
     let (of_ranking, of_numbers): (Vec<_>, Vec<_>) =
         errors.partition(|finding| rules::is_of_ranking(evidence, comparison, finding));
     if let Some(finding) = of_numbers.first() {
-        let why = format!("invalid ({}): {}", finding.rule, finding.message);
+        let why = format!("{INVALID}{}): {}", finding.rule, finding.message);
         return (Agreement::CannotSay, why);
     }
-    let measured = comparison.estimate();
-    let (agreement, why) = match published.bound {
-        Bound::Equal => of_interval(&measured, published.value),
-        Bound::Above => of_bound(&measured, published.value, false),
-        Bound::Below => of_bound(&measured, published.value, true),
-    };
+    let (agreement, why) = agreement_of_ratio(&comparison.estimate(), published);
     match of_ranking.first() {
-        Some(finding) => (agreement, format!("{why}; no ranking ({})", finding.rule)),
+        Some(finding) => (agreement, format!("{why}{NO_RANKING}{})", finding.rule)),
         None => (agreement, why),
     }
+}
+
+/// Returns the agreement of a ratio with a claim, and the reason.
+pub(crate) fn agreement_of_ratio(measured: &Ratio, published: &Claim) -> (Agreement, String) {
+    match published.bound {
+        Bound::Equal => of_interval(measured, published.value),
+        Bound::Above => of_bound(measured, published.value, false),
+        Bound::Below => of_bound(measured, published.value, true),
+    }
+}
+
+/// Returns true if a rule refuses the numbers that a claim would be held against.
+pub(crate) fn is_refused(verdict: &ClaimVerdict) -> bool {
+    verdict.why.starts_with(INVALID)
+}
+
+/// Returns the end of a reason that says that the levels may not be ranked.
+pub(crate) fn ranking_words(verdict: &ClaimVerdict) -> &str {
+    let at = verdict.why.find(NO_RANKING);
+    at.map_or("", |at| &verdict.why[at..])
 }
 
 /// Returns the agreement of the interval with a claim of one side of `value`.

@@ -4,8 +4,8 @@
 //! A stored result is judged each time it is read, so that better statistics also judge old results. What is left to do follows from
 //! the plan and the runs that there are. Nothing here touches a server or a drive.
 //!
-//! Downwards: `evaluate` and `two_results` -> `analysis` -> `claims` -> `rules` -> `claim_contrasts`, `schedule` ->
-//! `compare` -> `fingerprints` -> `estimate_ratio` -> `measured`.
+//! Downwards: `sessions`, `evaluate` and `two_results` -> `analysis` -> `claims` -> `rules` -> `claim_contrasts`,
+//! `schedule` -> `compare` -> `fingerprints` -> `estimate_ratio` -> `measured`.
 #![warn(clippy::missing_errors_doc)]
 
 mod analysis;
@@ -27,6 +27,7 @@ mod part;
 mod rules;
 mod schedule;
 mod screen;
+mod sessions;
 mod settings_preview;
 mod two_results;
 
@@ -41,5 +42,6 @@ pub use part::{cells_at, part_of_plan, part_of_result};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
 pub use schedule::{Next, expected_runs, next, total_runs};
 pub use screen::confirm;
+pub use sessions::merge_sessions;
 pub use settings_preview::{CellPreview, SettingsPreview};
 pub use two_results::{compare_results, read_factor, read_for_comparison};

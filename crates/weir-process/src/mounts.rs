@@ -29,6 +29,8 @@ pub struct Mount {
     pub mountpoint: PathBuf,
     /// Type of the file system: `ext4`, `fuse.weir`.
     pub file_system: String,
+    /// Device or server, as it was named: `/dev/sda1`.
+    pub source: String,
     /// Options of the mount and of the file system: `rw`, `nobarrier`.
     pub options: Vec<String>,
 }
@@ -68,11 +70,13 @@ impl Mount {
         let own = String::from_utf8_lossy(fields.next()?);
         let mut rest = fields.skip_while(|field| *field != b"-").skip(1);
         let file_system = String::from_utf8_lossy(rest.next()?).into_owned();
-        let shared = String::from_utf8_lossy(rest.nth(1).unwrap_or_default());
+        let source = String::from_utf8_lossy(&unescape(rest.next()?)).into_owned();
+        let shared = String::from_utf8_lossy(rest.next().unwrap_or_default());
         let options = own.split(',').chain(shared.split(','));
         Some(Self {
             mountpoint,
             file_system,
+            source,
             options: options.map(str::to_owned).collect(),
         })
     }
@@ -146,6 +150,7 @@ mod tests {
         let mount = Mount::parse(line).unwrap();
         assert_eq!(mount.mountpoint, Path::new("/mnt/a b\\c"));
         assert_eq!(mount.file_system, "ext4");
+        assert_eq!(mount.source, "/dev/sda");
         assert_eq!(mount.options, ["rw", "noatime", "rw", "nobarrier"]);
         assert_eq!(mount.withholds_flushes(), Some("nobarrier"));
         assert!(!mount.is_in_memory());

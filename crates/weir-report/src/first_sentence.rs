@@ -1,8 +1,9 @@
-//! The answer of a study in one sentence of advice.
+//! The answer of a study in one sentence: advice, or a finding while something objects to it.
 
-use weir_model::{Comparison, JudgedResult, RuleId, Severity, Verdict};
+use weir_model::{Comparison, Finding, JudgedResult, RuleId, Severity, Verdict};
 
 use crate::comparison_sentences::{Answer, place};
+use crate::objections::Objections;
 use crate::words::{levels_phrase, metric_name};
 use crate::{searches, statements};
 
@@ -11,17 +12,31 @@ const FACTORS_MAX: usize = 2;
 /// Combinations that are named; of more only their number is printed.
 const NAMED_MAX: usize = 2;
 
-/// Returns the advice for a reader, by the verdicts; `None` if nothing was compared or found.
+/// Facts about the study that each clause needs.
+#[derive(Clone, Copy)]
+struct Ground<'a> {
+    /// Findings about the whole study.
+    findings: &'a [Finding],
+    /// An emulated drive lies below a server.
+    is_emulated: bool,
+}
+
+/// Returns the first sentence for a reader, by the verdicts; `None` if nothing was compared or found.
 ///
-/// `Choose scaleflux-csd2000: 2.15x the queries per second of intel-p4610; choose innodb_doublewrite OFF only on
-/// scaleflux-csd2000: 1.61x the queries per second of ON`.
+/// `Choose scaleflux-csd2000: 2.15x the queries per second of intel-p4610`, or while a rule objects: `In this emulation
+/// innodb_doublewrite OFF gave 1.61x the queries per second of ON: no advice while R6 objects`.
 pub(crate) fn advice(result: &JudgedResult) -> Option<String> {
     // It begins with a name, which keeps its spelling.
     if let Some(found) = searches::sentences(result).into_iter().next() {
         return Some(found);
     }
-    let sentence =
-        slower_statements(&result.comparisons).or_else(|| of_comparisons(&result.comparisons))?;
+    let mut cells = result.evidence.plan.cells.iter();
+    let ground = Ground {
+        findings: &result.findings,
+        is_emulated: cells.any(|cell| cell.spec.drive_name().is_some()),
+    };
+    let sentence = slower_statements(&result.comparisons)
+        .or_else(|| of_comparisons(&result.comparisons, ground))?;
     let mut characters = sentence.chars();
     let first = characters.next()?.to_uppercase();
     Some(first.chain(characters).collect())
@@ -34,7 +49,7 @@ fn slower_statements(comparisons: &[Comparison]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-fn of_comparisons(comparisons: &[Comparison]) -> Option<String> {
+fn of_comparisons(comparisons: &[Comparison], ground: Ground<'_>) -> Option<String> {
     let asked = || comparisons.iter().filter(|found| !found.negative_control);
     let mut factors: Vec<&str> = Vec::new();
     for comparison in asked() {
@@ -44,7 +59,7 @@ fn of_comparisons(comparisons: &[Comparison]) -> Option<String> {
     }
     let clauses = factors.into_iter().take(FACTORS_MAX).filter_map(|factor| {
         let of_factor = asked().filter(|found| found.factor == factor);
-        of_levels(&of_factor.collect::<Vec<_>>())
+        of_levels(&of_factor.collect::<Vec<_>>(), ground)
     });
     let clauses: Vec<_> = clauses.collect();
     (!clauses.is_empty()).then(|| clauses.join("; "))
@@ -63,7 +78,9 @@ enum Worth {
 
 impl Worth {
     fn new(comparison: &Comparison) -> Self {
-        let is_unsafe = has_page_finding(comparison, Severity::Warning);
+        let mut findings = comparison.findings.iter();
+        let is_unsafe =
+            findings.any(|found| found.rule == RuleId::R3 && found.severity == Severity::Warning);
         match comparison.verdict {
             Verdict::Invalid => Self::Refused,
             Verdict::Inconclusive => Self::NotShown,
@@ -74,18 +91,8 @@ impl Worth {
     }
 }
 
-/// Returns true if only the level of `comparison` trusts a drive to write whole pages, and no power cut has tested it.
-fn is_untested(comparison: &Comparison) -> bool {
-    has_page_finding(comparison, Severity::Note)
-}
-
-fn has_page_finding(comparison: &Comparison, severity: Severity) -> bool {
-    let mut findings = comparison.findings.iter();
-    findings.any(|found| found.rule == RuleId::R3 && found.severity == severity)
-}
-
 /// The clause about the level of a factor that is worth most.
-fn of_levels(comparisons: &[&Comparison]) -> Option<String> {
+fn of_levels(comparisons: &[&Comparison], ground: Ground<'_>) -> Option<String> {
     let worth_of_level = |level: &str| {
         let of_level = comparisons.iter().filter(|found| found.level == level);
         let worths = of_level.map(|found| (Worth::new(found), found.improvement().ratio));
@@ -99,11 +106,14 @@ fn of_levels(comparisons: &[&Comparison]) -> Option<String> {
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     })?;
     let of_level = comparisons.iter().filter(|found| found.level == best.level);
-    Some(of_level_in_words(&of_level.copied().collect::<Vec<_>>()))
+    Some(of_level_in_words(
+        &of_level.copied().collect::<Vec<_>>(),
+        ground,
+    ))
 }
 
 /// About one level in all contexts.
-fn of_level_in_words(comparisons: &[&Comparison]) -> String {
+fn of_level_in_words(comparisons: &[&Comparison], ground: Ground<'_>) -> String {
     let first = comparisons[0];
     let (baseline, metric) = (&first.baseline, metric_name(&first.metric));
     let [level, kept] = [&first.level, baseline]
@@ -115,25 +125,36 @@ fn of_level_in_words(comparisons: &[&Comparison]) -> String {
         .filter(|found| Worth::new(found) == worth);
     let there: Vec<_> = there.copied().collect();
     let gain = ratios(&there);
-    match worth {
-        Worth::Gain => {
-            let place = where_it_holds(&there, comparisons);
-            let condition = if there.iter().any(|found| is_untested(found)) {
-                ", once a power-cut test shows whole pages (R3)"
-            } else {
-                ""
-            };
-            format!("choose {level}{place}: {gain} the {metric} of {baseline}{condition}")
-        }
-        Worth::UnsafeGain => format!(
-            "keep {kept}: {} gives {gain} the {metric}, but a power cut may tear pages (R3)",
-            first.level
-        ),
-        Worth::Loss => format!("keep {kept}: {} gives {gain} the {metric}", first.level),
-        Worth::NotShown => {
+    let objections = Objections::new(ground.findings, &there, comparisons).words();
+    match (worth, objections) {
+        (Worth::NotShown, _) => {
             format!("no difference in {metric} was shown between {level} and {baseline}")
         }
-        Worth::Refused => format!("no advice on {level} against {baseline}: rules refuse it"),
+        (Worth::Refused, _) => {
+            format!("no advice on {level} against {baseline}: rules refuse it")
+        }
+        (worth, Some(objections)) => {
+            let (place, price) = match worth {
+                Worth::Gain => (where_it_holds(&there, comparisons), ""),
+                Worth::UnsafeGain => (String::new(), ", but a power cut may tear pages"),
+                _ => (String::new(), ""),
+            };
+            let here = if ground.is_emulated {
+                "in this emulation"
+            } else {
+                "in these runs"
+            };
+            format!(
+                "{here} {level} gave {gain} the {metric} of {baseline}{place}{price}: no advice {objections}"
+            )
+        }
+        (Worth::Loss, None) => {
+            format!("keep {kept}: {} gives {gain} the {metric}", first.level)
+        }
+        (_, None) => {
+            let place = where_it_holds(&there, comparisons);
+            format!("choose {level}{place}: {gain} the {metric} of {baseline}")
+        }
     }
 }
 
@@ -211,57 +232,126 @@ mod tests {
         comparison
     }
 
-    #[test]
-    fn a_gain_on_a_drive_without_a_power_cut_test_has_that_condition() {
-        let text = of_comparisons(&[with_page_finding("csd", 1.94, Severity::Note)]);
-        assert_eq!(
-            text.unwrap(),
-            "choose innodb_doublewrite OFF on csd: 1.94x the queries per second of ON, once a power-cut test shows \
-             whole pages (R3)"
-        );
+    fn said(comparisons: &[Comparison]) -> String {
+        with_study(comparisons, &[])
+    }
+
+    fn with_study(comparisons: &[Comparison], findings: &[Finding]) -> String {
+        let ground = Ground {
+            findings,
+            is_emulated: true,
+        };
+        of_comparisons(comparisons, ground).unwrap()
     }
 
     #[test]
     fn a_gain_is_advised_only_where_it_is_safe() {
-        let text = of_comparisons(&[
-            unsafe_on("intel-p4610", 1.88),
-            on("scaleflux-csd2000", Verdict::Effect, 1.61),
-        ]);
+        let gain = on("scaleflux-csd2000", Verdict::Effect, 1.61);
         assert_eq!(
-            text.unwrap(),
+            said(&[unsafe_on("intel-p4610", 1.88), gain]),
             "choose innodb_doublewrite OFF only on scaleflux-csd2000: 1.61x the queries per second of ON"
         );
-        let text = of_comparisons(&[unsafe_on("a", 1.88), unsafe_on("b", 1.61)]);
         assert_eq!(
-            text.unwrap(),
-            "keep innodb_doublewrite ON: OFF gives 1.61x to 1.88x the queries per second, but a power cut may tear \
-             pages (R3)"
+            said(&[unsafe_on("a", 1.88), unsafe_on("b", 1.61)]),
+            "in this emulation innodb_doublewrite OFF gave 1.61x to 1.88x the queries per second of ON, but a power cut \
+             may tear pages: no advice while R3 objects"
         );
     }
 
     #[test]
-    fn what_was_refused_or_not_shown_is_no_reason_to_keep_the_other() {
-        let gain = on("a", Verdict::Effect, 1.5);
-        let text = of_comparisons(&[gain.clone(), on("b", Verdict::Invalid, 2.0)]);
+    fn what_was_not_shown_is_no_reason_to_keep_the_other() {
         assert_eq!(
-            text.unwrap(),
-            "choose innodb_doublewrite OFF on a: 1.50x the queries per second of ON"
-        );
-        let text = of_comparisons(&[on("b", Verdict::Inconclusive, 1.0)]);
-        assert_eq!(
-            text.unwrap(),
+            said(&[on("b", Verdict::Inconclusive, 1.0)]),
             "no difference in queries per second was shown between innodb_doublewrite OFF and ON"
         );
-        let text = of_comparisons(&[on("b", Verdict::Invalid, 1.0)]);
         assert_eq!(
-            text.unwrap(),
+            said(&[on("b", Verdict::Invalid, 1.0)]),
             "no advice on innodb_doublewrite OFF against ON: rules refuse it"
         );
-        let text = of_comparisons(&[on("a", Verdict::Effect, 0.5)]);
         assert_eq!(
-            text.unwrap(),
+            said(&[on("a", Verdict::Effect, 0.5)]),
             "keep innodb_doublewrite ON: OFF gives 0.50x the queries per second"
         );
+    }
+
+    /// Each objection, as a finding about the study and about the comparison.
+    fn objections() -> Vec<(Finding, &'static str)> {
+        let rules = [
+            (RuleId::R2, Severity::Warning, "while R2 objects"),
+            (RuleId::R3, Severity::Warning, "while R3 objects"),
+            (RuleId::R6, Severity::Warning, "while R6 objects"),
+            (RuleId::R6, Severity::Inconclusive, "while R6 objects"),
+            (
+                RuleId::Profile,
+                Severity::Warning,
+                "while the rule profile objects",
+            ),
+        ];
+        let finding = |(rule, severity, words)| {
+            let message = "it may be otherwise".to_owned();
+            (
+                Finding {
+                    rule,
+                    severity,
+                    message,
+                },
+                words,
+            )
+        };
+        rules.map(finding).into()
+    }
+
+    #[test]
+    fn no_answer_recommends_anything_over_an_objection() {
+        let levels = [
+            on("a", Verdict::Effect, 1.5),
+            on("a", Verdict::Effect, 0.5),
+            on("a", Verdict::Inconclusive, 1.0),
+            on("a", Verdict::Invalid, 1.0),
+        ];
+        for answer in levels {
+            let free = said(std::slice::from_ref(&answer));
+            let recommends = |text: &str| text.starts_with("choose ") || text.starts_with("keep ");
+            assert_eq!(
+                recommends(&free),
+                answer.verdict == Verdict::Effect,
+                "{free}"
+            );
+            for (finding, words) in objections() {
+                let mut objected = answer.clone();
+                objected.findings = vec![finding.clone()];
+                let by_comparison = said(&[objected]);
+                let by_study = with_study(std::slice::from_ref(&answer), &[finding]);
+                for text in [by_comparison, by_study] {
+                    assert!(!recommends(&text), "{text}");
+                    let is_finding =
+                        text.starts_with("in this emulation innodb_doublewrite OFF gave ");
+                    assert_eq!(is_finding, answer.verdict == Verdict::Effect, "{text}");
+                    assert!(!is_finding || text.ends_with(words), "{text}");
+                }
+            }
+            let refused = said(&[answer.clone(), on("b", Verdict::Invalid, 2.0)]);
+            assert!(!recommends(&refused), "{refused}");
+        }
+        let noted = with_page_finding("csd", 1.94, Severity::Note);
+        assert_eq!(
+            said(&[noted]),
+            "in this emulation innodb_doublewrite OFF gave 1.94x the queries per second of ON on csd: no advice while R3 \
+             objects"
+        );
+    }
+
+    #[test]
+    fn other_findings_are_no_objection_to_an_answer() {
+        let mut gain = on("a", Verdict::Effect, 1.5);
+        let note = |rule| Finding {
+            rule,
+            severity: Severity::Note,
+            message: "good to know".to_owned(),
+        };
+        gain.findings = [RuleId::R2, RuleId::R6, RuleId::Profile].map(note).into();
+        let study = [RuleId::R3, RuleId::R6].map(note);
+        assert!(with_study(&[gain], &study).starts_with("choose "));
     }
 
     #[test]
@@ -273,6 +363,7 @@ mod tests {
             ..on("a", Verdict::Effect, ratio)
         };
         let mut result = sample::study(4, 3);
+        result.findings.clear();
         result.comparisons = vec![
             with("16", 1.5),
             with("32", 1.8),
@@ -283,6 +374,12 @@ mod tests {
             advice(&result).unwrap(),
             "Choose 32 connections on a: 1.80x the queries per second of 8; choose innodb_doublewrite OFF on a: 1.31x \
              the queries per second of ON"
+        );
+        result.findings.push(objections().remove(2).0);
+        assert_eq!(
+            advice(&result).unwrap(),
+            "In this emulation 32 connections gave 1.80x the queries per second of 8 on a: no advice while R6 objects; in \
+             this emulation innodb_doublewrite OFF gave 1.31x the queries per second of ON on a: no advice while R6 objects"
         );
         result.comparisons.clear();
         assert_eq!(advice(&result), None);

@@ -24,6 +24,7 @@ mod insights;
 mod json;
 mod markdown;
 mod number;
+mod objections;
 mod over_cells;
 mod page;
 mod percentiles;

@@ -31,6 +31,7 @@ mod rising;
 mod screen;
 mod search;
 mod series_mean;
+mod sessions;
 #[cfg(test)]
 mod simulate;
 mod stalls;
@@ -62,6 +63,7 @@ pub use proportion::proportion_at_most;
 pub use screen::{ScreenEffect, ScreenEstimate, ScreenRun, screen_effects, screen_half_width};
 pub use search::{Knee, KneeSearch, Peak, PeakSearch, RateFound, RateSearch, SearchRange, Step};
 pub use series_mean::MeanEstimate;
+pub use sessions::{SessionsRatio, sessions_ratio};
 pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state, steady_tail};
 pub use stop_by_verdict::{DECIDED_PAIRS_MAX, DECIDED_PAIRS_MIN, decided_log_ratio, is_decided};

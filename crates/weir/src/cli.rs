@@ -8,6 +8,7 @@ mod ddl;
 mod drive;
 mod init;
 mod look;
+mod powercut;
 mod predict;
 mod server;
 mod upgrade;
@@ -35,6 +36,9 @@ pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArgum
 pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
 pub(crate) use init::{CompletionsArguments, InitArguments, ManualArguments, Question};
 pub(crate) use look::LookArguments;
+pub(crate) use powercut::{
+    PowercutCheckArguments, PowercutCommand, PowercutWitnessArguments, PowercutWriteArguments,
+};
 pub(crate) use predict::{
     LevelsArgument, ObserveArguments, PredictCommand, PredictResultArguments,
     PredictStudyArguments, PredictTraceArguments, VerifyArguments,
@@ -110,6 +114,9 @@ pub(crate) enum Command {
         command: PredictCommand,
     },
     /// Write one page on the published claims of results: agrees, disagrees, cannot say
+    ///
+    /// Several results of the same study are sessions of it. Their claims are judged together, with the spread between
+    /// sessions in the interval.
     Claims(ClaimsArguments),
     /// Explain a rule, such as R4: what it checks, why, and what to do [default: all rules]
     Explain(ExplainArguments),

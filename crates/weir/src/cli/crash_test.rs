@@ -72,6 +72,9 @@ pub(crate) struct CrashTestArguments {
     /// Largest recording
     #[arg(long, value_name = "SIZE", default_value = "2G")]
     pub(crate) recording_limit: Bytes,
+    /// Verdict of `weir drive powercut check`: say if these cuts show the test's rules on that device
+    #[arg(long, value_name = "FILE")]
+    pub(crate) powercut: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use weir_drive::RecordingOptions;
 use weir_model::{Bytes, Duration, Scale};
 
-use super::JsonArguments;
+use super::{JsonArguments, PowercutCommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DriveCommand {
@@ -55,6 +55,14 @@ pub(crate) enum DriveCommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Test the power loss of a real device: a writer, a witness on another host, a check after the cut
+    ///
+    /// Run `witness` on another host and `write` on the host of the device, and cut the power while it writes. After
+    /// the restart `check` reports lost and torn writes (docs/powercut.md).
+    Powercut {
+        #[command(subcommand)]
+        command: PowercutCommand,
     },
     /// Unmount a drive
     Unmount {

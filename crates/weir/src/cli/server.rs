@@ -139,6 +139,10 @@ pub(crate) struct SwitchArguments {
     /// and settings, on storage that is known to keep the tested drive's rules
     #[arg(long, value_name = "FILE")]
     pub(crate) verdict: Option<PathBuf>,
+    /// Verdict of `weir drive powercut check` on this storage, beside --verdict. It shows rules that the storage does
+    /// not promise
+    #[arg(long, value_name = "FILE", requires = "verdict")]
+    pub(crate) powercut: Option<PathBuf>,
     /// Print the decision and the cost; change nothing
     #[arg(long)]
     pub(crate) plan: bool,

@@ -11,6 +11,7 @@ pub(crate) fn execute(arguments: &ClaimsArguments) -> anyhow::Result<Outcome> {
     let results: Vec<JudgedResult> = results
         .map(|result| weir_judge::read_result(result))
         .collect::<Result<_, _>>()?;
+    let results = weir_judge::merge_sessions(results);
     if arguments.json {
         let claims: Vec<_> = results.iter().map(in_json).collect();
         output::line(serde_json::to_string_pretty(&claims)?)?;

@@ -9,8 +9,9 @@ use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use weir_crash::{
     CrashError, CrashTest, Cut, DataStorage, DeviceRules, Progress, Setting, Shape, StateResult,
-    TestOptions, TornPage, Verdict, replay_state,
+    TestOptions, TornPage, Verdict, cuts_in_words, replay_state, shows_rules,
 };
+use weir_drive::powercut::PowercutVerdict;
 use weir_model::variables::FLUSH_METHOD;
 use weir_model::{Atomicity, Doublewrite, PAGE_SIZE_DEFAULT, ServerVariables};
 
@@ -32,6 +33,11 @@ pub(crate) fn execute(command: &CrashTestCommand) -> anyhow::Result<Outcome> {
 
 fn run(arguments: &CrashTestArguments) -> anyhow::Result<Outcome> {
     let options = options(arguments)?;
+    let cuts = arguments
+        .powercut
+        .as_deref()
+        .map(PowercutVerdict::read)
+        .transpose()?;
     let stop = interrupt::stop_flag()?;
     eprintln!(
         "crash test of {} {} on {}, doublewrite {}, seed {}",
@@ -62,6 +68,9 @@ fn run(arguments: &CrashTestArguments) -> anyhow::Result<Outcome> {
         output::line(serde_json::to_string_pretty(&test)?)?;
     } else {
         print(&test, &options.out)?;
+        if let Some(cuts) = &cuts {
+            output::line(on_real_storage(&test, cuts))?;
+        }
         for_a_study(&test, &options)?;
     }
     Ok(match test.verdict {
@@ -295,6 +304,22 @@ fn verdict(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {
         ))?;
     }
     Ok(())
+}
+
+/// Returns the sentence on a device that was cut: if its cuts show the rules that the test assumed.
+fn on_real_storage(test: &CrashTest, cuts: &PowercutVerdict) -> String {
+    let page = ServerVariables::said(test.setting.flavor, &test.setting.said).page_size();
+    let against = shows_rules(cuts, &test.setting.rules, page);
+    let said = cuts_in_words(cuts, page);
+    if against.is_empty() {
+        return format!(
+            "on real storage: {said}. They show the rules of this test, on that device and file system"
+        );
+    }
+    format!(
+        "on real storage: {said}. They do not show the rules of this test ({})",
+        against.join("; ")
+    )
 }
 
 fn told(test: &CrashTest, folder: &Path) -> anyhow::Result<()> {

@@ -2,6 +2,7 @@
 
 mod cut;
 mod measure;
+mod powercut;
 mod show;
 mod stat;
 mod trace;
@@ -26,6 +27,7 @@ pub(crate) fn execute(command: &DriveCommand) -> anyhow::Result<Outcome> {
         DriveCommand::Set { dir, settings } => set(dir, settings)?,
         DriveCommand::Trace(arguments) => trace::execute(arguments)?,
         DriveCommand::Cut { dir, seed, json } => cut::execute(dir, *seed, *json)?,
+        DriveCommand::Powercut { command } => return powercut::execute(command),
         DriveCommand::Unmount { dir } => weir_drive::unmount(dir)?,
     }
     Ok(Outcome::Done)

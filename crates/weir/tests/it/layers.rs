@@ -263,11 +263,13 @@ const OPENS: [&str; 7] = [
     "mysql_async",
     "sqlx::",
 ];
-const OPENS_OTHERS: [&str; 5] = [
+const OPENS_OTHERS: [&str; 6] = [
     // Whether the bus of load hosts answers.
     "weir-agent/src/bus/server.rs",
     // A drive's own control socket.
     "weir-drive/src/control.rs",
+    // The witness of a power-cut test.
+    "weir-drive/src/powercut/witness_link.rs",
     // Whether a private server's socket is in use.
     "weir-server/src/private_server/settings.rs",
     // What stands between client and server in tests; it carries bytes and says nothing of its own.

@@ -37,6 +37,7 @@ mod own_load;
 mod own_server_events;
 mod plan;
 mod pool;
+mod powercut;
 mod predict;
 mod reach;
 mod replayed_study;

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::ensure;
 use serde_json::json;
-use weir_crash::{CrashTest, DataStorage, Objections, ServerInQuestion, Verdict};
+use weir_crash::{CrashTest, CutEvidence, DataStorage, Objections, ServerInQuestion, Verdict};
 use weir_model::variables::{DOUBLEWRITE, PAGES_CACHED_BECAUSE};
-use weir_model::{Doublewrite, Flavor};
+use weir_model::{Bytes, Doublewrite, Flavor};
 use weir_mysql::Gate;
 use weir_server::{
     DoublewriteStatus, InstanceInfo, Instances, Proof, RestartCost, ServerError, Session,
@@ -144,7 +144,7 @@ fn switch(arguments: &SwitchArguments, on: bool) -> anyhow::Result<()> {
     let proof = if on || is_same {
         Proof::None
     } else {
-        proof(&target, &mut session, &before, arguments.verdict.as_deref())?
+        proof(&target, &mut session, &before, arguments)?
     };
     if !is_same {
         let (primary, replicas) = target.relatives(arguments)?;
@@ -248,18 +248,24 @@ fn for_its_owner(flavor: Flavor, to: &str) -> String {
     )
 }
 
-/// Returns the proof for off: the crash test at `verdict`, or the promise of the storage.
+/// Returns the proof for off: a crash test, beside it power cuts of the storage; or the promise of the storage.
 fn proof(
     target: &Target,
     session: &mut Session,
     status: &DoublewriteStatus,
-    verdict: Option<&Path>,
+    arguments: &SwitchArguments,
 ) -> anyhow::Result<Proof> {
     let ground = target.ground(session)?;
-    match verdict {
-        Some(path) => of_crash_test(target, status, &ground, path),
-        None => Ok(promise(&ground)),
-    }
+    let Some(path) = &arguments.verdict else {
+        return Ok(promise(&ground));
+    };
+    let cuts = match (&arguments.powercut, &ground) {
+        (Some(file), Ok(DataStorage::Storage(storage))) => {
+            Some(CutEvidence::read(file, &storage.path)?)
+        }
+        _ => None,
+    };
+    of_crash_test(target, status, &ground, path, cuts.as_ref())
 }
 
 /// A crash test counts if it was of this server and the storage keeps the rules that it assumed.
@@ -268,6 +274,7 @@ fn of_crash_test(
     status: &DoublewriteStatus,
     ground: &Result<DataStorage, String>,
     path: &Path,
+    cuts: Option<&CutEvidence>,
 ) -> anyhow::Result<Proof> {
     let test = CrashTest::read_verdict(path)?;
     let server = ServerInQuestion {
@@ -276,17 +283,25 @@ fn of_crash_test(
         variables: &status.variables,
     };
     let ground = ground.as_ref().map_err(String::as_str);
-    let objections = test.objections(&server, ground);
+    let objections = test.objections(&server, ground, cuts);
     match (test.verdict, ground) {
         (Verdict::Held { states, at_most }, Ok(ground)) if objections.all().next().is_none() => {
             Ok(Proof::CrashTest {
                 states,
                 at_most,
                 drive: test.setting.drive,
-                holds_on: ground.name(),
+                holds_on: holds_on(ground, cuts, status.meaning().page_size()),
             })
         }
         _ => Err(does_not_count(path, &objections, &test.again_for(&server, ground)).into()),
+    }
+}
+
+/// Returns the storage for which a proof counts, and the cuts that have shown its rules.
+fn holds_on(ground: &DataStorage, cuts: Option<&CutEvidence>, page: Bytes) -> String {
+    match cuts {
+        Some(cuts) => format!("{} ({})", ground.name(), cuts.words(page)),
+        None => ground.name(),
     }
 }
 
@@ -302,7 +317,7 @@ fn does_not_count(path: &Path, objections: &Objections, again: &str) -> ServerEr
         format!("make one of this server: `{again}`")
     } else {
         "keep it on: a crash test cuts an emulated drive, and counts only where the storage is known to keep \
-         that drive's rules"
+         that drive's rules, by its promises or by `weir drive powercut` and --powercut"
             .to_owned()
     };
     refused(false, why, remedy)
