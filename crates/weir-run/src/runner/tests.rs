@@ -40,6 +40,7 @@ struct Bench {
     folder: TempDir,
     ledger: Rc<Ledger>,
     delays_ms: Vec<u64>,
+    fast_with: Option<&'static str>,
 }
 
 impl Bench {
@@ -48,6 +49,7 @@ impl Bench {
             folder: TempDir::new().unwrap(),
             ledger: Rc::default(),
             delays_ms: vec![0],
+            fast_with: None,
         }
     }
 
@@ -73,6 +75,7 @@ impl Bench {
             ledger: Rc::clone(&self.ledger),
             trouble,
             delays_ms: &self.delays_ms,
+            fast_with: self.fast_with,
         };
         let stop = AtomicBool::new(false);
         let mut on_event = |event: &Event<'_>| on_event(event, &stop);
@@ -90,6 +93,43 @@ impl Bench {
         let store = Store::open(&self.folder.path().join(RESULT_FILE));
         store.unwrap().completed().unwrap()
     }
+}
+
+/// The screen is stopped among its rows and again while its winner is measured anew; it goes on where it was.
+#[test]
+fn a_screen_measures_its_winner_anew_also_when_it_was_stopped() {
+    let text = STUDY
+        .replace("threads = [1, 2]", "threads = 2")
+        .replace("[repeat]", "");
+    let screen = "[design]\nkind = \"screen\"\n[factors]\na1 = [0, 1]\na2 = [0, 1]\na3 = [0, 1]\na4 = [0, 1]\n\
+                  [repeat]\nseed = 5\nmetric = \"queries_per_s\"";
+    let file = StudyFile::parse("s.toml", &format!("{text}{screen}")).unwrap();
+    let flavor_of = |_: &Path| Ok::<_, StudyError>(weir_model::Flavor::Mysql);
+    let plan = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap();
+    let mut bench = Bench::new();
+    (bench.delays_ms, bench.fast_with) = (vec![1], Some("a2"));
+    let is_finished = |event: &Event<'_>| matches!(event, Event::RunFinished { .. });
+    for (nth, resume) in [(10, false), (22, true)] {
+        let stopped = bench
+            .run(&plan, None, resume, stop_at(nth, is_finished))
+            .unwrap();
+        assert!(stopped.stopped);
+    }
+    assert_eq!(bench.kept().len(), 32);
+    let outcome = bench.finish(&plan, true);
+    let result = &outcome.result;
+    let stored = &result.evidence.plan;
+    assert_eq!(stored.as_designed(), plan);
+    let screen = stored.screen.as_ref().unwrap();
+    let factor = |winner: &weir_model::Winner| screen.candidates[winner.candidate].factor.as_str();
+    assert!(screen.winners.iter().map(factor).any(|name| name == "a2"));
+    let mut comparisons = result.comparisons.iter();
+    let of_winner = comparisons.find(|found| found.factor == "a2").unwrap();
+    assert!(
+        of_winner.ratio > 2.0 && of_winner.pairs >= 3,
+        "{of_winner:?}"
+    );
+    assert!(bench.ledger.is_balanced());
 }
 
 fn planned(plan: &Plan) -> Vec<(usize, u32)> {

@@ -114,7 +114,7 @@ fn row(command: &str) -> &'static str {
         "run reading" => "`run`, reading",
         "run writing" => "`run`, writing",
         "run changing" => "`run --allow-config`",
-        "look" => "`look`",
+        "look" => "`look`, `advise`",
         "observe" => "`predict observe`",
         "doublewrite status" => "`server doublewrite status`",
         "doublewrite switched on" => "`server doublewrite on\\|off`",

@@ -2,6 +2,7 @@
 //! flavours and real FUSE mounts.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+mod advise;
 mod asked;
 mod backup;
 mod before_after;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use weir_model::Flavor;
 use weir_server::ServerBinary;
 
-use crate::harness::Weir;
+use crate::harness::{Weir, World};
 use crate::server::Servers;
 
 weir_testing::on_both_flavors! {
@@ -18,18 +18,18 @@ weir_testing::on_both_flavors! {
 }
 
 /// Tables of the user's with 2,000 rows, as a dump.
-fn dump(servers: &Servers) -> PathBuf {
+pub(crate) fn dump(world: &World) -> PathBuf {
     let mut sql = "CREATE DATABASE shop;\nUSE shop;\nCREATE TABLE item (id INT PRIMARY KEY, kind INT, name VARCHAR(20));\n\
                    INSERT INTO item VALUES (0,0,'item 0')"
         .to_owned();
     for id in 1..2_000 {
         write!(sql, ",({id},{},'item {id}')", id % 100).unwrap();
     }
-    servers.world.write("shop.sql", &(sql + ";\n"))
+    world.write("shop.sql", &(sql + ";\n"))
 }
 
-/// Four kinds of statements, 40 of each in two seconds.
-fn capture(servers: &Servers) -> PathBuf {
+/// A general log of four kinds of statements, 40 of each in two seconds.
+pub(crate) fn general_log(world: &World) -> PathBuf {
     let mut log =
         "2026-01-01T00:00:00.000000Z\t 8 Connect\tapp@localhost on shop using Socket\n".to_owned();
     for number in 0..40 {
@@ -61,7 +61,12 @@ fn capture(servers: &Servers) -> PathBuf {
         }
     }
     log.push_str("2026-01-01T00:00:03.000000Z\t 8 Quit\t\n");
-    let from = servers.world.write("general.log", &log);
+    world.write("general.log", &log)
+}
+
+/// The same as a capture.
+fn capture(servers: &Servers) -> PathBuf {
+    let from = general_log(&servers.world);
     let to = servers.path("shop.weircap");
     let words = ["import", from.to_str().unwrap(), "-o", to.to_str().unwrap()];
     servers.command("capture", &words).succeeds();
@@ -106,7 +111,7 @@ fn upgrade(servers: &Servers, flavor: &str, to: &Path, more: &[&str]) -> Weir {
 fn a_server_with_another_default_answers_differently(flavor: Flavor) {
     let servers = Servers::new();
     let server = weir_testing::binary(flavor);
-    dump(&servers);
+    dump(&servers.world);
     capture(&servers);
     let to = with_option(&servers, &server, "--group-concat-max-len=8 --sql-mode=");
     let told = upgrade(&servers, &flavor.to_string(), &to, &["--out", "first"]).completes();
@@ -146,7 +151,7 @@ fn a_server_with_another_default_answers_differently(flavor: Flavor) {
 
 fn data_are_changed_once_and_the_index_is_judged(flavor: Flavor) {
     let servers = Servers::new();
-    let (capture, dump) = (capture(&servers), dump(&servers));
+    let (capture, dump) = (capture(&servers), dump(&servers.world));
     let flavor = flavor.to_string();
     let up = [
         "up",

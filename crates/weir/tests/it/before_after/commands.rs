@@ -73,8 +73,9 @@ const fn command(name: &'static str, reach: Reach, sends: &'static [&'static str
 }
 
 /// Commands that change nothing that is there, on tables 1 and 2.
-const ONLY_READ: [Command; 24] = [
+const ONLY_READ: [Command; 25] = [
     command("look", Reach::Nothing, &[]),
+    command("advise", Reach::Nothing, &[]),
     command("plan", Reach::Nothing, &[]),
     command(
         "run reading",
@@ -183,8 +184,8 @@ impl Command {
             let looks = ["predict", "observe", &url, "--looks=4", "--interval=150ms"];
             return users.weir(&[&looks[..], more].concat());
         }
-        if self.name == "look" {
-            return users.weir(&["look", &url, "--seconds", "2"]);
+        if ["look", "advise"].contains(&self.name) {
+            return users.weir(&[self.name, &url, "--seconds", "2"]);
         }
         if self.name == "clean --put-back" {
             return users.weir(&["clean", "--put-back"]);
