@@ -44,7 +44,7 @@ use wait_events::WaitEvents;
 use crate::{ExternalServer, ServerError, Stop};
 
 pub use digests::{DigestUse, Statements};
-pub use finding::{Finding, Reading, Unit, Unseen, Weight};
+pub use finding::{CounterValue, Finding, Unit, Unseen, Weight};
 pub use moved::MovedCounter;
 pub use next_command::{NextCommand, next_command};
 pub use plans::MissingIndex;
@@ -60,7 +60,7 @@ const SHORT: Duration = Duration::from_secs(10);
 /// Rates that are searched for stalls.
 const STALLING: [&str; 2] = ["Questions", "Com_commit"];
 
-/// What is read at both ends of a window.
+/// Tables that are read at both ends of a window.
 struct Window {
     waits: Option<WaitEvents>,
     digests: Option<Digests>,
@@ -72,7 +72,7 @@ struct Window {
 }
 
 /// Looks at a server for `length`; `None`: for 60 s, or 10 s if it shows no waits. A stop ends the window early, and the
-/// report has what was seen until then. `announce` is told the length before the window begins.
+/// report has what was seen until then. `announce` gets the length before the window begins.
 ///
 /// # Errors
 ///
@@ -192,16 +192,22 @@ impl Window {
 }
 
 /// Waits that each server counts.
-fn counted_waits(evidence: &Evidence) -> Vec<Reading> {
+fn counted_waits(evidence: &Evidence) -> Vec<CounterValue> {
     let waiting = |name: &str, factor: f64| {
         let rate = evidence.rate(name)?;
-        Some(Reading::new(
+        Some(CounterValue::new(
             &format!("threads in {name}"),
             rate * factor,
             Unit::Count,
         ))
     };
-    let rate = |name: &str| Some(Reading::new(name, evidence.rate(name)?, Unit::PerSecond));
+    let rate = |name: &str| {
+        Some(CounterValue::new(
+            name,
+            evidence.rate(name)?,
+            Unit::PerSecond,
+        ))
+    };
     [
         // Milliseconds.
         waiting("Innodb_row_lock_time", 1e-3),

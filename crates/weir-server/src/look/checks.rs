@@ -6,7 +6,7 @@
 mod table;
 
 use super::evidence::Evidence;
-use super::finding::{Finding, Reading, Unit, Weight};
+use super::finding::{CounterValue, Finding, Unit, Weight};
 use table::CHECKS;
 
 /// Source of all counters of the table.
@@ -41,14 +41,14 @@ enum Counter {
 }
 
 impl Counter {
-    fn read(&self, evidence: &Evidence) -> Option<Reading> {
+    fn read(&self, evidence: &Evidence) -> Option<CounterValue> {
         Some(match self {
-            Self::Rate(name) => Reading::new(name, evidence.rate(name)?, Unit::PerSecond),
+            Self::Rate(name) => CounterValue::new(name, evidence.rate(name)?, Unit::PerSecond),
             Self::Share(part, whole) => {
                 let share = evidence.share(part, whole)?;
-                Reading::new(&format!("{part} / {whole}"), share, Unit::Fraction)
+                CounterValue::new(&format!("{part} / {whole}"), share, Unit::Fraction)
             }
-            Self::Most(name, unit) => Reading::new(name, evidence.most(name)?, *unit),
+            Self::Most(name, unit) => CounterValue::new(name, evidence.most(name)?, *unit),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::finding::{Finding, Reading, Unit, Weight};
+use super::finding::{CounterValue, Finding, Unit, Weight};
 use super::reader::Reader;
 use crate::innodb_view::innodb_view;
 use crate::{ServerError, space_available};
@@ -69,10 +69,10 @@ fn judge(size: f64, growth: f64, free: Option<f64>) -> Finding {
         (Weight::Fact, "")
     };
     let mut readings = vec![
-        Reading::new("FILE_SIZE", size, Unit::Bytes),
-        Reading::new("growth of FILE_SIZE a second", growth, Unit::Bytes),
+        CounterValue::new("FILE_SIZE", size, Unit::Bytes),
+        CounterValue::new("growth of FILE_SIZE a second", growth, Unit::Bytes),
     ];
-    readings.extend(free.map(|free| Reading::new("free at datadir", free, Unit::Bytes)));
+    readings.extend(free.map(|free| CounterValue::new("free at datadir", free, Unit::Bytes)));
     Finding::new(
         "data",
         weight,

@@ -24,7 +24,7 @@ pub enum Unit {
 
 /// A value that the server told.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reading {
+pub struct CounterValue {
     /// The server's name for it.
     pub name: String,
     /// Value in its unit.
@@ -33,7 +33,7 @@ pub struct Reading {
     pub unit: Unit,
 }
 
-impl Reading {
+impl CounterValue {
     pub(super) fn new(name: &str, value: f64, unit: Unit) -> Self {
         Self {
             name: name.to_owned(),
@@ -65,7 +65,7 @@ pub struct Finding {
     /// The sentence.
     pub text: String,
     /// Values that it follows from.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<CounterValue>,
     /// Settings that belong to it, as `name = value`.
     pub settings: Vec<String>,
     /// Statement or table of the server that has the values.
@@ -77,7 +77,7 @@ impl Finding {
         name: &str,
         weight: Weight,
         text: impl Into<String>,
-        readings: Vec<Reading>,
+        readings: Vec<CounterValue>,
         source: &str,
     ) -> Self {
         Self {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use weir_model::Flavor;
 
 use super::evidence::Evidence;
-use super::finding::{Finding, Reading, Unit, Weight};
+use super::finding::{CounterValue, Finding, Unit, Weight};
 use super::reader::Reader;
 use super::redundant::{Index, redundant};
 use crate::ServerError;
@@ -237,7 +237,7 @@ fn unused(indexes: &[Index], used: &Names, source: &str, uptime_s: f64) -> Vec<F
     };
     let mut findings = listed("unused index", &found, sentence, source);
     for finding in &mut findings {
-        finding.readings = vec![Reading::new("Uptime", uptime_s, Unit::Seconds)];
+        finding.readings = vec![CounterValue::new("Uptime", uptime_s, Unit::Seconds)];
     }
     findings
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::evidence::Evidence;
-use super::finding::{Finding, Reading, Unit, Weight};
+use super::finding::{CounterValue, Finding, Unit, Weight};
 
 /// Buffers that the server has once.
 const GLOBAL: [&str; 6] = [
@@ -38,7 +38,11 @@ pub(super) fn look(evidence: &Evidence, pid: Option<u32>) -> Vec<Finding> {
 
 fn buffers(evidence: &Evidence) -> Finding {
     let sizes = GLOBAL.iter().filter_map(|name| evidence.setting(name));
-    let mut readings = vec![Reading::new("global buffers", sizes.sum(), Unit::Bytes)];
+    let mut readings = vec![CounterValue::new(
+        "global buffers",
+        sizes.sum(),
+        Unit::Bytes,
+    )];
     for name in [
         "Innodb_buffer_pool_bytes_data",
         "Innodb_buffer_pool_bytes_dirty",
@@ -46,7 +50,7 @@ fn buffers(evidence: &Evidence) -> Finding {
         readings.extend(
             evidence
                 .last(name)
-                .map(|value| Reading::new(name, value, Unit::Bytes)),
+                .map(|value| CounterValue::new(name, value, Unit::Bytes)),
         );
     }
     let mut finding = Finding::new(
@@ -87,10 +91,10 @@ fn process(proc: &Path, pid: u32) -> Option<Finding> {
         (Weight::Fact, "")
     };
     let readings = vec![
-        Reading::new("VmRSS", resident, Unit::Bytes),
-        Reading::new("VmSwap", swapped, Unit::Bytes),
-        Reading::new("MemTotal", total, Unit::Bytes),
-        Reading::new("MemAvailable", available, Unit::Bytes),
+        CounterValue::new("VmRSS", resident, Unit::Bytes),
+        CounterValue::new("VmSwap", swapped, Unit::Bytes),
+        CounterValue::new("MemTotal", total, Unit::Bytes),
+        CounterValue::new("MemAvailable", available, Unit::Bytes),
     ];
     Some(Finding::new("host memory", weight, text, readings, "/proc"))
 }

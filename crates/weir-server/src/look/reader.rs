@@ -10,7 +10,7 @@ use super::finding::Unseen;
 use crate::{ServerError, Session};
 
 const ACTION: &str = "look at the server";
-/// A server that stalls answers late, and the stall is what is looked for.
+/// A server that stalls answers late, and a look is for stalls.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A connection that only reads.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use weir_model::Flavor;
 
-use super::finding::{Finding, Reading, Unit, Weight};
+use super::finding::{CounterValue, Finding, Unit, Weight};
 use super::reader::Reader;
 use crate::ServerError;
 
@@ -60,7 +60,8 @@ fn channel(row: &BTreeMap<String, String>, statement: &str) -> Finding {
     for error in errors {
         let _ = write!(text, "; {error}");
     }
-    let readings = lag_s.map(|lag_s| Reading::new("Seconds_Behind_Source", lag_s, Unit::Seconds));
+    let readings =
+        lag_s.map(|lag_s| CounterValue::new("Seconds_Behind_Source", lag_s, Unit::Seconds));
     Finding::new(
         "replica",
         weight,
@@ -86,7 +87,7 @@ fn replicas(reader: &mut Reader) -> Result<Option<Finding>, ServerError> {
     let rows = reader.if_permitted("replicas of this server", grant, answer)?;
     let count = rows.and_then(|rows| rows.first().map(|(count,)| *count));
     Ok(count.filter(|count| *count > 0.0).map(|count| {
-        let readings = vec![Reading::new("Binlog Dump", count, Unit::Count)];
+        let readings = vec![CounterValue::new("Binlog Dump", count, Unit::Count)];
         Finding::new(
             "replicas",
             Weight::Fact,

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::digests::Statements;
-use super::finding::{Finding, Reading, Unseen, Weight};
+use super::finding::{CounterValue, Finding, Unseen, Weight};
 use super::moved::MovedCounter;
 use super::plans::MissingIndex;
 use super::questions::Questions;
 use super::stalls::Stall;
 use super::wait_events::Wait;
 
-/// What a look found.
+/// Findings of a look, with the values that they follow from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct LookReport {
     /// The server: `mysql 9.7.4`.
@@ -28,7 +28,7 @@ pub struct LookReport {
     /// Waits by `performance_schema`; none if it does not show them.
     pub waits: Option<Vec<Wait>>,
     /// Waits by counters of the status, which each server has.
-    pub counted_waits: Vec<Reading>,
+    pub counted_waits: Vec<CounterValue>,
     /// Median and largest number of sessions that execute at the same time (`Threads_running`).
     pub threads_running: Option<(f64, f64)>,
     /// Statements by digest; none if the server does not count them.
@@ -62,7 +62,7 @@ pub struct LookReport {
 pub struct StallReport {
     /// The counter.
     pub counter: &'static str,
-    /// Its median, 1/s.
+    /// Median of the rate, 1/s.
     pub median_per_s: f64,
     /// Stalls in the order of their times.
     pub stalls: Vec<Stall>,

@@ -17,12 +17,12 @@ const SOURCE: &str = "SHOW FULL PROCESSLIST";
 #[derive(Debug, Default)]
 pub(super) struct Sightings {
     looks: f64,
-    seen: BTreeMap<(String, String), Sighted>,
+    seen: BTreeMap<(String, String), SeenForm>,
 }
 
 /// Statements of one form.
 #[derive(Debug, Default)]
-struct Sighted {
+struct SeenForm {
     times: f64,
     sample: String,
 }

@@ -1,6 +1,6 @@
 //! The oldest open transaction: old versions of rows stay for it.
 
-use super::finding::{Finding, Reading, Unit, Weight};
+use super::finding::{CounterValue, Finding, Unit, Weight};
 use super::reader::Reader;
 use crate::ServerError;
 
@@ -36,8 +36,8 @@ pub(super) fn look(
         let weight = if is_problem { Weight::Problem } else { Weight::Fact };
         let state = if is_idle { "idle now" } else { "running a statement" };
         let text = format!("connection {thread} has a transaction open ({state}): old versions of rows stay for it");
-        let mut readings = vec![Reading::new("trx_started", age_s, Unit::Seconds)];
-        readings.extend(history.map(|history| Reading::new("trx_rseg_history_len", history, Unit::Count)));
+        let mut readings = vec![CounterValue::new("trx_started", age_s, Unit::Seconds)];
+        readings.extend(history.map(|history| CounterValue::new("trx_rseg_history_len", history, Unit::Count)));
         Finding::new("long transaction", weight, text, readings, source)
     }))
 }

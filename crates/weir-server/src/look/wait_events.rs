@@ -14,7 +14,7 @@ use crate::ServerError;
 const SUMMARY: &str = "performance_schema.events_waits_summary_global_by_event_name";
 const PS_PER_S: f64 = 1e12;
 /// Fewer sessions than this wait for nothing worth a line.
-const SESSIONS_MIN: f64 = 0.001;
+const SESSIONS_MIN: f64 = 0.005;
 const SHOWN_MAX: usize = 6;
 
 /// Words for events, by how their names begin.

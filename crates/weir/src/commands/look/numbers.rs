@@ -2,10 +2,10 @@
 
 use weir_model::Bytes;
 use weir_report::grouped;
-use weir_server::look::{Reading, Unit};
+use weir_server::look::{CounterValue, Unit};
 
 /// A reading as `Innodb_log_waits 12/s`.
-pub(super) fn reading(reading: &Reading) -> String {
+pub(super) fn reading(reading: &CounterValue) -> String {
     let value = match reading.unit {
         Unit::PerSecond => format!("{}/s", grouped(reading.value)),
         Unit::Bytes => bytes(reading.value),
