@@ -69,7 +69,7 @@ impl<'a> ScreenTable<'a> {
                 factor: &candidate.factor,
                 change: change(candidate),
                 effects: effects.collect(),
-                then: then(ranking, index),
+                then: ScreenOutcome::new(ranking, index).words(),
             }
         };
         Some(Self {
@@ -141,21 +141,41 @@ fn effect(metric: &ScreenedMetric, factor: usize) -> ScreenEffectView {
     }
 }
 
-fn then(ranking: &ScreenRanking, factor: usize) -> &'static str {
-    let is_factor = |winner: &Winner| winner.candidate == factor;
-    let is_worse = |metric: &ScreenedMetric| {
-        let found = &metric.effects[factor];
-        found.p_value_adjusted <= SURE
-            && (found.ratio.ratio > 1.0) == less_is_better(&metric.metric)
-    };
-    if ranking.winners.iter().any(is_factor) {
-        "measured anew"
-    } else if ranking.left_out.iter().any(is_factor) {
-        "left out"
-    } else if ranking.metrics.iter().any(is_worse) {
-        "worse"
-    } else {
-        "no effect shown"
+/// What came of a factor of a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScreenOutcome {
+    MeasuredAnew,
+    LeftOut,
+    Worse,
+    NotShown,
+}
+
+impl ScreenOutcome {
+    pub(crate) fn new(ranking: &ScreenRanking, factor: usize) -> Self {
+        let is_factor = |winner: &Winner| winner.candidate == factor;
+        let is_worse = |metric: &ScreenedMetric| {
+            let found = &metric.effects[factor];
+            found.p_value_adjusted <= SURE
+                && (found.ratio.ratio > 1.0) == less_is_better(&metric.metric)
+        };
+        if ranking.winners.iter().any(is_factor) {
+            Self::MeasuredAnew
+        } else if ranking.left_out.iter().any(is_factor) {
+            Self::LeftOut
+        } else if ranking.metrics.iter().any(is_worse) {
+            Self::Worse
+        } else {
+            Self::NotShown
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::MeasuredAnew => "measured anew",
+            Self::LeftOut => "left out",
+            Self::Worse => "worse",
+            Self::NotShown => "no effect shown",
+        }
     }
 }
 

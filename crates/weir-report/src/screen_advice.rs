@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use weir_model::{Candidate, Comparison, JudgedResult, Ratio, ScreenPlan, ScreenRanking, Verdict};
 
 use crate::insights::ratio_words;
+use crate::screen::ScreenOutcome;
 use crate::table::table;
 use crate::words::metric_name;
 
@@ -30,7 +31,7 @@ pub fn screen_advice(result: &JudgedResult) -> String {
     push_together(&mut out, screen, &result.comparisons, ranking);
     push_option_file(&mut out, &gains);
     push_others(&mut out, &others);
-    push_nothing(&mut out, screen, ranking);
+    push_rest(&mut out, screen, ranking);
     out
 }
 
@@ -162,25 +163,31 @@ fn push_others(out: &mut String, others: &[&Row<'_>]) {
     }
 }
 
-/// Candidates that did not win: what one need not change.
-fn push_nothing(out: &mut String, screen: &ScreenPlan, ranking: &ScreenRanking) {
-    let is_winner = |index: usize| {
-        let mut winners = ranking.winners.iter().chain(&ranking.left_out);
-        winners.any(|winner| winner.candidate == index)
-    };
-    let candidates = screen.candidates.iter().enumerate();
-    let rest: Vec<_> = candidates.filter(|(index, _)| !is_winner(*index)).collect();
-    if rest.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "\ntried, and no gain was shown: {}", rest.len());
-    for (index, candidate) in rest {
-        let effects = ranking.metrics.iter().map(|metric| {
-            let ratio = ratio_words(&metric.effects[index].ratio);
-            format!("{ratio} the {}", metric_name(&metric.metric))
-        });
-        let effects: Vec<_> = effects.collect();
-        let _ = writeln!(out, "  {}: {}", change(candidate), effects.join(", "));
+/// Candidates that did not win, apart for those that make something worse: what one need not change.
+fn push_rest(out: &mut String, screen: &ScreenPlan, ranking: &ScreenRanking) {
+    for (outcome, title) in [
+        (ScreenOutcome::Worse, "worse, so keep the present value"),
+        (ScreenOutcome::NotShown, "tried, and no gain was shown"),
+        (
+            ScreenOutcome::LeftOut,
+            "won the screen, and not measured anew, since there were more than can be told apart",
+        ),
+    ] {
+        let candidates = screen.candidates.iter().enumerate();
+        let found = candidates.filter(|(index, _)| ScreenOutcome::new(ranking, *index) == outcome);
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n{title}: {}", found.len());
+        for (index, candidate) in found {
+            let effects = ranking.metrics.iter().map(|metric| {
+                let ratio = ratio_words(&metric.effects[index].ratio);
+                format!("{ratio} the {}", metric_name(&metric.metric))
+            });
+            let effects: Vec<_> = effects.collect();
+            let _ = writeln!(out, "  {}: {}", change(candidate), effects.join(", "));
+        }
     }
 }
 
@@ -235,7 +242,8 @@ mod tests {
             "b 0 -> 1  1.20x (1.18 to 1.22)",
             "all winners together: 1.25x (1.23 to 1.27) the queries per second",
             "[mysqld]\nb = 1\n",
-            "tried, and no gain was shown: 2\n  a 0 -> 1: 1.00x",
+            "worse, so keep the present value: 1\n  c 0 -> 1: 0.90x",
+            "tried, and no gain was shown: 1\n  a 0 -> 1: 1.00x",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
