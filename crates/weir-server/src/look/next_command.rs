@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use weir_mysql::identifier;
 
+use super::finding::Weight;
 use super::plans::MissingIndex;
 use super::report::LookReport;
 
@@ -34,6 +35,15 @@ pub fn next_command(report: &LookReport, url: &str) -> NextCommand {
         (
             format!("weir look {url} --watch 1h"),
             "whether the stalls come back, and what moves with them",
+        )
+    } else if report
+        .checks
+        .iter()
+        .any(|check| check.weight == Weight::Problem)
+    {
+        (
+            format!("weir advise {url}"),
+            "which settings could matter, and how to try them on a copy",
         )
     } else if is_long || report.problems().next().is_some() || report.statements.is_none() {
         (
@@ -71,7 +81,7 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::digests::Statements;
-    use super::super::finding::{Finding, Weight};
+    use super::super::finding::Finding;
     use super::super::report::StallReport;
     use super::super::stalls::Stall;
     use super::*;
@@ -104,7 +114,12 @@ mod tests {
         assert_eq!(next(|report| report.seconds = 3600.0), capture);
         assert_eq!(next(|report| report.statements = None), capture);
         let problem = Finding::new("buffer pool", Weight::Problem, "", Vec::new(), "");
-        assert_eq!(next(|report| report.checks.push(problem)), capture);
+        let redundant = Finding::new("redundant index", Weight::Problem, "", Vec::new(), "");
+        assert_eq!(next(|report| report.indexes.push(redundant)), capture);
+        assert_eq!(
+            next(|report| report.checks.push(problem)),
+            ["weir", "advise", url]
+        );
         let stalls = StallReport {
             stalls: vec![Stall::default()],
             ..StallReport::default()

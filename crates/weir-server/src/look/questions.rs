@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use super::finding::{Reading, Unit};
+use super::finding::{CounterValue, Unit};
 use table::{MANY_CORES, QUESTIONS};
 
 /// Most questions of a screen.
@@ -26,7 +26,7 @@ pub struct Question {
     /// Why it could matter.
     pub reason: &'static str,
     /// Counters that say so; none if the candidate is only worth a try.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<CounterValue>,
     /// What the candidate costs.
     pub cost: &'static str,
 }
@@ -99,13 +99,13 @@ pub(super) fn questions(evidence: &Evidence) -> Questions {
 }
 
 /// The counters of a row: their rates in the window, or what they have counted since the start.
-fn readings(row: &Row, evidence: &Evidence, unit: Unit) -> Vec<Reading> {
+fn readings(row: &Row, evidence: &Evidence, unit: Unit) -> Vec<CounterValue> {
     let reading = |name: &&str| {
         let value = match unit {
             Unit::PerSecond => evidence.rate(name)?,
             _ => evidence.grown(name)?,
         };
-        Some(Reading::new(name, value, unit))
+        Some(CounterValue::new(name, value, unit))
     };
     row.counters.iter().filter_map(reading).collect()
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use weir_capture::CaptureReader;
-use weir_server::look::{LookReport, Question, Reading, Unit, look};
+use weir_server::look::{CounterValue, LookReport, Question, Unit, look};
 use weir_server::{ServerBinary, Stop, known_variables};
 use weir_study::named_program;
 
@@ -170,7 +170,7 @@ fn changes(question: &Question) -> String {
 }
 
 fn reason(question: &Question) -> String {
-    let reading = |reading: &Reading| {
+    let reading = |reading: &CounterValue| {
         let value = weir_report::grouped(reading.value);
         match reading.unit {
             Unit::Count => format!("{} {value} since the start", reading.name),
