@@ -22,6 +22,8 @@ use crate::harness::{Output, Weir, World, signal, wait_until};
 const ACKNOWLEDGED: usize = 1_000;
 /// Outcomes of each recording under each rule.
 const SEEDS: u64 = 8;
+/// Size of each device's cache: what was acknowledged within half a second is in it, however slow a flush is.
+const CACHE_BYTES: Bytes = Bytes(16 << 20);
 /// Number of recordings of the table in docs/powercut.md; a test makes one.
 const RECORDINGS: &str = "WEIR_POWERCUT_RECORDINGS";
 
@@ -134,7 +136,7 @@ struct Rule {
 }
 
 fn rule(name: &'static str, cache: CacheRule, atomicity: Atomicity) -> Rule {
-    let cache_size = Bytes(1 << 20);
+    let cache_size = CACHE_BYTES;
     Rule {
         name,
         rules: DeviceRules {
