@@ -42,7 +42,6 @@ impl Witness {
     ///
     /// An address that is in use or not of this host, or a log that cannot be written or has another witness.
     pub fn bind(address: &str, log: &Path) -> Result<Self, PowercutError> {
-        let (log, runs) = WitnessLog::open(log)?;
         let listen = || {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
@@ -52,6 +51,7 @@ impl Witness {
             address: address.to_owned(),
             source,
         })?;
+        let (log, runs) = WitnessLog::open(log)?;
         Ok(Self {
             listener,
             kept: Mutex::new(Log {

@@ -22,6 +22,8 @@ use crate::harness::{Output, Weir, World, signal, wait_until};
 const ACKNOWLEDGED: usize = 1_000;
 /// Outcomes of each recording under each rule.
 const SEEDS: u64 = 8;
+/// Size of each device's cache: what was acknowledged within half a second is in it, however slow a flush is.
+const CACHE_BYTES: Bytes = Bytes(16 << 20);
 /// Number of recordings of the table in docs/powercut.md; a test makes one.
 const RECORDINGS: &str = "WEIR_POWERCUT_RECORDINGS";
 
@@ -134,7 +136,7 @@ struct Rule {
 }
 
 fn rule(name: &'static str, cache: CacheRule, atomicity: Atomicity) -> Rule {
-    let cache_size = Bytes(1 << 20);
+    let cache_size = CACHE_BYTES;
     Rule {
         name,
         rules: DeviceRules {
@@ -317,4 +319,40 @@ fn a_cut_drive_is_checked_after_it_is_back_and_counts_for_itself_alone() {
         Output::from(drive.wait_with_output().unwrap()).code,
         Some(0)
     );
+}
+
+#[test]
+fn bad_input_is_one_line_and_touches_nothing() {
+    let world = World::new();
+    let dir = world.path("data");
+    fs::create_dir_all(&dir).unwrap();
+    let no_log = world.path("no-log");
+    fs::write(&no_log, "not a log\n").unwrap();
+    let [dir_text, log] = [&dir, &no_log].map(|path| path.to_str().unwrap());
+    let fails = |command: &str, arguments: &[&str], words: &str| {
+        let weir = Weir::in_world(&world).args(["drive", "powercut", command]);
+        let said = weir.args(arguments).fails();
+        assert!(said.contains(words), "{said}");
+    };
+    let gone = ["--dir", "/no/such/folder", "--witness", "127.0.0.1:1"];
+    fails("write", &gone, "/no/such/folder");
+    let unreachable = ["--dir", dir_text, "--witness", "127.0.0.1:1"];
+    fails("write", &unreachable, "weir drive powercut witness");
+    let odd = [&unreachable[..], &["--pages", "100"]].concat();
+    fails("write", &odd, "power of two");
+    fails("witness", &["--listen", "nowhere", "--log", log], "nowhere");
+    fails(
+        "check",
+        &["--dir", dir_text, "--log", "/no/such/log"],
+        "/no/such/log",
+    );
+    fails(
+        "check",
+        &["--dir", dir_text, "--log", log],
+        "none of its lines",
+    );
+    let not_a_verdict = Weir::in_world(&world).args(["crash-test", "run", "--powercut", log]);
+    assert!(not_a_verdict.fails().contains("name the verdict of"));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+    assert_eq!(fs::read_to_string(&no_log).unwrap(), "not a log\n");
 }

@@ -9,9 +9,9 @@ use std::process::Command;
 
 use weir_crash::{CacheRule, DeviceRules};
 use weir_drive::powercut::{CheckOptions, CutKind, PowercutVerdict, Substitute, check};
-use weir_model::{Atomicity, Bytes};
+use weir_model::Atomicity;
 
-use super::{ACKNOWLEDGED, WitnessProcess, mounted};
+use super::{ACKNOWLEDGED, CACHE_BYTES, WitnessProcess, mounted};
 use crate::harness::{Output, Weir, World, wait_until};
 
 const DISK_BYTES: u64 = 64 << 20;
@@ -106,7 +106,7 @@ fn verdict(
     let (cache, seed) = rules;
     let rules = DeviceRules {
         cache,
-        cache_size: Bytes(1 << 20),
+        cache_size: CACHE_BYTES,
         atomicity: Atomicity::default(),
     };
     let media = world.path("media");
