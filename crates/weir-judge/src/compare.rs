@@ -20,7 +20,7 @@ pub(crate) struct Contrast {
     pub(crate) context: Levels,
     pub(crate) baseline_cell: usize,
     pub(crate) level_cell: usize,
-    /// What is compared.
+    /// Metric of the comparison.
     pub(crate) metric: String,
 }
 

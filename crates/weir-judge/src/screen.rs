@@ -4,8 +4,8 @@
 //! is measured anew; verdicts come from those runs.
 
 use weir_model::{
-    Candidate, Cell, Plan, ReplayPace, RunRecord, ScreenPart, ScreenPlan, ScreenRanking, Screened,
-    ScreenedEffect, ScreenedMetric, Winner, less_is_better,
+    Candidate, Cell, Plan, ReplayPace, RunRecord, ScreenPart, ScreenPlace, ScreenPlan,
+    ScreenRanking, ScreenedEffect, ScreenedMetric, Winner, less_is_better,
 };
 use weir_stats::{ScreenEffect, ScreenRun, StatsError, benjamini_hochberg, screen_effects};
 
@@ -84,7 +84,7 @@ fn metrics(plan: &Plan) -> Vec<&str> {
 fn records_of_rows<'a>(
     plan: &'a Plan,
     records: &'a [RunRecord],
-) -> impl Iterator<Item = (&'a Screened, &'a RunRecord)> {
+) -> impl Iterator<Item = (&'a ScreenPlace, &'a RunRecord)> {
     records.iter().filter_map(|record| {
         let screened = plan.cells.get(record.cell)?.screened.as_ref()?;
         (screened.part != ScreenPart::Confirmation).then_some((screened, record))
@@ -97,7 +97,7 @@ fn screen_runs(plan: &Plan, records: &[RunRecord], metric: &str) -> Vec<ScreenRu
         .screen
         .as_ref()
         .map_or(0, |screen| screen.candidates.len());
-    let run = |(screened, record): (&Screened, &RunRecord)| {
+    let run = |(screened, record): (&ScreenPlace, &RunRecord)| {
         let value = recorded_value(record, metric).filter(|value| *value > 0.0)?;
         let candidates = (0..count).map(|index| screened.candidates.contains(&index));
         Some(ScreenRun {
@@ -185,7 +185,7 @@ pub fn confirm(plan: &mut Plan, winners: Vec<Winner>) {
     let present = plan.cells[present.expect("invariant: a screen repeats the present one")].clone();
     let mut add = |candidates: Vec<usize>, label: &str| {
         let part = ScreenPart::Confirmation;
-        let screened = Screened { candidates, part };
+        let screened = ScreenPlace { candidates, part };
         plan.cells
             .push(screen.cell(&present, screened, (CONFIGURATION, label)));
     };

@@ -36,7 +36,7 @@ pub fn read_for_comparison(path: &Path) -> Result<StudyResult, JudgeError> {
 }
 
 /// Reads the result at `path` with the runs of the cells that levels of `factor` are compared in
-/// where other factors are `at` given levels, and judges it in `metric`, or in the study's own.
+/// where other factors are `at` given levels. It is judged in `metric`, or in the study's own.
 ///
 /// # Errors
 /// If the result cannot be read, or has no such factor or levels.

@@ -221,7 +221,7 @@ impl Comparison {
         }
     }
 
-    /// How many times better the level is: the ratio, or its inverse where less is better.
+    /// Times by which the level is better: the ratio, or its inverse where less is better.
     pub fn improvement(&self) -> Ratio {
         let found = self.estimate();
         if !less_is_better(&self.metric) {

@@ -89,7 +89,7 @@ pub use result::{
 };
 pub use rule_id::{RuleId, UnknownRule};
 pub use screen::{
-    Candidate, ScreenPart, ScreenPlan, ScreenRanking, Screened, ScreenedEffect, ScreenedMetric,
+    Candidate, ScreenPart, ScreenPlace, ScreenPlan, ScreenRanking, ScreenedEffect, ScreenedMetric,
     Winner,
 };
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};

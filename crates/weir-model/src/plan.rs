@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Claim, CrashTest, Factor, Repetition, RunSpec, ScreenPart, ScreenPlan, Screened, SearchPlan,
+    Claim, CrashTest, Factor, Repetition, RunSpec, ScreenPart, ScreenPlace, ScreenPlan, SearchPlan,
 };
 
 /// A study with nothing left to decide. It is stored with the result.
@@ -94,7 +94,7 @@ pub struct Cell {
     pub probe: Option<Probe>,
     /// Place in a screen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub screened: Option<Screened>,
+    pub screened: Option<ScreenPlace>,
 }
 
 /// The place of a search that a cell measures.
@@ -112,7 +112,7 @@ pub struct Probe {
 impl Cell {
     /// Returns true for a cell that there is before anything ran: not a place of a search, nor a screen's confirmation.
     pub fn is_designed(&self) -> bool {
-        let confirms = |screened: &Screened| screened.part == ScreenPart::Confirmation;
+        let confirms = |screened: &ScreenPlace| screened.part == ScreenPart::Confirmation;
         self.probe.is_none() && !self.screened.as_ref().is_some_and(confirms)
     }
 

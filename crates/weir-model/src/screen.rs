@@ -34,10 +34,10 @@ pub struct Candidate {
 /// The place of a cell in a screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Screened {
+pub struct ScreenPlace {
     /// Indices of the candidates that it has, ascending; all other factors are at their present level.
     pub candidates: Vec<usize>,
-    /// Its part.
+    /// Part of the screen.
     pub part: ScreenPart,
 }
 
@@ -58,7 +58,12 @@ pub enum ScreenPart {
 
 impl ScreenPlan {
     /// The cell of `screened`, named `label` in the factor `factor`; `present` is a cell without candidates.
-    pub fn cell(&self, present: &Cell, screened: Screened, (factor, label): (&str, &str)) -> Cell {
+    pub fn cell(
+        &self,
+        present: &Cell,
+        screened: ScreenPlace,
+        (factor, label): (&str, &str),
+    ) -> Cell {
         let mut cell = present.clone();
         for candidate in screened
             .candidates

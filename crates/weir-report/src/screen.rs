@@ -26,7 +26,7 @@ pub(crate) struct ScreenTable<'a> {
     /// Names of the metrics, as columns.
     metrics: Vec<String>,
     rows: Vec<ScreenRow<'a>>,
-    /// What one run differs from the next by, pairs that act together, and what was left out.
+    /// Difference of one run from the next, pairs that act together, and winners that were left out.
     notes: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ struct ScreenRow<'a> {
     change: String,
     /// An effect in each metric.
     effects: Vec<ScreenEffectView>,
-    /// What followed from it.
+    /// Outcome in words.
     then: &'static str,
 }
 
@@ -141,7 +141,7 @@ fn effect(metric: &ScreenedMetric, factor: usize) -> ScreenEffectView {
     }
 }
 
-/// What came of a factor of a screen.
+/// Outcome of a factor of a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ScreenOutcome {
     MeasuredAnew,

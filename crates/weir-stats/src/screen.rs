@@ -21,7 +21,7 @@ pub struct ScreenRun {
     pub candidates: Option<Vec<bool>>,
     /// In the mirror image.
     pub is_mirrored: bool,
-    /// Its value, above 0.
+    /// Value of the metric, above 0.
     pub value: f64,
 }
 

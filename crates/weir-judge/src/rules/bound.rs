@@ -34,7 +34,7 @@ impl Bound {
         )
     }
 
-    /// What slows a run raises its latencies by as much.
+    /// Latencies of a slowed run rise by as much.
     fn for_metric(comparison: &Comparison, (low, high): (f64, f64)) -> Self {
         if less_is_better(&comparison.metric) {
             Self {

@@ -32,14 +32,14 @@ fn plan(rest: &str) -> Plan {
 
 /// A run of a made-up server.
 #[derive(Debug, Clone, Copy)]
-struct Measured {
+struct MadeUpRun {
     queries_per_s: f64,
     latency_us_p99: f64,
     server_cpu_us_per_query: f64,
 }
 
-fn record(cell: usize, repetition: u32, measured: Measured) -> RunRecord {
-    let Measured {
+fn record(cell: usize, repetition: u32, measured: MadeUpRun) -> RunRecord {
+    let MadeUpRun {
         queries_per_s,
         latency_us_p99,
         server_cpu_us_per_query,
@@ -73,7 +73,7 @@ fn record(cell: usize, repetition: u32, measured: Measured) -> RunRecord {
 fn run(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> (f64, f64)) -> Vec<RunRecord> {
     run_measured(plan, |cell| {
         let (queries_per_s, latency_us_p99) = serve(cell);
-        Measured {
+        MadeUpRun {
             queries_per_s,
             latency_us_p99,
             server_cpu_us_per_query: 40.0,
@@ -82,7 +82,7 @@ fn run(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> (f64, f64)) -> Vec<RunRe
 }
 
 /// Runs `plan` to its end on a made-up server.
-fn run_measured(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> Measured) -> Vec<RunRecord> {
+fn run_measured(plan: &mut Plan, mut serve: impl FnMut(&Cell) -> MadeUpRun) -> Vec<RunRecord> {
     let mut records = Vec::new();
     loop {
         assert!(records.len() < 1_000, "endless");
@@ -185,7 +185,7 @@ fn a_cost_of_a_query_has_a_verdict_where_throughput_has_none() {
     let records = run_measured(&mut plan, |cell| {
         let is_dearer = cell.spec.variable("binlog_checksum") == Some("CRC32");
         let cpu_us = if is_dearer { 41.2 } else { 40.0 };
-        Measured {
+        MadeUpRun {
             queries_per_s: 1_000.0 * noise(0.01),
             latency_us_p99: 9_000.0 * noise(0.05),
             server_cpu_us_per_query: cpu_us * noise(0.006),

@@ -27,7 +27,7 @@ pub struct Question {
     pub reason: &'static str,
     /// Counters that say so; none if the candidate is only worth a try.
     pub readings: Vec<CounterValue>,
-    /// What the candidate costs.
+    /// Cost of the candidate, in words.
     pub cost: &'static str,
 }
 

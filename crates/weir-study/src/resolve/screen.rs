@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_model::{Candidate, Cell, Factor, Node, Plan, ScreenPart, ScreenPlan, Screened};
+use weir_model::{Candidate, Cell, Factor, Node, Plan, ScreenPart, ScreenPlace, ScreenPlan};
 use weir_stats::{SCREENED_FACTORS_MAX, plackett_burman};
 
 use super::Resolver;
@@ -14,7 +14,7 @@ use crate::target::Target;
 /// With fewer factors all their combinations take no more runs.
 const FACTORS_MIN: usize = 4;
 
-/// What names the cells of a screen.
+/// Factor whose levels name the cells of a screen.
 const ROW: &str = "row";
 
 impl Resolver<'_> {
@@ -104,7 +104,7 @@ impl Resolver<'_> {
         let rows =
             plackett_burman(screen.candidates.len()).expect("invariant: their number was checked");
         let mut cells = rows_of(&screen, present, &rows);
-        let all = Screened {
+        let all = ScreenPlace {
             candidates: (0..screen.candidates.len()).collect(),
             part: ScreenPart::Row,
         };
@@ -133,9 +133,9 @@ fn rows_of(screen: &ScreenPlan, present: &Cell, rows: &[Vec<bool>]) -> Vec<Cell>
         };
         let has = row.iter().enumerate().filter(|(_, has)| **has);
         let candidates = has.map(|(candidate, _)| candidate).collect();
-        screen.cell(present, Screened { candidates, part }, (ROW, &label))
+        screen.cell(present, ScreenPlace { candidates, part }, (ROW, &label))
     };
-    let repeated = Screened {
+    let repeated = ScreenPlace {
         candidates: Vec::new(),
         part: ScreenPart::Repeated,
     };

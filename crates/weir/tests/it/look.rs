@@ -270,7 +270,7 @@ fn a_clean_server_has_no_problem_and_only_reading_statements_are_sent(flavor: Fl
     users.world.assert_nothing_left();
 }
 
-/// What an account without a privilege, or a server without `performance_schema`, does not show is told.
+/// A missing privilege or `performance_schema` is named, with all that they hide.
 fn what_cannot_be_seen_is_told(flavor: Flavor) {
     let users = Users::with(flavor, &[("performance_schema", "OFF")]);
     let mut control = connect(&users.server().endpoint());

@@ -39,14 +39,14 @@ fn server<'a>(
     effects: Effects<'a>,
     sigma: f64,
     mut gauss: Gauss,
-) -> impl FnMut(&Cell) -> Measured + 'a {
+) -> impl FnMut(&Cell) -> MadeUpRun + 'a {
     move |cell| {
         let has = |name: &str| cell.spec.variable(name) == Some("1");
         let of = |pick: fn(&(&str, f64, f64, f64)) -> f64| -> f64 {
             let with = effects.iter().filter(|effect| has(effect.0));
             with.map(pick).product()
         };
-        Measured {
+        MadeUpRun {
             queries_per_s: 10_000.0 * of(|effect| effect.1) * gauss.factor(sigma),
             latency_us_p99: 5_000.0 * of(|effect| effect.2) * gauss.factor(sigma),
             server_cpu_us_per_query: 40.0 * of(|effect| effect.3) * gauss.factor(sigma),
@@ -102,7 +102,7 @@ fn equal_settings_are_not_named() {
     assert!(named <= 5, "{named}");
 }
 
-/// What only saves processor time wins by that, what costs throughput does not win although it saves.
+/// A saving of processor time alone wins by that; one that costs throughput does not win.
 #[test]
 fn a_setting_wins_by_what_it_is_better_in_and_not_at_the_price_of_throughput() {
     let effects: Effects<'_> = &[
