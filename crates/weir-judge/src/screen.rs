@@ -218,6 +218,28 @@ fn cell_with(plan: &Plan, part: ScreenPart, candidates: &[usize]) -> Option<usiz
     })
 }
 
+/// Each candidate of a screen with the present configuration and the first row that has it: settings of both can be
+/// looked at before anything runs.
+pub(crate) fn candidates(plan: &Plan) -> Vec<(&Candidate, [usize; 2])> {
+    let (Some(screen), Some(present)) = (&plan.screen, cell_with(plan, ScreenPart::Repeated, &[]))
+    else {
+        return Vec::new();
+    };
+    let with = |(index, candidate)| {
+        let has = |cell: &Cell| {
+            let place = cell.screened.as_ref();
+            place.is_some_and(|place| place.candidates.contains(&index))
+        };
+        Some((candidate, [present, plan.cells.iter().position(has)?]))
+    };
+    screen
+        .candidates
+        .iter()
+        .enumerate()
+        .filter_map(with)
+        .collect()
+}
+
 /// The comparisons of a screen, once there are winners: all of them against the present configuration, and each against
 /// the others without it.
 pub(crate) fn contrasts(plan: &Plan, screen: &ScreenPlan) -> Vec<Contrast> {

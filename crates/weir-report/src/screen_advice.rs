@@ -30,7 +30,7 @@ pub fn screen_advice(result: &JudgedResult) -> String {
     push_gains(&mut out, &gains, ranking);
     push_together(&mut out, screen, &result.comparisons, ranking);
     push_option_file(&mut out, &gains);
-    push_others(&mut out, &others);
+    push_others(&mut out, &others, ranking);
     push_rest(&mut out, screen, ranking);
     out
 }
@@ -125,11 +125,18 @@ fn push_together(
         out.push_str("all winners together: a rule refuses the comparison\n");
         return;
     }
-    let metrics = ranking.metrics.iter().zip(ratios(all, ranking));
-    let words =
-        metrics.map(|(metric, ratio)| format!("{ratio} the {}", metric_name(&metric.metric)));
-    let words: Vec<_> = words.collect();
-    let _ = writeln!(out, "all winners together: {}", words.join(", "));
+    let words = of_all(ratios(all, ranking), ranking);
+    let _ = writeln!(out, "all winners together: {words}");
+}
+
+/// `1.31x (1.27 to 1.35) the queries per second, ...`, for each metric that is known.
+fn of_all(ratios: Vec<String>, ranking: &ScreenRanking) -> String {
+    let known = ratios.into_iter().zip(&ranking.metrics);
+    let words = known.filter(|(ratio, _)| !ratio.is_empty());
+    let words: Vec<_> = words
+        .map(|(ratio, metric)| format!("{ratio} the {}", metric_name(&metric.metric)))
+        .collect();
+    words.join(", ")
 }
 
 fn push_option_file(out: &mut String, gains: &[&Row<'_>]) {
@@ -146,7 +153,7 @@ fn push_option_file(out: &mut String, gains: &[&Row<'_>]) {
 }
 
 /// Winners of the screen that new runs did not confirm.
-fn push_others(out: &mut String, others: &[&Row<'_>]) {
+fn push_others(out: &mut String, others: &[&Row<'_>], ranking: &ScreenRanking) {
     if others.is_empty() {
         return;
     }
@@ -155,8 +162,7 @@ fn push_others(out: &mut String, others: &[&Row<'_>]) {
         let why = match row.comparison.verdict {
             Verdict::Invalid => "a rule refuses the comparison".to_owned(),
             Verdict::Inconclusive | Verdict::Effect => {
-                let ratio = ratio_words(&row.comparison.estimate());
-                format!("{ratio} the {}", metric_name(&row.comparison.metric))
+                of_all(ratios(row.comparison, ranking), ranking)
             }
         };
         let _ = writeln!(out, "  {}: {why}", change(row.candidate));
@@ -181,12 +187,12 @@ fn push_rest(out: &mut String, screen: &ScreenPlan, ranking: &ScreenRanking) {
         }
         let _ = writeln!(out, "\n{title}: {}", found.len());
         for (index, candidate) in found {
-            let effects = ranking.metrics.iter().map(|metric| {
-                let ratio = ratio_words(&metric.effects[index].ratio);
-                format!("{ratio} the {}", metric_name(&metric.metric))
-            });
-            let effects: Vec<_> = effects.collect();
-            let _ = writeln!(out, "  {}: {}", change(candidate), effects.join(", "));
+            let effects = ranking
+                .metrics
+                .iter()
+                .map(|metric| ratio_words(&metric.effects[index].ratio));
+            let words = of_all(effects.collect(), ranking);
+            let _ = writeln!(out, "  {}: {words}", change(candidate));
         }
     }
 }

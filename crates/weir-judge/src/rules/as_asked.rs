@@ -12,6 +12,7 @@ use super::consequences::PROGRAM;
 use super::evidence::some_of;
 use super::{Design, Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
 use crate::cell_settings::CellSettings;
+use crate::screen;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R23,
@@ -200,6 +201,11 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
         let levels = Levels::new(&design.differing(contrast), cells, said);
         let found = levels.finding(&contrast.factor, cells, &design.settings);
         findings.extend(found.filter(|finding| !findings.contains(finding)));
+    }
+    for (candidate, cells) in screen::candidates(design.plan) {
+        let names = candidate.variables.keys().map(|name| option_variable(name));
+        let levels = Levels::new(&names.collect(), cells, said);
+        findings.extend(levels.finding(&candidate.factor, cells, &design.settings));
     }
     findings
 }

@@ -15,8 +15,8 @@ pub(crate) struct AdviceArguments {
     /// Data of the server: a backup's folder, a dump, a snapshot, or a private server
     #[arg(long, value_name = "DATA", requires = "capture")]
     pub(crate) data: Option<String>,
-    /// Run the study on a private copy; without it, it is only written
-    #[arg(long, requires = "capture")]
+    /// Run the study on a private copy below --work; without it, it is only written
+    #[arg(long, requires = "capture", requires = "work")]
     pub(crate) run: bool,
     /// The copy's program: mysql, "mysql 8.0", or the path of a mysqld [default: the server's version, if installed]
     #[arg(long, value_name = "PROGRAM")]
@@ -30,7 +30,7 @@ pub(crate) struct AdviceArguments {
     /// Folder of the study, the result and the report [default: results/advise-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Folder of the copy while it is measured: your storage [default: in memory if the data fit]
+    /// Folder of the copy while it is measured, on the kind of storage that the server has
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
     /// Ask for the password of the server, instead of the option file's

@@ -4,8 +4,7 @@ mod carried;
 mod study;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -16,7 +15,7 @@ use weir_study::named_program;
 
 use crate::cli::AdviceArguments;
 use crate::commands::upgrade::source;
-use crate::commands::{external_server, run};
+use crate::commands::{external_server, run, study_file};
 use crate::{Outcome, interrupt, output};
 
 /// File of the study in the result's folder.
@@ -68,7 +67,7 @@ pub(crate) fn execute(arguments: &AdviceArguments) -> anyhow::Result<Outcome> {
     };
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| run::default_folder(Path::new(STUDY)));
-    let path = write(&study, &out)?;
+    let path = study_file::write_new(&out, STUDY, &study.text()?)?;
     if arguments.run {
         return run::run_written((&path, &out), arguments.work.clone(), flag, |outcome| {
             let advice = weir_report::screen_advice(&outcome.result);
@@ -94,18 +93,6 @@ fn program(arguments: &AdviceArguments, report: &LookReport) -> anyhow::Result<S
             report.server
         )
     })
-}
-
-/// Writes the study into the folder of its result.
-fn write(study: &study::Study<'_>, out: &Path) -> anyhow::Result<PathBuf> {
-    let path = out.join(STUDY);
-    let failed = || format!("cannot write study `{}`", path.display());
-    fs::create_dir_all(out).with_context(failed)?;
-    if path.exists() {
-        bail!("{} (it exists); name another folder with --out", failed());
-    }
-    fs::write(&path, study.text()?).with_context(failed)?;
-    Ok(path)
 }
 
 /// The questions, with what a copy does not show.

@@ -1,9 +1,9 @@
-//! A study file as `run` and `plan` read it.
+//! A study file as `run` and `plan` read it, and as other commands write it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow, bail};
 use weir_model::Plan;
 use weir_server::ServerBinary;
 use weir_study::{Overrides, StudyFile};
@@ -46,4 +46,21 @@ pub(crate) fn flush_line(plan: &Plan) -> Option<String> {
 pub(crate) fn clock_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     u64::from(now.unwrap_or_default().subsec_nanos())
+}
+
+/// Writes a study as `name` into `out`, the folder of its result; one that is there is kept.
+pub(super) fn write_new(out: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
+    let path = out.join(name);
+    let failed = || format!("cannot write study `{}`", path.display());
+    fs::create_dir_all(out).with_context(failed)?;
+    if path.exists() {
+        bail!("{} (it exists); name another folder with --out", failed());
+    }
+    fs::write(&path, text).with_context(failed)?;
+    Ok(path)
+}
+
+/// A text as a study has it.
+pub(super) fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
 }

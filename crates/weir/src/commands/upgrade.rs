@@ -8,16 +8,15 @@ mod settings;
 pub(in crate::commands) mod source;
 mod study;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use weir_capture::CaptureReader;
 use weir_server::{ServerBinary, Snapshots, cache_directory, space_available};
 use weir_study::named_program;
 
 use crate::cli::UpgradeArguments;
-use crate::commands::run;
+use crate::commands::{run, study_file};
 use crate::{Outcome, interrupt, output};
 
 use checks::Checks;
@@ -52,7 +51,7 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
         snapshot: &snapshot,
         settings: &settings.kept,
     };
-    let path = write(&study, &out)?;
+    let path = study_file::write_new(&out, STUDY, &study.text()?)?;
     let checks = Checks::make((&from, &to), (&snapshot, &work), settings.lost)?;
     if arguments.plan {
         output::text(checks.text())?;
@@ -70,18 +69,6 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
             run::places(outcome, &out)
         ))
     })
-}
-
-/// Writes the study into the folder of its result.
-fn write(study: &Study<'_>, out: &Path) -> anyhow::Result<PathBuf> {
-    let path = out.join(STUDY);
-    let failed = || format!("cannot write study `{}`", path.display());
-    fs::create_dir_all(out).with_context(failed)?;
-    if path.exists() {
-        bail!("{} (it exists); name another folder with --out", failed());
-    }
-    fs::write(&path, study.text()?).with_context(failed)?;
-    Ok(path)
 }
 
 /// Tells all copies of the data before the first of them is made.

@@ -106,7 +106,7 @@ fn questions_come_from_the_counters_and_the_study_has_the_servers_settings(flavo
 
 fn candidates_are_tried_on_a_copy(flavor: Flavor) {
     let users = with_sorts(flavor);
-    let told = advise(&users, &["--out", "first", "--run"]);
+    let told = advise(&users, &["--out", "first", "--run", "--work", "copies"]);
     // A busy machine may refuse a comparison.
     assert!(
         matches!(told.code, Some(0 | 3)),

@@ -310,3 +310,40 @@ fn r11_counts_with_the_pools_that_the_server_will_make() {
     };
     assert!(tells(false) && !tells(true));
 }
+
+/// Of a screen, each candidate is set against the present configuration before anything runs.
+#[test]
+fn r23_knows_a_candidate_that_the_server_makes_the_present_value() {
+    let plan = plan_of(
+        "[study]\ntitle = \"T\"\nquestion = \"Q?\"\n[server]\n[data]\nworkload = \"oltp_read_only\"\nrows = 1_000\n\
+         [load]\nthreads = 8\nwarmup = \"5s\"\nmeasure = \"10s\"\n[design]\nkind = \"screen\"\n[factors]\n\
+         innodb_io_capacity = [200, 400]\nsort_buffer_size = [\"256K\", \"1M\"]\n\
+         join_buffer_size = [\"256K\", \"1M\"]\nthread_cache_size = [1, 9]",
+    );
+    let names = |rounded: Option<&str>| -> Vec<String> {
+        let answers = plan.cells.iter().map(|cell| {
+            let written = cell.spec.primary().variables.clone();
+            let said = written.into_iter().map(|(name, value)| {
+                let same = rounded == Some(name.as_str());
+                (name, if same { "777".to_owned() } else { value })
+            });
+            Some(Arc::new(crate::CellPreview {
+                version: "9.7.4".parse().unwrap(),
+                values: said.collect(),
+            }))
+        });
+        let preview = SettingsPreview::new(answers.collect(), Vec::new());
+        let found = findings_of_design(&plan, &[], &preview).into_iter();
+        let of_rule = found.filter(|finding| finding.rule == RuleId::R23);
+        of_rule.map(|finding| finding.message).collect()
+    };
+    assert!(names(None).is_empty(), "{:?}", names(None));
+    let told = names(Some("innodb_io_capacity"));
+    let [only] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    assert!(
+        only.starts_with("both levels of innodb_io_capacity are one value"),
+        "{only}"
+    );
+}

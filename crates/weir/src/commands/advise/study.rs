@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use toml::Value;
 use weir_model::{Bytes, Duration};
 use weir_server::ServerBinary;
 use weir_server::look::{LookReport, Question};
+
+use crate::commands::study_file::quoted;
 
 /// Everything that the study says.
 pub(super) struct Study<'a> {
@@ -88,8 +89,4 @@ pub(super) fn level(name: &str, value: &str) -> String {
         }
         _ => value.to_owned(),
     }
-}
-
-fn quoted(text: &str) -> String {
-    Value::String(text.to_owned()).to_string()
 }

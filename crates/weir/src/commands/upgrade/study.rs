@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
-use toml::Value;
 use weir_server::ServerBinary;
 
 use crate::cli::UpgradeArguments;
+use crate::commands::study_file::quoted;
 
 /// Everything that the study says.
 pub(super) struct Study<'a> {
@@ -69,8 +69,4 @@ fn level(written: &str, server: &ServerBinary) -> String {
 
 fn name(server: &ServerBinary) -> String {
     format!("{} {}", server.flavor, server.version)
-}
-
-fn quoted(text: &str) -> String {
-    Value::String(text.to_owned()).to_string()
 }
