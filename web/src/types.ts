@@ -352,7 +352,7 @@ change: string,
  */
 effects: Array<ScreenEffectView>, 
 /**
- * What followed from it.
+ * Outcome in words.
  */
 then: string, };
 
@@ -362,7 +362,7 @@ export type ScreenTable = {
  */
 metrics: Array<string>, rows: Array<ScreenRow>, 
 /**
- * What one run differs from the next by, pairs that act together, and what was left out.
+ * Difference of one run from the next, pairs that act together, and winners that were left out.
  */
 notes: Array<string>, };
 

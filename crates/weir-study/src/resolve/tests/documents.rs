@@ -16,7 +16,7 @@ fn every_example_of_the_guide_is_a_study() {
     for example in examples {
         let changes: toml::Table = toml::from_str(example).unwrap();
         let mut study = whole.clone();
-        if changes.contains_key("search") {
+        if changes.contains_key("search") || changes.contains_key("design") {
             study["repeat"].as_table_mut().unwrap().remove("runs");
         }
         study.extend(changes);
