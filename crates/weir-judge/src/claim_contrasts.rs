@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use weir_model::{Claim, Plan};
 
 use crate::cell_index::{CellIndex, context};
-use crate::compare::{Contrast, holds_at};
+use crate::compare::holds_at;
+use crate::contrast::Contrast;
 use crate::measured::{METRICS, THROUGHPUT, is_metric};
 
 /// Subject of a claim.

@@ -5,7 +5,8 @@ use weir_model::{
 };
 
 use crate::claim_contrasts::{Subject, metric, subject};
-use crate::compare::{Contrast, compare};
+use crate::compare::compare;
+use crate::contrast::Contrast;
 use crate::estimate_ratio::Pairing;
 use crate::measured::value;
 use crate::rules::{self, Evidence};

@@ -3,26 +3,13 @@
 use weir_model::{Comparison, MetricRatio, Plan, Verdict};
 
 use crate::cell_index::{CellIndex, Levels, context};
+use crate::contrast::Contrast;
 use crate::estimate_ratio::{Pairing, ratio, second_opinion};
 use crate::measured::{RunsByCell, THROUGHPUT, study_metric};
 use crate::{compare_costs, fingerprints, screen};
 
 /// Metrics that stand beside every ratio in another one: a mean hides stalls (rule R7).
 const OTHERS: [&str; 3] = [THROUGHPUT, "latency_us_p95", "latency_us_p99"];
-
-/// Two cells that differ in one factor.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Contrast {
-    pub(crate) factor: String,
-    pub(crate) baseline: String,
-    pub(crate) level: String,
-    /// Levels of the other factors.
-    pub(crate) context: Levels,
-    pub(crate) baseline_cell: usize,
-    pub(crate) level_cell: usize,
-    /// Metric of the comparison.
-    pub(crate) metric: String,
-}
 
 /// For each factor and each context, every level against the factor's first. Places of a search
 /// are no levels.

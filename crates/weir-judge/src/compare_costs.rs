@@ -5,7 +5,7 @@
 use weir_model::{Comparison, CostPerQuery, CostRatio, Plan, Verdict};
 use weir_stats::{benjamini_hochberg, geometric_mean};
 
-use crate::compare::Contrast;
+use crate::contrast::Contrast;
 use crate::estimate_ratio::{Pairing, ratio};
 use crate::measured::RunsByCell;
 

@@ -15,6 +15,7 @@ mod claim_contrasts;
 mod claims;
 mod compare;
 mod compare_costs;
+mod contrast;
 mod detectable_effect;
 mod error;
 mod estimate_ratio;

@@ -10,7 +10,7 @@ use weir_model::{
 use weir_stats::{ScreenEffect, ScreenRun, StatsError, benjamini_hochberg, screen_effects};
 
 use crate::cell_index::Levels;
-use crate::compare::Contrast;
+use crate::contrast::Contrast;
 use crate::estimate_ratio::of_estimate;
 use crate::measured::{THROUGHPUT, recorded_value};
 
@@ -187,7 +187,7 @@ pub fn confirm(plan: &mut Plan, winners: Vec<Winner>) {
         let part = ScreenPart::Confirmation;
         let screened = ScreenPlace { candidates, part };
         plan.cells
-            .push(screen.cell(&present, screened, (CONFIGURATION, label)));
+            .push(present.in_screen(&screen, screened, (CONFIGURATION, label)));
     };
     add(Vec::new(), "present");
     add(all.clone(), "all winners");

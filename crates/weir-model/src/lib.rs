@@ -30,6 +30,7 @@ mod rule_id;
 #[cfg(feature = "schema")]
 mod schema;
 mod screen;
+mod screen_ranking;
 mod server;
 mod server_host;
 mod server_url;
@@ -88,10 +89,8 @@ pub use result::{
     Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
 };
 pub use rule_id::{RuleId, UnknownRule};
-pub use screen::{
-    Candidate, ScreenPart, ScreenPlace, ScreenPlan, ScreenRanking, ScreenedEffect, ScreenedMetric,
-    Winner,
-};
+pub use screen::{Candidate, ScreenPart, ScreenPlace, ScreenPlan, Winner};
+pub use screen_ranking::{ScreenRanking, ScreenedEffect, ScreenedMetric};
 pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_host::ServerHost;
 pub use server_url::ServerUrl;

@@ -110,6 +110,34 @@ pub struct Probe {
 }
 
 impl Cell {
+    /// The cell of `place` in `screen`, named `label` in the factor `factor`; this one is without candidates.
+    #[must_use]
+    pub fn in_screen(
+        &self,
+        screen: &ScreenPlan,
+        place: ScreenPlace,
+        (factor, label): (&str, &str),
+    ) -> Self {
+        let mut cell = self.clone();
+        for candidate in place
+            .candidates
+            .iter()
+            .map(|&index| &screen.candidates[index])
+        {
+            for node in cell.spec_mut().topology.nodes_mut() {
+                for (name, value) in &candidate.variables {
+                    match value {
+                        Some(value) => node.variables.insert(name.clone(), value.clone()),
+                        None => node.variables.remove(name),
+                    };
+                }
+            }
+        }
+        cell.levels = BTreeMap::from([(factor.to_owned(), label.to_owned())]);
+        cell.screened = Some(place);
+        cell
+    }
+
     /// Returns true for a cell that there is before anything ran: not a place of a search, nor a screen's confirmation.
     pub fn is_designed(&self) -> bool {
         let confirms = |screened: &ScreenPlace| screened.part == ScreenPart::Confirmation;

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Ratio};
-
 /// Screen of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -54,77 +52,6 @@ pub enum ScreenPart {
     Repeated,
     /// A configuration that is measured anew, to be judged.
     Confirmation,
-}
-
-impl ScreenPlan {
-    /// The cell of `screened`, named `label` in the factor `factor`; `present` is a cell without candidates.
-    pub fn cell(
-        &self,
-        present: &Cell,
-        screened: ScreenPlace,
-        (factor, label): (&str, &str),
-    ) -> Cell {
-        let mut cell = present.clone();
-        for candidate in screened
-            .candidates
-            .iter()
-            .map(|&index| &self.candidates[index])
-        {
-            for node in cell.spec_mut().topology.nodes_mut() {
-                for (name, value) in &candidate.variables {
-                    match value {
-                        Some(value) => node.variables.insert(name.clone(), value.clone()),
-                        None => node.variables.remove(name),
-                    };
-                }
-            }
-        }
-        cell.levels = BTreeMap::from([(factor.to_owned(), label.to_owned())]);
-        cell.screened = Some(screened);
-        cell
-    }
-}
-
-/// Ranking of a screen's factors: where to look, not what to believe.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScreenRanking {
-    /// The metrics, each with an effect of each factor.
-    pub metrics: Vec<ScreenedMetric>,
-    /// Factors whose candidates are measured anew, the strongest first.
-    pub winners: Vec<Winner>,
-    /// Further winners that are not measured anew, since there were too many.
-    pub left_out: Vec<Winner>,
-}
-
-/// A metric of a screen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScreenedMetric {
-    /// The metric: `queries_per_s`.
-    pub metric: String,
-    /// Candidate / present of each factor, in the order of the plan's.
-    pub effects: Vec<ScreenedEffect>,
-    /// Standard deviation of the logarithm of one run.
-    pub log_deviation: f64,
-    /// Degrees of freedom of it.
-    pub degrees_of_freedom: usize,
-    /// Probability of runs that fit single effects as badly if no two factors acted together.
-    pub pairs_p_value: Option<f64>,
-}
-
-/// A factor's effect in a screen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScreenedEffect {
-    /// The factor.
-    pub factor: String,
-    /// Candidate / present.
-    pub ratio: Ratio,
-    /// Probability of a ratio at least this far from 1 if the factor did nothing.
-    pub p_value: f64,
-    /// The same, corrected for all factors (Benjamini and Hochberg).
-    pub p_value_adjusted: f64,
 }
 
 /// A candidate that a screen would recommend.

@@ -9,7 +9,7 @@ use weir_stats::{FactorialBlock, factorial_effects};
 
 use crate::cell_index::CellIndex;
 use crate::cell_settings::CellSettings;
-use crate::compare::Contrast;
+use crate::contrast::Contrast;
 use crate::estimate_ratio::of_estimate;
 use crate::measured::{RunsByCell, THROUGHPUT, value};
 use crate::rules::Design;

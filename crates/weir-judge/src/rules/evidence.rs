@@ -12,7 +12,8 @@ use weir_variables::{meaning, shown_names};
 use crate::cell_index::CellIndex;
 use crate::cell_settings::CellSettings;
 use crate::claim_contrasts::claimed;
-use crate::compare::{Contrast, contrasts};
+use crate::compare::contrasts;
+use crate::contrast::Contrast;
 use crate::measured::RunsByCell;
 use crate::settings_preview::SettingsPreview;
 

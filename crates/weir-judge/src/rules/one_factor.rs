@@ -7,7 +7,7 @@ use weir_model::{Comparison, Finding, RuleId};
 use super::consequences::{PROGRAM, UndeclaredDifferences};
 use super::evidence::some_of;
 use super::{Design, Evidence, NOTES_WARNS_OR_FORBIDS, Rule};
-use crate::compare::Contrast;
+use crate::contrast::Contrast;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R1,

@@ -7,7 +7,8 @@ use weir_stats::{StatsError, is_decided, is_settled};
 
 use super::Next;
 use crate::cell_index::CellIndex;
-use crate::compare::{Contrast, contrasts, is_negative_control};
+use crate::compare::{contrasts, is_negative_control};
+use crate::contrast::Contrast;
 use crate::measured::recorded_value;
 use crate::{JudgeError, order};
 

@@ -43,7 +43,7 @@ pub fn check_variables(
 
 /// All options that `server` takes, with their defaults, without starting it: 0.1 s.
 ///
-/// `--verbose --help` lists them in both flavours after a ruler; names come with dashes.
+/// `--verbose --help` lists them in both flavours after a ruler; names come with underscores.
 ///
 /// # Errors
 ///

@@ -108,7 +108,7 @@ impl Resolver<'_> {
             candidates: (0..screen.candidates.len()).collect(),
             part: ScreenPart::Row,
         };
-        let together = screen.cell(present, all, (ROW, ""));
+        let together = present.in_screen(&screen, all, (ROW, ""));
         let drafted = plan.cells.last();
         if drafted.is_some_and(|drafted| drafted.spec != together.spec) {
             let why = "the settings of one factor change those of another; let both move together in one factor";
@@ -133,13 +133,13 @@ fn rows_of(screen: &ScreenPlan, present: &Cell, rows: &[Vec<bool>]) -> Vec<Cell>
         };
         let has = row.iter().enumerate().filter(|(_, has)| **has);
         let candidates = has.map(|(candidate, _)| candidate).collect();
-        screen.cell(present, ScreenPlace { candidates, part }, (ROW, &label))
+        present.in_screen(screen, ScreenPlace { candidates, part }, (ROW, &label))
     };
     let repeated = ScreenPlace {
         candidates: Vec::new(),
         part: ScreenPart::Repeated,
     };
-    let repeated = screen.cell(present, repeated, (ROW, "present"));
+    let repeated = present.in_screen(screen, repeated, (ROW, "present"));
     rows.iter()
         .enumerate()
         .map(of_row)

@@ -74,7 +74,7 @@ fn questions_come_from_the_counters_and_the_study_has_the_servers_settings(flavo
     ] {
         assert!(asked.stdout.contains(part), "{part}: {}", asked.stdout);
     }
-    for part in ["binlog_cache_size", PASSWORD] {
+    for part in ["query_cache_type", PASSWORD] {
         assert!(!asked.stdout.contains(part), "{part}: {}", asked.stdout);
     }
     let written = advise(&users, &["--out", "first"]);

@@ -1,6 +1,6 @@
 //! Settings of the user's server that its copy gets, so that candidates are tried beside what is there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_server::look::LookReport;
 
@@ -60,22 +60,22 @@ pub(super) fn settings(
     report: &LookReport,
     known: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let mut asked = report
-        .questions
-        .asked
-        .iter()
-        .flat_map(|question| &question.settings);
+    let asked = report.questions.asked.iter();
+    let asked: BTreeSet<_> = asked
+        .flat_map(|question| &question.settings)
+        .map(|(name, ..)| name)
+        .collect();
     let is_carried = |name: &str| {
         CARRIED.contains(&name)
             || (name.starts_with("innodb_") && !LEFT.iter().any(|part| name.contains(part)))
     };
     let differs = |name: &str, value: &str| {
-        let default = known.get(&name.replace('_', "-"));
+        let default = known.get(name);
         default.is_some_and(|default| plain(default) != plain(value))
     };
     let all = report.settings.iter();
     all.filter(|(name, value)| is_carried(name) && differs(name, value))
-        .filter(|(name, _)| !asked.any(|(other, ..)| other == *name))
+        .filter(|(name, _)| !asked.contains(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }
