@@ -289,9 +289,10 @@ fn metric_of_all(plan: &Plan, screen: &ScreenPlan) -> String {
     let own = metrics(plan)[0];
     let mut winners = screen.winners.iter();
     let surest = winners.clone().next().map(|winner| winner.metric.as_str());
-    let metric = match winners.any(|winner| winner.metric == own) {
-        true => own,
-        false => surest.unwrap_or(own),
+    let metric = if winners.any(|winner| winner.metric == own) {
+        own
+    } else {
+        surest.unwrap_or(own)
     };
     metric.to_owned()
 }

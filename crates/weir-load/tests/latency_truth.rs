@@ -54,7 +54,7 @@ fn measure(is_tcp: bool, reactor: ReactorKind, delays: DelayKind) -> (LatencySum
                 ramp: None,
             })
             .into(),
-            measure: Duration::from_secs(60).into(),
+            measure: Duration::from_mins(1).into(),
             ..LoadSpec::default()
         },
         // An end by time would leave replies to the server's clock alone: a stall among them once moved its p99.

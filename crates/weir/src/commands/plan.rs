@@ -35,12 +35,11 @@ pub(crate) fn execute(arguments: &PlanArguments) -> anyhow::Result<Outcome> {
 
 fn print(plan: &Plan, preview: &SettingsPreview) -> anyhow::Result<()> {
     output::line(format_args!("{}\n{}\n", plan.title, plan.question))?;
-    match &plan.screen {
-        Some(screen) => output::text(factors(screen))?,
-        None => {
-            let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
-            output::text(table(&["cell", "connections", "drive"], &rows))?;
-        }
+    if let Some(screen) = &plan.screen {
+        output::text(factors(screen))?;
+    } else {
+        let rows: Vec<_> = plan.cells.iter().map(cell_row).collect();
+        output::text(table(&["cell", "connections", "drive"], &rows))?;
     }
     output::line("")?;
     match &plan.search {

@@ -13,7 +13,8 @@ const NAMES: [&str; 19] = [
 
 fn screen(factors: usize, seed: u64) -> Plan {
     let levels = NAMES[..factors].iter();
-    let levels: String = levels.map(|name| format!("{name} = [0, 1]\n")).collect();
+    let levels: Vec<_> = levels.map(|name| format!("{name} = [0, 1]\n")).collect();
+    let levels = levels.concat();
     plan(&format!(
         "[design]\nkind = \"screen\"\n[factors]\n{levels}[repeat]\nseed = {seed}\n"
     ))
@@ -35,11 +36,7 @@ impl Gauss {
 }
 
 /// A server whose settings multiply, with `sigma` from run to run.
-fn server<'a>(
-    effects: Effects<'a>,
-    sigma: f64,
-    mut gauss: Gauss,
-) -> impl FnMut(&Cell) -> MadeUpRun + 'a {
+fn server(effects: Effects<'_>, sigma: f64, mut gauss: Gauss) -> impl FnMut(&Cell) -> MadeUpRun {
     move |cell| {
         let has = |name: &str| cell.spec.variable(name) == Some("1");
         let of = |pick: fn(&(&str, f64, f64, f64)) -> f64| -> f64 {
