@@ -38,7 +38,9 @@ const CARRIED: [&str; 29] = [
 ];
 
 /// Parts of names of settings that belong to a host, to files, or to Weir's own order of runs.
-const LEFT: [&str; 14] = [
+const LEFT: [&str; 16] = [
+    "auto_",
+    "chunk_size",
     "dir",
     "path",
     "file_name",
