@@ -48,7 +48,7 @@ const LAYING_ASIDE: [&str; 9] = [
     "LOAD DATA LOCAL INFILE",
 ];
 
-/// What a command may do to the server.
+/// Reach of a command on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Nothing.
