@@ -39,7 +39,7 @@ pub(crate) fn analyse(evidence: &Evidence<'_>, comparisons: &[Comparison]) -> An
 /// The ranking of a screen whose rows suffice for one.
 fn ranking(plan: &Plan, evidence: &Evidence<'_>) -> Option<ScreenRanking> {
     let screen = plan.screen.as_ref()?;
-    let records = evidence.result.runs.iter().map(|run| run.record.clone());
+    let records = evidence.result.runs.iter().map(|run| &run.record);
     screen::ranking(plan, screen, &records.collect::<Vec<_>>()).ok()
 }
 

@@ -5,7 +5,7 @@
 
 use weir_model::{
     Candidate, Cell, Plan, ReplayPace, RunRecord, ScreenPart, ScreenPlace, ScreenPlan,
-    ScreenRanking, ScreenedEffect, ScreenedMetric, Winner, less_is_better,
+    ScreenRanking, ScreenedEffect, ScreenedMetric, Winner,
 };
 use weir_stats::{ScreenEffect, ScreenRun, StatsError, benjamini_hochberg, screen_effects};
 
@@ -27,9 +27,6 @@ const METRICS_OF_PACED: [&str; 3] = [
 /// The least effect that is worth a change, on the logarithm.
 const EFFECT_MIN: f64 = 0.01;
 
-/// Share of factors without effect among those that are measured anew: these runs tell them apart.
-const FALSE_SHARE_MAX: f64 = 0.10;
-
 /// Winners that are measured anew at most: each takes runs without it.
 const WINNERS_MAX: usize = 6;
 
@@ -43,7 +40,7 @@ const CONFIGURATION: &str = "configuration";
 pub(crate) fn ranking(
     plan: &Plan,
     screen: &ScreenPlan,
-    records: &[RunRecord],
+    records: &[&RunRecord],
 ) -> Result<ScreenRanking, StatsError> {
     let wanted = metrics(plan);
     let mut metrics = Vec::new();
@@ -83,16 +80,16 @@ fn metrics(plan: &Plan) -> Vec<&str> {
 
 fn records_of_rows<'a>(
     plan: &'a Plan,
-    records: &'a [RunRecord],
+    records: &'a [&'a RunRecord],
 ) -> impl Iterator<Item = (&'a ScreenPlace, &'a RunRecord)> {
-    records.iter().filter_map(|record| {
+    records.iter().copied().filter_map(|record| {
         let screened = plan.cells.get(record.cell)?.screened.as_ref()?;
         (screened.part != ScreenPart::Confirmation).then_some((screened, record))
     })
 }
 
 /// `metric` of the runs of the design.
-fn screen_runs(plan: &Plan, records: &[RunRecord], metric: &str) -> Vec<ScreenRun> {
+fn screen_runs(plan: &Plan, records: &[&RunRecord], metric: &str) -> Vec<ScreenRun> {
     let count = plan
         .screen
         .as_ref()
@@ -151,10 +148,13 @@ fn winners(screen: &ScreenPlan, metrics: &[ScreenedMetric]) -> Vec<Winner> {
     for candidate in 0..screen.candidates.len() {
         let effects = metrics.iter().map(|metric| {
             let effect = &metric.effects[candidate];
-            let is_better = (effect.ratio.ratio < 1.0) == less_is_better(&metric.metric);
-            let is_sure = effect.p_value_adjusted <= FALSE_SHARE_MAX
-                && effect.ratio.ratio.ln().abs() >= EFFECT_MIN;
-            (metric, effect.p_value, is_better, is_sure)
+            let is_sure = effect.is_sure() && effect.ratio.ratio.ln().abs() >= EFFECT_MIN;
+            (
+                metric,
+                effect.p_value,
+                effect.is_better_in(&metric.metric),
+                is_sure,
+            )
         });
         let is_harm = |(_, _, is_better, is_sure): (_, _, bool, bool)| is_sure && !is_better;
         if effects.clone().next().is_some_and(is_harm) {

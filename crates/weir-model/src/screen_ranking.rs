@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Ratio, Winner};
+use crate::{Ratio, Winner, less_is_better};
 
 /// Ranking of a screen's factors: where to look, not what to believe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,4 +44,19 @@ pub struct ScreenedEffect {
     pub p_value: f64,
     /// The same, corrected for all factors (Benjamini and Hochberg).
     pub p_value_adjusted: f64,
+}
+
+impl ScreenedEffect {
+    /// Share of factors without effect among those that are called sure: new runs tell them apart.
+    const FALSE_SHARE_MAX: f64 = 0.10;
+
+    /// Returns true if the effect is no chance, among all factors.
+    pub fn is_sure(&self) -> bool {
+        self.p_value_adjusted <= Self::FALSE_SHARE_MAX
+    }
+
+    /// Returns true if its direction is the better one of `metric`.
+    pub fn is_better_in(&self, metric: &str) -> bool {
+        (self.ratio.ratio < 1.0) == less_is_better(metric)
+    }
 }

@@ -8,6 +8,7 @@ use crate::comparison_sentences::Answer;
 use crate::ranked_findings::RankedFindings;
 use crate::statements::StatementTable;
 use crate::terminal::{Palette, push_answers, push_ranked};
+use crate::words::escaped;
 
 /// Returns true if `comparison` establishes a loss beyond `gate` (0.97: more than 3 % worse).
 /// The whole interval lies there, and no rule forbids to say so.
@@ -85,13 +86,6 @@ pub fn junit(compared: &ResultComparison, gate: Option<f64>) -> String {
     }
     out.push_str("</testsuite>\n");
     out
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use crate::ReportError;
 use crate::html::TEMPLATE;
 
+use crate::words::escaped;
+
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlainPage {
@@ -112,13 +114,6 @@ fn escaped_cell(text: &str) -> String {
     } else {
         text
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

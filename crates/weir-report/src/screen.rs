@@ -3,7 +3,6 @@
 use serde::Serialize;
 use weir_model::{
     Candidate, JudgedResult, Ratio, ScreenPlan, ScreenRanking, ScreenedMetric, Winner,
-    less_is_better,
 };
 
 use crate::insights::ratio_words;
@@ -14,8 +13,6 @@ use crate::words::{count, metric_name};
 /// Note on the numbers of a ranking.
 const NOTE: &str = "A screen's best effects are too large on average, since they were chosen for their size. \
                     Believe the comparisons, which come from new runs.";
-/// A ranking names what is at least so sure, corrected for all factors; it is that of `weir-judge`.
-const SURE: f64 = 0.10;
 /// With a smaller probability single effects do not explain the runs.
 const PAIRS_SURE: f64 = 0.05;
 
@@ -137,7 +134,7 @@ fn effect(metric: &ScreenedMetric, factor: usize) -> ScreenEffectView {
         ratio_low: low.and_then(rounded),
         ratio_high: high.and_then(rounded),
         text: ratio_words(&found.ratio),
-        is_sure: found.p_value_adjusted <= SURE,
+        is_sure: found.is_sure(),
     }
 }
 
@@ -155,8 +152,7 @@ impl ScreenOutcome {
         let is_factor = |winner: &Winner| winner.candidate == factor;
         let is_worse = |metric: &ScreenedMetric| {
             let found = &metric.effects[factor];
-            found.p_value_adjusted <= SURE
-                && (found.ratio.ratio > 1.0) == less_is_better(&metric.metric)
+            found.is_sure() && !found.is_better_in(&metric.metric)
         };
         if ranking.winners.iter().any(is_factor) {
             Self::MeasuredAnew

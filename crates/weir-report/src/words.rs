@@ -191,6 +191,14 @@ pub(crate) fn distribution_words(distribution: Distribution) -> String {
     }
 }
 
+/// Text for HTML and XML, also inside quotes.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
 /// A metric's name as it stands after `1.31x the`.
 pub(crate) fn metric_name(metric: &str) -> String {
     match metric {

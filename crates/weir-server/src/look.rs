@@ -46,7 +46,7 @@ use crate::{ExternalServer, ServerError, Stop};
 pub use digests::{DigestUse, Statements};
 pub use finding::{CounterValue, Finding, Unit, Unseen, Weight};
 pub use moved::MovedCounter;
-pub use next_command::{NextCommand, next_command};
+pub use next_command::{NextCommand, next_command, shell_word};
 pub use plans::MissingIndex;
 pub use questions::{QUESTIONS_MAX, Question, Questions};
 pub use report::{LookReport, StallReport};

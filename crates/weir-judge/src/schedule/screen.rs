@@ -22,7 +22,8 @@ pub(super) fn next(
     if !screen.winners.is_empty() {
         return next_of_blocks(plan, 1, records, failed);
     }
-    let winners = ranking(plan, screen, records)?.winners;
+    let records: Vec<_> = records.iter().collect();
+    let winners = ranking(plan, screen, &records)?.winners;
     Ok(if winners.is_empty() {
         Next::Done
     } else {

@@ -88,11 +88,7 @@ impl Digests {
     pub(super) fn start(reader: &mut Reader, is_on: bool) -> Result<Option<Self>, ServerError> {
         let what = "counts of statements";
         if !is_on {
-            reader.note(
-                what,
-                "performance_schema = OFF",
-                "performance_schema = ON in the option file, and a restart",
-            );
+            reader.note_schema_off(what);
             return Ok(None);
         }
         let grant = "GRANT SELECT ON performance_schema.* TO the account";

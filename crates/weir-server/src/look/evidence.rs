@@ -125,6 +125,14 @@ impl Evidence {
         self.settings.get(name)?.parse().ok()
     }
 
+    /// Size of the redo log with all its files, bytes.
+    pub(super) fn redo_bytes(&self) -> Option<f64> {
+        self.setting("innodb_redo_log_capacity").or_else(|| {
+            let files = self.setting("innodb_log_files_in_group").unwrap_or(1.0);
+            Some(self.setting("innodb_log_file_size")? * files)
+        })
+    }
+
     /// A setting that is a switch.
     pub(super) fn is_on(&self, name: &str) -> bool {
         matches!(
@@ -135,8 +143,25 @@ impl Evidence {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// Growth of counters in a window of 10 s, with settings.
+    pub(in super::super) fn evidence(grown: &[(&str, f64)], settings: &[(&str, &str)]) -> Evidence {
+        let at = |factor: f64| -> Values {
+            let values = grown.iter();
+            values
+                .map(|(name, value)| ((*name).to_owned(), (value * factor).to_string()))
+                .collect()
+        };
+        Evidence::of_window(
+            values(settings),
+            (at(1.0), at(2.0)),
+            Series::default(),
+            10.0,
+            0,
+        )
+    }
 
     fn values(pairs: &[(&str, &str)]) -> Values {
         let pairs = pairs.iter();

@@ -22,13 +22,13 @@ pub struct NextCommand {
 
 /// The next command for the server at `url`, which has no password in it.
 pub fn next_command(report: &LookReport, url: &str) -> NextCommand {
-    let url = quoted(url);
+    let url = shell_word(url);
     let mut missing = report.missing_indexes.iter();
     let is_long = report.seconds >= LONG_S;
     let (command, why) = if let Some(missing) = missing.find(|missing| !missing.columns.is_empty())
     {
         (
-            format!("weir ddl advise {} {url}", quoted(&statement(missing))),
+            format!("weir ddl advise {} {url}", shell_word(&statement(missing))),
             "what the index costs to make; nothing is changed",
         )
     } else if !is_long && report.stalls.iter().any(|found| !found.stalls.is_empty()) {
@@ -74,7 +74,7 @@ fn statement(missing: &MissingIndex) -> String {
 }
 
 /// A word for a shell.
-fn quoted(word: &str) -> String {
+pub fn shell_word(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
 }
 

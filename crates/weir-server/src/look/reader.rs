@@ -108,6 +108,15 @@ impl Reader {
         }
     }
 
+    /// Notes a part that only `performance_schema` shows, where it is off.
+    pub(super) fn note_schema_off(&mut self, what: &str) {
+        self.note(
+            what,
+            "performance_schema = OFF",
+            "performance_schema = ON in the option file, and a restart",
+        );
+    }
+
     /// Notes a part that cannot be seen, together with others of the same reason.
     pub(super) fn note(&mut self, what: &str, why: impl Into<String>, remedy: &str) {
         let why = why.into();

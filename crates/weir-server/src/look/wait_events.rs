@@ -65,11 +65,7 @@ impl WaitEvents {
     pub(super) fn start(reader: &mut Reader, is_on: bool) -> Result<Option<Self>, ServerError> {
         let what = "waits";
         if !is_on {
-            reader.note(
-                what,
-                "performance_schema = OFF",
-                "performance_schema = ON in the option file, and a restart",
-            );
+            reader.note_schema_off(what);
             return Ok(None);
         }
         let instruments = "SELECT COUNT(*) FROM performance_schema.setup_instruments weir_look WHERE \

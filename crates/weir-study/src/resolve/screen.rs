@@ -1,8 +1,6 @@
 //! The screen of a study: from its factors to the rows that are run.
 
-use std::collections::BTreeMap;
-
-use weir_model::{Candidate, Cell, Factor, Node, Plan, ScreenPart, ScreenPlace, ScreenPlan};
+use weir_model::{Candidate, Cell, Factor, Plan, ScreenPart, ScreenPlace, ScreenPlan};
 use weir_stats::{SCREENED_FACTORS_MAX, plackett_burman};
 
 use super::Resolver;
@@ -148,9 +146,7 @@ fn rows_of(screen: &ScreenPlan, present: &Cell, rows: &[Vec<bool>]) -> Vec<Cell>
 }
 
 fn candidate(factor: &Factor, present: &Cell, with: &Cell) -> Candidate {
-    let variables =
-        |cell: &Cell| -> BTreeMap<String, String> { Node::clone(cell.spec.primary()).variables };
-    let (from, to) = (variables(present), variables(with));
+    let [from, to] = [present, with].map(|cell| &cell.spec.primary().variables);
     let names = from.keys().chain(to.keys());
     let differing = names.filter(|name| from.get(*name) != to.get(*name));
     Candidate {

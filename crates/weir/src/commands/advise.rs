@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use weir_capture::CaptureReader;
-use weir_server::look::{CounterValue, LookReport, Question, Unit, look};
+use weir_server::look::{CounterValue, LookReport, Question, Unit, look, shell_word};
 use weir_server::{ServerBinary, Stop, known_variables};
 use weir_study::named_program;
 
@@ -74,7 +74,7 @@ pub(crate) fn execute(arguments: &AdviceArguments) -> anyhow::Result<Outcome> {
             Ok(format!("{advice}\n{}", run::places(outcome, &out)))
         });
     }
-    let plan = run::plan_of_written(&path)?;
+    let (plan, _) = run::plan_of_written(&path)?;
     let time = weir_model::run_time(&plan, weir_judge::expected_runs(&plan));
     output::line(format_args!(
         "\nstudy: {0}\ntime:  about {time}; space: about {1} for each run\nnext:  the same command with --run, or `weir run {0}`",
@@ -172,7 +172,7 @@ fn reason(question: &Question) -> String {
 }
 
 fn next(url: &str) -> String {
-    let url = shlex::try_quote(url).map_or_else(|_| url.to_owned(), std::borrow::Cow::into_owned);
+    let url = shell_word(url);
     format!(
         "\nnext: `weir capture poll {url} --for 10m --output load.weircap`, then `weir advise {url} --capture load.weircap \
          --data BACKUP --run` tries all of them on a copy"

@@ -84,14 +84,14 @@ pub(super) fn run_and_print(
     Ok(conclude(&outcome, out, stop.load(Ordering::SeqCst)))
 }
 
-/// The plan of a study that this command has written.
-pub(super) fn plan_of_written(path: &Path) -> anyhow::Result<Plan> {
+/// The plan of a study that this command has written, and its text.
+pub(super) fn plan_of_written(path: &Path) -> anyhow::Result<(Plan, String)> {
     let text = study_file::read(path, false)?;
     let overrides = Overrides {
         server: None,
         seed: study_file::clock_seed(),
     };
-    study_file::resolve(path, &text, &overrides)
+    Ok((study_file::resolve(path, &text, &overrides)?, text))
 }
 
 /// Runs the study at `path`, which this command has written, on private servers; the result is in `out`.
@@ -101,7 +101,7 @@ pub(super) fn run_written(
     stop: &AtomicBool,
     words: impl FnOnce(&RunOutcome) -> anyhow::Result<String>,
 ) -> anyhow::Result<Outcome> {
-    let plan = plan_of_written(path)?;
+    let (plan, text) = plan_of_written(path)?;
     let options = RunOptions {
         out: out.to_owned(),
         resume: false,
@@ -110,7 +110,7 @@ pub(super) fn run_written(
         below_floor: false,
         allowed: UserPermissions::default(),
         client: ClientConfig::default(),
-        provenance: provenance(study_file::read(path, false)?),
+        provenance: provenance(text),
     };
     run_and_print(&plan, &options, stop, words)
 }

@@ -209,18 +209,10 @@ fn pool_is_small(evidence: &Evidence) -> Option<bool> {
 fn redo_is_full(evidence: &Evidence) -> Option<bool> {
     let room = evidence
         .last("Innodb_checkpoint_max_age")
-        .or_else(|| redo_bytes(evidence))?;
+        .or_else(|| evidence.redo_bytes())?;
     let written = evidence.lasting_rate("Innodb_os_log_written")?;
     let is_fast = written * REDO_TURN_S >= room;
     Some(is_fast && evidence.most("Innodb_checkpoint_age")? >= 0.8 * room)
-}
-
-/// Size of the redo log, bytes.
-fn redo_bytes(evidence: &Evidence) -> Option<f64> {
-    evidence.setting("innodb_redo_log_capacity").or_else(|| {
-        let files = evidence.setting("innodb_log_files_in_group").unwrap_or(1.0);
-        Some(evidence.setting("innodb_log_file_size")? * files)
-    })
 }
 
 fn table_cache_is_small(evidence: &Evidence) -> Option<bool> {

@@ -1,25 +1,7 @@
 use super::super::evidence::Values;
+use super::super::evidence::tests::evidence;
 use super::super::series::Series;
 use super::*;
-
-/// Growth of counters in a window of 10 s, with settings.
-fn evidence(grown: &[(&str, f64)], settings: &[(&str, &str)]) -> Evidence {
-    let at = |factor: f64| -> Values {
-        let values = grown.iter();
-        values
-            .map(|(name, value)| ((*name).to_owned(), (value * factor).to_string()))
-            .collect()
-    };
-    let settings = settings.iter();
-    let settings = settings.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Evidence::of_window(
-        settings.collect(),
-        (at(1.0), at(2.0)),
-        Series::default(),
-        10.0,
-        0,
-    )
-}
 
 fn problems(grown: &[(&str, f64)], settings: &[(&str, &str)]) -> Vec<String> {
     let found = check(&evidence(grown, settings)).into_iter();

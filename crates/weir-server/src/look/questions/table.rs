@@ -261,19 +261,9 @@ fn io_capacity(evidence: &Evidence) -> Option<BTreeMap<&'static str, String>> {
     Some(both)
 }
 
-/// The setting that sizes the redo log, and the size of all its files, bytes.
-fn redo_size(evidence: &Evidence) -> Option<(&'static str, f64)> {
-    if let Some(capacity) = evidence.setting("innodb_redo_log_capacity") {
-        return Some(("innodb_redo_log_capacity", capacity));
-    }
-    let files = evidence.setting("innodb_log_files_in_group").unwrap_or(1.0);
-    let size = evidence.setting("innodb_log_file_size")? * files;
-    Some(("innodb_log_file_size", size))
-}
-
 /// Hours in which the redo log is written once.
 fn redo_hours(evidence: &Evidence) -> Option<f64> {
-    let (_, size) = redo_size(evidence)?;
+    let size = evidence.redo_bytes()?;
     let written = evidence
         .rate("Innodb_os_log_written")
         .filter(|rate| *rate > 0.0)?;
@@ -282,7 +272,11 @@ fn redo_hours(evidence: &Evidence) -> Option<f64> {
 
 /// An hour of what is written, four times the present size at least, 16 GiB at most.
 fn redo_log(evidence: &Evidence) -> Option<BTreeMap<&'static str, String>> {
-    let (name, size) = redo_size(evidence)?;
+    let size = evidence.redo_bytes()?;
+    let names = ["innodb_redo_log_capacity", "innodb_log_file_size"];
+    let name = names
+        .into_iter()
+        .find(|name| evidence.setting(name).is_some())?;
     let hour = evidence.rate("Innodb_os_log_written").unwrap_or(0.0) * 3_600.0;
     let wanted = hour.clamp(4.0 * size, (16.0 * GIBIBYTE).max(4.0 * size));
     let files = wanted / size * evidence.setting(name)?;

@@ -1,26 +1,5 @@
-use super::super::evidence::Values;
-use super::super::series::Series;
+use super::super::evidence::tests::evidence;
 use super::*;
-
-/// A window of 10 s in which counters grew, with settings.
-fn evidence(grown: &[(&str, f64)], settings: &[(&str, &str)]) -> Evidence {
-    let at = |factor: f64| -> Values {
-        let values = grown.iter();
-        values
-            .map(|(name, value)| ((*name).to_owned(), (value * factor).to_string()))
-            .collect()
-    };
-    let settings = settings
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Evidence::of_window(
-        settings.collect(),
-        (at(1.0), at(2.0)),
-        Series::default(),
-        10.0,
-        0,
-    )
-}
 
 fn named<'a>(found: &'a Questions, name: &str) -> Option<&'a Question> {
     found.asked.iter().find(|question| question.name == name)
