@@ -290,7 +290,8 @@ fn a_poll_by_hand_states_its_share(flavor: Flavor) {
     let counters = &shown["tail"]["counters"];
     let (seen, all) = (&counters["seen"], &counters["statements"]);
     assert!(all.as_u64() >= Some(2_000), "{counters}");
-    let share = 100.0 * seen.as_f64().unwrap() / all.as_f64().unwrap();
+    // In the same order as the program: 131 of 2,000 would round otherwise.
+    let share = 100.0 * (seen.as_f64().unwrap() / all.as_f64().unwrap());
     let said = format!("saw {share:.1} % of the server's statements by count ({seen} of {all}), ");
     assert!(output.stderr.contains(&said), "{}", output.stderr);
     let advice = "The consumer events_statements_history_long is off";
