@@ -5,31 +5,28 @@
 
 use std::fmt::Write as _;
 
-use weir_mysql::identifier;
+use weir_mysql::{Quoting, SqlScan, SqlTokenKind, identifier};
 
 /// The text of what `SHOW CREATE TABLE` returned.
 pub(crate) fn definition_text(statement: &[u8]) -> String {
-    let mut text = String::new();
-    let mut rest = statement;
-    while let Some(at) = rest
-        .iter()
-        .position(|byte| matches!(byte, b'\'' | b'"' | b'`'))
-    {
-        let length = quoted_length(&rest[at..]);
-        text.push_str(&String::from_utf8_lossy(&rest[..at]));
-        let quoted = &rest[at..at + length];
-        if let Ok(quoted) = std::str::from_utf8(quoted) {
-            text.push_str(quoted);
-        } else {
-            text.push_str("X'");
-            for byte in unquoted(quoted) {
-                let _ = write!(text, "{byte:02X}");
+    let (mut text, mut end) = (String::new(), 0);
+    for token in SqlScan::new(statement, Quoting::USUAL) {
+        text.push_str(&String::from_utf8_lossy(&statement[end..token.start]));
+        end = token.end;
+        let bytes = token.text(statement);
+        match (token.kind, std::str::from_utf8(bytes)) {
+            (SqlTokenKind::Text | SqlTokenKind::Name, Err(_)) => {
+                text.push_str("X'");
+                for byte in unquoted(bytes) {
+                    let _ = write!(text, "{byte:02X}");
+                }
+                text.push('\'');
             }
-            text.push('\'');
+            (_, Ok(readable)) => text.push_str(readable),
+            (_, Err(_)) => text.push_str(&String::from_utf8_lossy(bytes)),
         }
-        rest = &rest[at + length..];
     }
-    text.push_str(&String::from_utf8_lossy(rest));
+    text.push_str(&String::from_utf8_lossy(&statement[end..]));
     text
 }
 
@@ -65,44 +62,24 @@ pub(crate) fn without_stored_expressions(create: &str) -> String {
 fn next_expression(text: &str) -> Option<(&str, &str, &str)> {
     const CLAUSE: &str = " GENERATED ALWAYS AS (";
     let bytes = text.as_bytes();
-    let (mut at, mut start, mut depth) = (0, None, 0);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\'' | b'"' | b'`' => {
-                at += quoted_length(&bytes[at..]);
-                continue;
+    let (mut start, mut depth) = (None, 0);
+    for token in SqlScan::new(bytes, Quoting::USUAL) {
+        match start {
+            None => {
+                let before = token.start.saturating_sub(1);
+                let begins = token.is(bytes, "GENERATED") && text[before..].starts_with(CLAUSE);
+                start = begins.then_some(before);
             }
-            b' ' if start.is_none() && bytes[at..].starts_with(CLAUSE.as_bytes()) => {
-                start = Some(at);
+            Some(start) if token.is_sign(bytes, b')') => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((&text[..start], &text[start..token.end], &text[token.end..]));
+                }
             }
-            b'(' if start.is_some() => depth += 1,
-            b')' if start.is_some() => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-        if let Some(start) = start.filter(|_| bytes[at - 1] == b')' && depth == 0) {
-            return Some((&text[..start], &text[start..at], &text[at..]));
+            Some(_) => depth += u32::from(token.is_sign(bytes, b'(')),
         }
     }
     None
-}
-
-/// Bytes from a quote to the one that closes it.
-fn quoted_length(bytes: &[u8]) -> usize {
-    let quote = bytes[0];
-    let mut at = 1;
-    while at < bytes.len() {
-        if bytes[at] == b'\\' && quote != b'`' {
-            at += 2;
-        } else if bytes[at] != quote {
-            at += 1;
-        } else if bytes.get(at + 1) == Some(&quote) {
-            at += 2;
-        } else {
-            return at + 1;
-        }
-    }
-    bytes.len()
 }
 
 /// The bytes that stand between quotes, without what escapes them.
@@ -153,7 +130,7 @@ mod tests {
             found,
             "`a'` INT DEFAULT X'FF00275C' COMMENT 'it''s', \"b\" \\ `c``\"`"
         );
-        assert_eq!(definition_text(b"DEFAULT '\xFF"), "DEFAULT X''");
+        assert_eq!(definition_text(b"DEFAULT '\xFF"), "DEFAULT '\u{fffd}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use permit::ScriptPermit;
 use statement::effect;
 use targets::{schemas_of_code, tables};
 use tokens::readings;
-pub(crate) use tokens::{Quoting, Token, next_token, placed_tokens, tokens_in};
+pub(crate) use tokens::{Token, next_token, placed_tokens, tokens_in};
 
 /// Schemas that are the servers' own.
 const SYSTEM_SCHEMAS: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];

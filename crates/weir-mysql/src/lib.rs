@@ -32,6 +32,7 @@ mod packet;
 mod reading;
 mod reply;
 mod session;
+pub mod sql_scan;
 mod sql_words;
 mod text_literal;
 mod tls;
@@ -63,6 +64,7 @@ pub use reply::{
 pub use session::{
     LogStart, PreparedStatement, Session, SessionError, SessionPhase, StatementEffect,
 };
+pub use sql_scan::{Quoting, SqlScan, SqlToken, SqlTokenKind};
 pub use sql_words::{SqlWord, sql_words};
 pub use text_literal::text_literal;
 pub use tls::TlsClient;

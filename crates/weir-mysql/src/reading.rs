@@ -5,7 +5,8 @@
 
 mod insert;
 
-use crate::gate::{Quoting, Token, next_token, tokens_in};
+use crate::gate::{Token, next_token, tokens_in};
+use crate::sql_scan::Quoting;
 
 pub use insert::InsertedColumn;
 
@@ -70,8 +71,8 @@ impl StatementText {
             end: None,
             is_in_comment: false,
         };
-        while let Some(first) = reader.rest.chars().next() {
-            reader.step(first);
+        while !reader.rest.is_empty() {
+            reader.step();
         }
         reader.finish()
     }
@@ -177,7 +178,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn step(&mut self, first: char) {
+    fn step(&mut self) {
         if let Some(header) = executed_header(self.rest) {
             return self.comment(header);
         }
@@ -186,7 +187,7 @@ impl Reader<'_> {
             self.executed.push(' ');
             return self.pass(2);
         }
-        let (token, length) = next_token(self.rest, first, self.dialect.quoting);
+        let (token, length) = next_token(self.rest, self.dialect.quoting);
         match token {
             Some(Token::Sign(';')) => {
                 self.end.get_or_insert(self.text.len());

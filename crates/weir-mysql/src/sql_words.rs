@@ -1,6 +1,7 @@
 //! The words of a statement with where they stand, for a search of a clause in it.
 
-use crate::gate::{Quoting, Token, placed_tokens};
+use crate::gate::{Token, placed_tokens};
+use crate::sql_scan::Quoting;
 
 /// A word, a name, a string, or a sign of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,69 +1,37 @@
 //! A statement's name: its text without values, so that those of one kind have one latency.
 
+use weir_mysql::{Quoting, SqlScan, SqlTokenKind};
+
 /// Characters that are kept.
 const LENGTH_MAX: usize = 80;
 
 /// The name of a statement: numbers and strings are `?`, lists of them `?, ...`, numbers at the end of names `N`,
-/// and white space is one space.
+/// and white space is one space. Comments are left out.
 pub(crate) fn name(sql: &[u8]) -> String {
-    let text = String::from_utf8_lossy(sql);
     let mut named = NameBuilder::default();
-    let mut rest = text.trim().trim_end_matches(';');
-    while let Some(first) = rest.chars().next() {
+    let mut end = 0;
+    for token in SqlScan::new(sql, Quoting::USUAL) {
         if named.0.len() > LENGTH_MAX {
             break;
         }
-        let length = match first {
-            '\'' | '"' => {
-                named.value();
-                string(rest)
-            }
-            '0'..='9' => {
-                named.value();
-                let is_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
-                rest.find(|c| !is_number(c)).unwrap_or(rest.len())
-            }
-            '?' => {
-                named.value();
-                1
-            }
-            _ if first.is_whitespace() => {
-                named.space();
-                first.len_utf8()
-            }
-            _ if first == '_' || first.is_alphabetic() => {
-                let is_word = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
-                let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-                named.word(&rest[..end]);
-                end
-            }
-            _ => {
-                if first == ',' {
-                    let length = named.0.trim_end().len();
-                    named.0.truncate(length);
-                }
-                named.0.push(first);
-                first.len_utf8()
-            }
-        };
-        rest = &rest[length..];
-    }
-    named.finish()
-}
-
-/// Length of a string with its quotes.
-fn string(text: &str) -> usize {
-    let quote = text.as_bytes()[0];
-    let mut is_escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            _ if byte == quote => return at + 1,
-            _ => {}
+        if token.start > end || token.kind == SqlTokenKind::Comment {
+            named.space();
+        }
+        end = token.end;
+        let text = String::from_utf8_lossy(token.text(sql));
+        match token.kind {
+            SqlTokenKind::Comment => {}
+            SqlTokenKind::Number | SqlTokenKind::Text | SqlTokenKind::Unfinished => named.value(),
+            SqlTokenKind::Sign if text == "?" => named.value(),
+            SqlTokenKind::Sign if text == "," => named.comma(),
+            SqlTokenKind::Word => named.word(&text),
+            SqlTokenKind::Name
+            | SqlTokenKind::Hint
+            | SqlTokenKind::Executed
+            | SqlTokenKind::Sign => named.0.push_str(&text),
         }
     }
-    text.len()
+    named.finish()
 }
 
 #[derive(Default)]
@@ -72,10 +40,6 @@ struct NameBuilder(String);
 impl NameBuilder {
     /// A value; one that follows others in a list makes it a list.
     fn value(&mut self) {
-        // A quote within a string is written as two.
-        if self.0.ends_with('?') {
-            return;
-        }
         for before in ["?, ...,", "?,"] {
             if self.0.trim_end().ends_with(before) {
                 let length = self.0.trim_end().len() - before.len();
@@ -85,6 +49,12 @@ impl NameBuilder {
             }
         }
         self.0.push('?');
+    }
+
+    /// A comma, right behind what it follows.
+    fn comma(&mut self) {
+        self.0.truncate(self.0.trim_end().len());
+        self.0.push(',');
     }
 
     fn space(&mut self) {
@@ -103,7 +73,12 @@ impl NameBuilder {
 
     /// Rows of an insert are one, and the rest is left out.
     fn finish(self) -> String {
-        let mut text = self.0.trim_end().to_owned();
+        let mut text = self
+            .0
+            .trim_end()
+            .trim_end_matches(';')
+            .trim_end()
+            .to_owned();
         for row in ["(?, ...)", "(?)"] {
             let first = text.find(&format!("{row}, {row}"));
             let first = first.or_else(|| text.find(&format!("{row},{row}")));
@@ -150,6 +125,7 @@ mod tests {
                 "INSERT INTO t VALUES (?, ...), ...",
             ),
             ("SELECT -1.5e3, x2y", "SELECT -?, x2y"),
+            ("SELECT a/* id 7 */ FROM t", "SELECT a FROM t"),
         ] {
             assert_eq!(name(sql.as_bytes()), expected, "{sql}");
         }

@@ -1,10 +1,10 @@
 //! Statements that SQL prepares.
 
-use super::scan::{Kind, Scan, Token};
+use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
 
 /// Returns true if a statement prepares another one, executes it, or forgets it.
 pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
-    let mut tokens = Scan::new(sql, true).filter(Token::is_read);
+    let mut tokens = SqlScan::new(sql, Quoting::USUAL).filter(SqlToken::is_read);
     let Some(first) = tokens.next() else {
         return false;
     };
@@ -19,5 +19,6 @@ pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
 
 /// Returns true if a statement that was executed lacks its parameters, as `MariaDB` logs a bulk execution.
 pub(crate) fn has_marks(sql: &[u8]) -> bool {
-    Scan::new(sql, true).any(|token| token.kind == Kind::Sign && token.text(sql) == b"?")
+    SqlScan::new(sql, Quoting::USUAL)
+        .any(|token| token.kind == SqlTokenKind::Sign && token.text(sql) == b"?")
 }

@@ -1,6 +1,6 @@
 //! Class of a statement's text: what it does to the transaction, and what a replay has to know of it.
 
-use super::scan::{Kind, Scan, Token};
+use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
 
 /// Effect of a statement on its session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,7 +57,9 @@ const SECRET_CALLS: [&str; 7] = [
 
 impl StatementClass {
     pub(crate) fn from_sql(sql: &[u8]) -> Self {
-        let tokens: Vec<_> = Scan::new(sql, true).filter(Token::is_read).collect();
+        let tokens: Vec<_> = SqlScan::new(sql, Quoting::USUAL)
+            .filter(SqlToken::is_read)
+            .collect();
         let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is(sql, word));
         Self {
             transaction: transaction(&tokens, sql),
@@ -73,7 +75,7 @@ pub fn transaction_step(sql: &[u8]) -> TransactionStep {
     StatementClass::from_sql(sql).transaction
 }
 
-fn transaction(tokens: &[Token], sql: &[u8]) -> TransactionStep {
+fn transaction(tokens: &[SqlToken], sql: &[u8]) -> TransactionStep {
     let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is(sql, word));
     if is(0, "BEGIN") || is(0, "START") && is(1, "TRANSACTION") {
         return TransactionStep::Begins;
@@ -91,7 +93,7 @@ fn transaction(tokens: &[Token], sql: &[u8]) -> TransactionStep {
         return TransactionStep::None;
     };
     let mut values = tokens[at + 1..].iter();
-    let value = values.find(|token| token.kind != Kind::Sign);
+    let value = values.find(|token| token.kind != SqlTokenKind::Sign);
     match value.map(|token| token.text(sql)) {
         Some(b"0") => TransactionStep::AutocommitOff,
         Some(word) if word.eq_ignore_ascii_case(b"OFF") => TransactionStep::AutocommitOff,
@@ -100,11 +102,11 @@ fn transaction(tokens: &[Token], sql: &[u8]) -> TransactionStep {
 }
 
 /// Returns true if a token is the variable `autocommit`, whose value is part of a template.
-pub(super) fn is_autocommit(token: &Token, sql: &[u8]) -> bool {
+pub(super) fn is_autocommit(token: &SqlToken, sql: &[u8]) -> bool {
     token.is(sql, "AUTOCOMMIT") || token.is(sql, "@@AUTOCOMMIT")
 }
 
-fn is_secret(tokens: &[Token], sql: &[u8]) -> bool {
+fn is_secret(tokens: &[SqlToken], sql: &[u8]) -> bool {
     let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is(sql, word));
     let object = if is(1, "OR") { 3 } else { 1 };
     if (is(0, "CREATE") || is(0, "ALTER")) && SECRET_OBJECTS.iter().any(|kind| is(object, kind)) {
@@ -122,14 +124,14 @@ fn is_secret(tokens: &[Token], sql: &[u8]) -> bool {
         .iter()
         .enumerate()
         .any(|(at, token)| match token.kind {
-            Kind::Word => {
+            SqlTokenKind::Word => {
                 let calls = tokens
                     .get(at + 1)
                     .is_some_and(|next| next.text(sql) == b"(");
                 SECRET_WORDS.iter().any(|word| token.is(sql, word))
                     || calls && SECRET_CALLS.iter().any(|word| token.is(sql, word))
             }
-            Kind::Text | Kind::Unfinished if prepares => {
+            SqlTokenKind::Text | SqlTokenKind::Unfinished if prepares => {
                 let text = token.text(sql).to_ascii_uppercase();
                 [&b"IDENTIFIED"[..], b"PASSWORD"]
                     .iter()

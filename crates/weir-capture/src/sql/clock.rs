@@ -1,17 +1,17 @@
 //! Statements that give their session another clock.
 
-use super::scan::{Kind, Scan, Token};
+use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
 
 /// Returns `true` if a statement sets the session's `timestamp` to a time of its own, `false` if back to the server's.
 pub(crate) fn sets_own_clock(sql: &[u8]) -> Option<bool> {
-    let mut tokens = Scan::new(sql, true).filter(Token::is_read);
+    let mut tokens = SqlScan::new(sql, Quoting::USUAL).filter(SqlToken::is_read);
     if !tokens.next()?.is(sql, "SET") {
         return None;
     }
     let mut found = None;
     let mut is_named = false;
     for token in tokens {
-        let is_sign = token.kind == Kind::Sign && matches!(token.text(sql), b"=" | b":");
+        let is_sign = token.kind == SqlTokenKind::Sign && matches!(token.text(sql), b"=" | b":");
         if is_named && !is_sign {
             let is_default = token.is(sql, "DEFAULT") || token.text(sql) == b"0";
             found = Some(!is_default);

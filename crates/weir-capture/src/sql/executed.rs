@@ -2,7 +2,7 @@
 
 use mysql_common::Value;
 
-use super::scan::{Kind, Scan};
+use weir_mysql::{Quoting, SqlScan, SqlTokenKind};
 
 /// The text with its executed comments opened. The text in a comment stays if `executes` says so, and is left out
 /// otherwise. `executes` gets whether the comment is MariaDB's alone (`/*M!`), and the version in it.
@@ -12,12 +12,12 @@ pub fn without_executed_comments(
 ) -> Vec<u8> {
     let mut text = Vec::with_capacity(sql.len());
     let (mut is_left_out, mut last_end) = (false, 0);
-    for token in Scan::new(sql, true) {
+    for token in SqlScan::new(sql, Quoting::USUAL) {
         if !is_left_out {
             text.extend(&sql[last_end..token.start]);
         }
         last_end = token.end;
-        if token.kind != Kind::Executed {
+        if token.kind != SqlTokenKind::Executed {
             if !is_left_out {
                 text.extend(token.text(sql));
             }
@@ -47,10 +47,10 @@ pub fn without_executed_comments(
 pub fn inlined(sql: &[u8], values: &[Value]) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(sql.len() + 16 * values.len());
     let (mut values, mut last_end) = (values.iter(), 0);
-    for token in Scan::new(sql, true) {
+    for token in SqlScan::new(sql, Quoting::USUAL) {
         text.extend(&sql[last_end..token.start]);
         last_end = token.end;
-        if token.kind == Kind::Sign && token.text(sql) == b"?" {
+        if token.kind == SqlTokenKind::Sign && token.text(sql) == b"?" {
             text.extend(values.next()?.as_sql(false).into_bytes());
         } else {
             text.extend(token.text(sql));

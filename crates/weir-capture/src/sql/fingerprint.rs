@@ -2,7 +2,7 @@
 //! pt-query-digest.
 
 use super::parts::{MARK, split};
-use super::scan::{Kind, Scan, Token};
+use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
 
 /// Longest fingerprint; what follows is left out.
 const LENGTH_MAX: usize = 2_000;
@@ -16,7 +16,7 @@ pub fn fingerprint(sql: &[u8]) -> String {
 pub(super) fn of_template(text: &[u8]) -> String {
     let mut words: Vec<(String, bool)> = Vec::new();
     let mut last_end = 0;
-    for token in Scan::new(text, true) {
+    for token in SqlScan::new(text, Quoting::USUAL) {
         let is_glued = token.start == last_end;
         last_end = token.end;
         if let Some(word) = word(&token, text, words.last()) {
@@ -43,7 +43,7 @@ pub(super) fn of_template(text: &[u8]) -> String {
     line
 }
 
-fn word(token: &Token, text: &[u8], before: Option<&(String, bool)>) -> Option<String> {
+fn word(token: &SqlToken, text: &[u8], before: Option<&(String, bool)>) -> Option<String> {
     let as_text = || String::from_utf8_lossy(token.text(text)).into_owned();
     let is_value = |word: &str| {
         let is_after =
@@ -51,10 +51,12 @@ fn word(token: &Token, text: &[u8], before: Option<&(String, bool)>) -> Option<S
         word == "null" && !is_after(&["is", "not", "default", "set"])
     };
     match token.kind {
-        Kind::Comment | Kind::Executed | Kind::Hint => None,
-        Kind::Number | Kind::Text | Kind::Unfinished => Some("?".to_owned()),
-        Kind::Sign if token.text(text) == [MARK] => Some("?".to_owned()),
-        Kind::Word => {
+        SqlTokenKind::Comment | SqlTokenKind::Executed | SqlTokenKind::Hint => None,
+        SqlTokenKind::Number | SqlTokenKind::Text | SqlTokenKind::Unfinished => {
+            Some("?".to_owned())
+        }
+        SqlTokenKind::Sign if token.text(text) == [MARK] => Some("?".to_owned()),
+        SqlTokenKind::Word => {
             let word = as_text().to_ascii_lowercase();
             Some(if is_value(&word) {
                 "?".to_owned()
@@ -62,7 +64,7 @@ fn word(token: &Token, text: &[u8], before: Option<&(String, bool)>) -> Option<S
                 word
             })
         }
-        Kind::Name | Kind::Sign => Some(as_text()),
+        SqlTokenKind::Name | SqlTokenKind::Sign => Some(as_text()),
     }
 }
 

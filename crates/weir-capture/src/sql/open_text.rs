@@ -1,6 +1,6 @@
 //! Where a statement's text stands at the end of a line: within a string or a comment, or outside of them.
 
-use super::scan::{is_dash_comment, is_word};
+use weir_mysql::sql_scan::{is_dash_comment, is_word};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Within {

@@ -1,7 +1,7 @@
 //! A statement in two parts: its text with a mark for each literal, and its literals.
 
 use super::class::is_autocommit;
-use super::scan::{Kind, Scan, Token};
+use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
 
 /// Stands where a literal stood. No server takes it outside of a string.
 pub(super) const MARK: u8 = 0;
@@ -15,7 +15,7 @@ pub(crate) struct Parts {
     pub(crate) literals: Vec<(Vec<u8>, bool)>,
 }
 
-/// Takes a statement apart. Comments that no server reads are left out. `has_escapes`: as in [`Scan::new`].
+/// Takes a statement apart. Comments that no server reads are left out. `has_escapes`: as in [`Quoting`].
 pub(crate) fn split(sql: &[u8], has_escapes: bool) -> Parts {
     let mut parts = Parts {
         text: Vec::with_capacity(sql.len()),
@@ -24,14 +24,14 @@ pub(crate) fn split(sql: &[u8], has_escapes: bool) -> Parts {
     let mut last_end = 0;
     let mut limits = false;
     let mut of_autocommit = false;
-    for token in Scan::new(sql, has_escapes) {
+    for token in SqlScan::new(sql, Quoting::with_escapes(has_escapes)) {
         if last_end < token.start {
             parts.text.push(b' ');
         }
         last_end = token.end;
         match token.kind {
-            Kind::Comment => parts.text.push(b' '),
-            Kind::Number | Kind::Text if !of_autocommit => {
+            SqlTokenKind::Comment => parts.text.push(b' '),
+            SqlTokenKind::Number | SqlTokenKind::Text if !of_autocommit => {
                 parts.text.push(MARK);
                 parts.literals.push((token.text(sql).to_vec(), limits));
             }
@@ -40,17 +40,18 @@ pub(crate) fn split(sql: &[u8], has_escapes: bool) -> Parts {
                 .extend(token.text(sql).iter().filter(|byte| **byte != MARK)),
         }
         limits = says_rows(&token, sql, limits);
-        of_autocommit = is_autocommit(&token, sql) || of_autocommit && token.kind == Kind::Sign;
+        of_autocommit =
+            is_autocommit(&token, sql) || of_autocommit && token.kind == SqlTokenKind::Sign;
     }
     parts
 }
 
 /// Returns true if a number that follows is that of a `LIMIT`.
-fn says_rows(token: &Token, sql: &[u8], before: bool) -> bool {
+fn says_rows(token: &SqlToken, sql: &[u8], before: bool) -> bool {
     match token.kind {
-        Kind::Word => token.is(sql, "LIMIT") || token.is(sql, "OFFSET"),
-        Kind::Number => before,
-        Kind::Sign => before && token.text(sql) == b",",
+        SqlTokenKind::Word => token.is(sql, "LIMIT") || token.is(sql, "OFFSET"),
+        SqlTokenKind::Number => before,
+        SqlTokenKind::Sign => before && token.text(sql) == b",",
         _ => false,
     }
 }

@@ -1,17 +1,19 @@
 //! Statements of stored functions, procedures and triggers, as a general log has them.
 
-use super::scan::{Kind, Scan, Token};
+use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
 
 /// Returns true if a text is one of a routine or a trigger by what only those have: a variable with its value
 /// (`NAME_CONST`), or a row that nothing in the text names (`NEW.a`, `OLD.a`).
 pub(crate) fn is_of_routine(sql: &[u8]) -> bool {
-    let tokens: Vec<_> = Scan::new(sql, true).filter(Token::is_read).collect();
+    let tokens: Vec<_> = SqlScan::new(sql, Quoting::USUAL)
+        .filter(SqlToken::is_read)
+        .collect();
     if tokens.first().is_none_or(|first| first.is(sql, "CREATE")) {
         return false;
     }
     let is_before = |at: usize, sign: &[u8]| {
         let next = tokens.get(at + 1);
-        next.is_some_and(|next| next.kind == Kind::Sign && next.text(sql) == sign)
+        next.is_some_and(|next| next.kind == SqlTokenKind::Sign && next.text(sql) == sign)
     };
     let mut has_row = false;
     for (at, token) in tokens.iter().enumerate() {

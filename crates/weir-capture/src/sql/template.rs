@@ -3,7 +3,7 @@
 use super::class::StatementClass;
 use super::fingerprint::of_template;
 use super::parts::MARK;
-use super::scan::{Kind, Scan};
+use weir_mysql::{Quoting, SqlScan, SqlTokenKind};
 
 /// Common part of all statements of one text, without their literals.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,9 @@ impl Template {
     pub fn with_question_marks(&self) -> Option<(String, Vec<bool>)> {
         let mut text = self.text.clone();
         let mut marks = Vec::new();
-        for token in Scan::new(&self.text, true).filter(|token| token.kind == Kind::Sign) {
+        for token in SqlScan::new(&self.text, Quoting::USUAL)
+            .filter(|token| token.kind == SqlTokenKind::Sign)
+        {
             match token.text(&self.text) {
                 [MARK] => {
                     text[token.start] = b'?';

@@ -210,7 +210,7 @@ fn rows_are_locked_only_where_tables_may_be_changed() {
 
 #[test]
 fn a_number_hides_no_word_behind_it() {
-    for number in ["1e3", "1.5", ".5", "1.", "1.5e-3", "(1).5"] {
+    for number in ["1e3", "1e-3", "1E+3", "1.5", ".5", "1.", "1.5e-3", "(1).5"] {
         let sql = format!("SELECT {number}INTO OUTFILE '/tmp/x'");
         assert!(
             refusal(&Gate::reading(), &sql).contains("writes a file"),

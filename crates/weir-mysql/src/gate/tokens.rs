@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::sql_scan::{Quoting, SqlScan, SqlTokenKind, is_number};
+
 /// A word, a quoted name or a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
@@ -46,44 +48,7 @@ impl<'a> Token<'a> {
 
     /// True of a number, if it is no name behind a point.
     pub(crate) fn is_number(self) -> bool {
-        matches!(self, Self::Word(word) if number_length(word, Before::Other) == word.len())
-    }
-}
-
-/// Reading of quotes by a server, which its `sql_mode` decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Quoting {
-    /// A backslash escapes in strings: no `NO_BACKSLASH_ESCAPES`.
-    pub(crate) has_escapes: bool,
-    /// Double quotes are those of names: `ANSI_QUOTES`.
-    pub(crate) has_double_names: bool,
-}
-
-impl Quoting {
-    /// All that differ in where something quoted ends; a server's usual one first.
-    pub(crate) const ALL: [Self; 3] = [
-        Self::USUAL,
-        Self {
-            has_escapes: true,
-            has_double_names: true,
-        },
-        Self {
-            has_escapes: false,
-            has_double_names: false,
-        },
-    ];
-    /// Quoting of modes that do not set it.
-    pub(crate) const USUAL: Self = Self {
-        has_escapes: true,
-        has_double_names: false,
-    };
-
-    fn escapes_in(self, quote: char) -> bool {
-        match quote {
-            '\'' => self.has_escapes,
-            '"' => self.has_escapes && !self.has_double_names,
-            _ => false,
-        }
+        matches!(self, Self::Word(word) if is_number(word.as_bytes()))
     }
 }
 
@@ -105,36 +70,15 @@ pub(crate) fn placed_tokens(
     sql: &str,
     quoting: Quoting,
 ) -> impl Iterator<Item = (Token<'_>, Range<usize>)> {
-    let (mut at, mut before) = (0, Before::Other);
+    let mut scan = SqlScan::new(sql.as_bytes(), quoting);
     std::iter::from_fn(move || {
         loop {
-            let first = sql[at..].chars().next()?;
-            let (token, length) = next(&sql[at..], first, before, quoting);
-            let place = at..at + length;
-            before = match token {
-                Some(word @ Token::Word(_)) if before == Before::Separator || !word.is_number() => {
-                    Before::Name
-                }
-                Some(Token::Sign('.')) if before == Before::Name => Before::Separator,
-                _ => Before::Other,
-            };
-            at = place.end;
+            let (token, place) = next(sql, &mut scan)?;
             if let Some(token) = token {
                 return Some((token, place));
             }
         }
     })
-}
-
-/// The kind of text right before a token, which decides whether digits begin a name or a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
-    /// A name without quotes: a point behind it separates names.
-    Name,
-    /// The point of a qualified name: a name follows, whatever it begins with.
-    Separator,
-    /// Anything else, or a blank.
-    Other,
 }
 
 /// The tokens of a statement in each way that a server may read it.
@@ -150,115 +94,45 @@ pub(super) fn readings(sql: &str) -> Vec<Vec<Token<'_>>> {
     readings
 }
 
-/// The token at the start of `rest`, which begins with `first`, if that is one, and its length in bytes; for those who
-/// look for signs and quotes, to whom numbers are words.
-pub(crate) fn next_token(rest: &str, first: char, quoting: Quoting) -> (Option<Token<'_>>, usize) {
-    next(rest, first, Before::Separator, quoting)
+/// The token at the start of `rest`, if one stands there, and its length in bytes, or that of the blanks or the comment.
+pub(crate) fn next_token(rest: &str, quoting: Quoting) -> (Option<Token<'_>>, usize) {
+    match next(rest, &mut SqlScan::new(rest.as_bytes(), quoting)) {
+        None => (None, rest.len()),
+        Some((token, place)) if place.start == 0 => (token, place.end),
+        Some((_, place)) => (None, place.start),
+    }
 }
 
-fn next(rest: &str, first: char, before: Before, quoting: Quoting) -> (Option<Token<'_>>, usize) {
-    let line_end = || rest.find('\n').unwrap_or(rest.len());
-    let number = match before {
-        Before::Separator => 0,
-        Before::Name | Before::Other => number_length(rest, before),
-    };
-    match first {
-        _ if number > 0 => (Some(Token::Word(&rest[..number])), number),
-        c if is_space(c) => (None, 1),
-        '#' => (None, line_end()),
-        '-' if is_dash_comment(rest) => (None, line_end()),
-        '/' if rest.starts_with("/*") => {
-            let end = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
-            (is_read(&rest[..end]).then_some(Token::Executed), end)
+/// The next token, or `None` for a comment, with the bytes that it takes.
+fn next<'a>(sql: &'a str, scan: &mut SqlScan<'_>) -> Option<(Option<Token<'a>>, Range<usize>)> {
+    let found = scan.next()?;
+    let text = &sql[found.start..found.end];
+    let inner = || &text[1..text.len() - 1];
+    let token = match found.kind {
+        SqlTokenKind::Word | SqlTokenKind::Number => Some(Token::Word(text)),
+        SqlTokenKind::Name => Some(Token::Quoted(inner())),
+        SqlTokenKind::Text if text.starts_with('"') => Some(Token::Double(inner())),
+        SqlTokenKind::Text => Some(Token::Text(inner())),
+        SqlTokenKind::Sign => text.chars().next().map(Token::Sign),
+        SqlTokenKind::Executed => {
+            scan.skip_executed();
+            Some(Token::Executed)
         }
-        '\'' | '"' | '`' => quoted(rest, first, quoting),
-        c if is_word(c) => {
-            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            (Some(Token::Word(&rest[..end])), end)
+        SqlTokenKind::Unfinished if !text.starts_with("/*") => Some(Token::Unfinished),
+        SqlTokenKind::Hint | SqlTokenKind::Unfinished => {
+            is_read_hint(text).then_some(Token::Executed)
         }
-        c => (Some(Token::Sign(c)), c.len_utf8()),
-    }
-}
-
-/// Bytes of the number at the start of `text`; 0 if it begins with none. Digits with letters behind them are a name,
-/// but not behind a point or an exponent: `1e3INTO` is a number and a word, `1INTO` is one name
-/// (observed on both servers).
-fn number_length(text: &str, before: Before) -> usize {
-    let digits = |from: usize| {
-        let rest = text.as_bytes().get(from..).unwrap_or_default();
-        rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+        SqlTokenKind::Comment => None,
     };
-    let at = |at: usize| text.as_bytes().get(at).copied().unwrap_or(b' ');
-    let whole = digits(0);
-    if at(whole) == b'.' && (whole > 0 || before != Before::Name && digits(1) > 0) {
-        let end = whole + 1 + digits(whole + 1);
-        let sign = usize::from(matches!(at(end + 1), b'+' | b'-'));
-        let exponent = digits(end + 1 + sign);
-        return match at(end) {
-            b'e' | b'E' if exponent > 0 => end + 1 + sign + exponent,
-            _ => end,
-        };
-    }
-    if whole > 0 && matches!(at(whole), b'e' | b'E') && digits(whole + 1) > 0 {
-        return whole + 1 + digits(whole + 1);
-    }
-    let is_name = text[whole..].starts_with(is_word);
-    if is_name { 0 } else { whole }
+    Some((token, found.start..scan.offset()))
 }
 
-/// The server reads what stands in a comment: it executes it, or it is a hint with a quote in which the
-/// comment may not end yet.
-fn is_read(comment: &str) -> bool {
-    if comment.starts_with("/*!") || comment.starts_with("/*M!") {
-        return true;
-    }
+/// Returns true for a hint with a quote, in which the comment may not end yet.
+fn is_read_hint(comment: &str) -> bool {
     let quotes = ['\'', '"', '`'].map(|quote| comment.matches(quote).count());
     let has_open = quotes.iter().any(|count| count % 2 == 1);
     let has_several = quotes.iter().filter(|count| **count > 0).count() > 1;
     comment.starts_with("/*+") && (has_open || has_several || comment.contains('\\'))
-}
-
-/// Reads a text in quotes.
-fn quoted(rest: &str, quote: char, quoting: Quoting) -> (Option<Token<'_>>, usize) {
-    let Some(length) = quoted_length(rest, quote, quoting.escapes_in(quote)) else {
-        return (Some(Token::Unfinished), rest.len());
-    };
-    let inner = &rest[1..length - 1];
-    let token = match quote {
-        '`' => Token::Quoted(inner),
-        '"' => Token::Double(inner),
-        _ => Token::Text(inner),
-    };
-    (Some(token), length)
-}
-
-/// Returns true for the servers' blanks; all that is not ASCII may be part of a name.
-fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '@') || !c.is_ascii()
-}
-
-/// `--` begins a comment only before a blank, a control character or the end.
-fn is_dash_comment(rest: &str) -> bool {
-    let after = rest.strip_prefix("--").map(|after| after.chars().next());
-    after.is_some_and(|c| c.is_none_or(|c| c == ' ' || c.is_ascii_control()))
-}
-
-/// Bytes up to and with the closing quote, which is doubled or escaped where it does not close; `None` if
-/// nothing closes.
-fn quoted_length(text: &str, quote: char, has_escapes: bool) -> Option<usize> {
-    let mut characters = text.char_indices().skip(1).peekable();
-    while let Some((at, c)) = characters.next() {
-        if c == '\\' && has_escapes {
-            characters.next();
-        } else if c == quote && characters.next_if(|(_, next)| *next == quote).is_none() {
-            return Some(at + quote.len_utf8());
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -315,6 +189,9 @@ mod tests {
         for (sql, words) in [
             ("1e3INTO", &["1e3", "INTO"][..]),
             ("1E3INTO", &["1E3", "INTO"]),
+            ("1e-3INTO", &["1e-3", "INTO"]),
+            ("1E+3INTO", &["1E+3", "INTO"]),
+            ("1e-INTO", &["1e", "-", "INTO"]),
             ("1INTO", &["1INTO"]),
             ("1eINTO", &["1eINTO"]),
             ("0x41INTO", &["0x41INTO"]),
@@ -325,8 +202,11 @@ mod tests {
             (".5INTO", &[".5", "INTO"]),
             ("1.5.5INTO", &["1.5", ".5", "INTO"]),
         ] {
-            let words: Vec<_> = words.iter().map(|word| Word(word)).collect();
-            assert_eq!(tokens(sql), words, "{sql}");
+            let words = words.iter().map(|word| match *word {
+                "-" => Sign('-'),
+                word => Word(word),
+            });
+            assert_eq!(tokens(sql), words.collect::<Vec<_>>(), "{sql}");
         }
         // Behind a point that separates names, everything is a name.
         assert_eq!(tokens("t.1e3INTO"), [Word("t"), Sign('.'), Word("1e3INTO")]);

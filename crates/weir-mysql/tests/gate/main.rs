@@ -12,6 +12,7 @@
 
 mod functions;
 mod grammar;
+mod lexer;
 mod role;
 mod world;
 
@@ -23,12 +24,14 @@ use weir_mysql::{ClientError, Connection};
 use weir_testing::{Random, shrink};
 
 use grammar::Grammar;
+use lexer::tokens_end_where_the_server_ends_them;
 use role::{Gates, Role};
 use world::World;
 
 weir_testing::on_both_flavors! {
     what_passes_the_gate_changes_only_what_was_allowed
     no_known_function_can_be_a_stored_one
+    tokens_end_where_the_server_ends_them
 }
 
 /// Statements between two looks at the state.
@@ -104,17 +107,28 @@ struct Run {
     tally: Tally,
 }
 
+/// Time of a test, `WEIR_GATE_SECONDS` or so many seconds.
+fn seconds(usual: u64) -> u64 {
+    number("WEIR_GATE_SECONDS").unwrap_or(usual)
+}
+
+/// Begin of the random numbers: `WEIR_GATE_SEED`, else 1 in `make test` and another one in each long run.
+fn seed() -> u64 {
+    number("WEIR_GATE_SEED").unwrap_or_else(|| match number("WEIR_GATE_SECONDS") {
+        Some(_) => std::time::SystemTime::UNIX_EPOCH
+            .elapsed()
+            .unwrap()
+            .as_nanos() as u64,
+        None => 1,
+    })
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
 fn what_passes_the_gate_changes_only_what_was_allowed(flavor: Flavor) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let seconds = number("WEIR_GATE_SECONDS").unwrap_or(20);
-    let seed = number("WEIR_GATE_SEED").unwrap_or_else(|| {
-        let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
-        if std::env::var_os("WEIR_GATE_SECONDS").is_some() {
-            since.as_nanos() as u64
-        } else {
-            1
-        }
-    });
+    let (seconds, seed) = (seconds(20), seed());
     println!("{flavor:?}: WEIR_GATE_SEED={seed}, {seconds} s");
     let world = World::start(flavor);
     let mut run = Run {

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use weir_mysql::{Quoting, SqlScan};
+
 use crate::lua::host::Parameter;
 
 /// Declared type of a parameter.
@@ -89,50 +91,14 @@ fn put_literal(text: &mut Vec<u8>, value: &Parameter) {
 
 /// The text between the marks `?` that stand in no string, name or comment.
 fn pieces(text: &[u8]) -> Vec<Vec<u8>> {
-    let mut pieces = vec![Vec::new()];
-    let mut rest = text;
-    while let Some((&first, after)) = rest.split_first() {
-        if first == b'?' {
-            pieces.push(Vec::new());
-            rest = after;
-            continue;
-        }
-        let length = match first {
-            b'\'' | b'"' | b'`' => quoted(rest),
-            b'/' if after.first() == Some(&b'*') => through(rest, b"*/"),
-            b'-' if after.first() == Some(&b'-') => through(rest, b"\n"),
-            b'#' => through(rest, b"\n"),
-            _ => 1,
-        };
-        if let Some(last) = pieces.last_mut() {
-            last.extend_from_slice(&rest[..length]);
-        }
-        rest = &rest[length..];
+    let marks = SqlScan::new(text, Quoting::USUAL).filter(|token| token.is_sign(text, b'?'));
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    for mark in marks {
+        pieces.push(text[start..mark.start].to_vec());
+        start = mark.end;
     }
+    pieces.push(text[start..].to_vec());
     pieces
-}
-
-/// Length of a string or name with its quotes.
-fn quoted(text: &[u8]) -> usize {
-    let quote = text[0];
-    let mut at = 1;
-    while at < text.len() {
-        if text[at] == b'\\' && quote != b'`' {
-            at += 2;
-            continue;
-        }
-        at += 1;
-        if text[at - 1] == quote {
-            return at;
-        }
-    }
-    text.len()
-}
-
-/// Length up to and with `end`.
-fn through(text: &[u8], end: &[u8]) -> usize {
-    let found = text.windows(end.len()).position(|window| window == end);
-    found.map_or(text.len(), |at| at + end.len())
 }
 
 #[cfg(test)]
