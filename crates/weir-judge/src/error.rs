@@ -21,6 +21,14 @@ pub enum JudgeError {
         /// The factors with their levels.
         known: String,
     },
+    /// A gate on a kind of statement that no comparison has.
+    #[error(
+        "no kind of statement of these results has `{part}` in its text; `weir report` lists them (results of replayed captures have kinds)"
+    )]
+    NoSuchStatement {
+        /// Part of the text that was asked for.
+        part: String,
+    },
     /// The store.
     #[error(transparent)]
     Store(#[from] weir_store::StoreError),

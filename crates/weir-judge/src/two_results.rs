@@ -107,6 +107,7 @@ pub fn compare_results(
         differences: differences(first, second),
         comparisons,
         findings,
+        gate_checks: Vec::new(),
     }
 }
 

@@ -211,4 +211,7 @@ pub struct ResultComparison {
     pub comparisons: Vec<crate::Comparison>,
     /// Findings that concern the two results as a whole; an error makes all of it invalid.
     pub findings: Vec<Finding>,
+    /// Conditions of a gate on each comparison that no rule forbids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate_checks: Vec<crate::GateCheck>,
 }

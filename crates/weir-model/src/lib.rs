@@ -17,6 +17,7 @@ mod estimate;
 mod event_detail;
 mod event_record;
 mod file_kind;
+mod gate_check;
 mod judged_result;
 mod judgement;
 mod latency;
@@ -71,6 +72,7 @@ pub use event_detail::{
 };
 pub use event_record::{EventEnding, EventRecord};
 pub use file_kind::FileKind;
+pub use gate_check::{GateCheck, GateOutcome};
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
     Comparison, CostRatio, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity,

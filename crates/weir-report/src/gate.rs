@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_model::{Comparison, ResultComparison, Verdict};
+use weir_model::{Comparison, GateCheck, GateOutcome, ResultComparison, Verdict};
 
 use crate::comparison_sentences::Answer;
 use crate::ranked_findings::RankedFindings;
@@ -10,15 +10,8 @@ use crate::statements::StatementTable;
 use crate::terminal::{Palette, push_answers, push_ranked};
 use crate::words::escaped;
 
-/// Returns true if `comparison` establishes a loss beyond `gate` (0.97: more than 3 % worse).
-/// The whole interval lies there, and no rule forbids to say so.
-pub fn loss_is_established(comparison: &Comparison, gate: f64) -> bool {
-    let best = comparison.improvement().high;
-    comparison.verdict == Verdict::Effect && best.is_some_and(|best| best < gate)
-}
-
 /// The comparison as text for a terminal.
-pub fn result_comparison(compared: &ResultComparison, gate: Option<f64>) -> String {
+pub fn result_comparison(compared: &ResultComparison) -> String {
     let mut out = format!("compared: {}\n", compared.basis);
     // Writing to a String cannot fail.
     for difference in &compared.differences {
@@ -35,57 +28,125 @@ pub fn result_comparison(compared: &ResultComparison, gate: Option<f64>) -> Stri
     for statements in StatementTable::tables(&compared.comparisons) {
         let _ = write!(out, "\n{}", statements.text());
     }
-    if let Some(gate) = gate {
-        let lost = |comparison: &&Comparison| loss_is_established(comparison, gate);
-        let count = compared.comparisons.iter().filter(lost).count();
-        let _ = writeln!(
-            out,
-            "\ngate: a loss beyond {:.1} % is established in {count} of {} comparisons",
-            (1.0 - gate) * 100.0,
-            compared.comparisons.len()
-        );
-    }
+    push_checks(&mut out, compared);
     out
 }
 
-/// The comparison as `JUnit` XML: a test case each; a loss beyond the gate is a failure, an invalid
-/// comparison an error, an inconclusive one passes with its sentence.
-pub fn junit(compared: &ResultComparison, gate: Option<f64>) -> String {
-    let comparisons = &compared.comparisons;
-    let fails =
-        |comparison: &Comparison| gate.is_some_and(|gate| loss_is_established(comparison, gate));
-    let invalid = |comparison: &Comparison| comparison.verdict == Verdict::Invalid;
+/// The conditions of the gate: how many hold, and those that do not.
+fn push_checks(out: &mut String, compared: &ResultComparison) {
+    let checks = &compared.gate_checks;
+    if checks.is_empty() {
+        return;
+    }
+    let count = |outcome| checks.iter().filter(|c| c.outcome == outcome).count();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "\ngate: {} of {} conditions hold, {} failed, {} undecided",
+        count(GateOutcome::Met),
+        checks.len(),
+        count(GateOutcome::Failed),
+        count(GateOutcome::Undecided)
+    );
+    for check in checks {
+        if check.outcome != GateOutcome::Met {
+            let comparison = &compared.comparisons[check.comparison];
+            let _ = writeln!(out, "    {}: {}", name(comparison), sentence(check));
+        }
+    }
+}
+
+/// A condition that does not hold, with the interval and what would decide.
+fn sentence(check: &GateCheck) -> String {
+    let condition = &check.condition;
+    let Some((low, high)) = check.ratio.interval() else {
+        return format!(
+            "{condition}: undecided, there is no interval (too few repetitions, or no such figure)"
+        );
+    };
+    let interval = format!("{:.3}x ({low:.3} to {high:.3})", check.ratio.ratio);
+    match (check.outcome, check.repetitions_needed) {
+        (GateOutcome::Met, _) => format!("{condition}: holds, {interval}"),
+        (GateOutcome::Failed, _) => format!("{condition}: failed, {interval}"),
+        (GateOutcome::Undecided, Some(needed)) => {
+            format!("{condition}: undecided, {interval}; about {needed} repetitions would decide")
+        }
+        (GateOutcome::Undecided, None) => format!("{condition}: undecided, {interval}"),
+    }
+}
+
+/// The compared levels, and where.
+fn name(comparison: &Comparison) -> String {
+    let answer = Answer::new(comparison);
+    match answer.context.as_str() {
+        "" => answer.what.clone(),
+        context => format!("{} at {context}", answer.what),
+    }
+}
+
+/// The comparison as `JUnit` XML: a test case each. A condition of the gate that failed is a failure, one that is
+/// undecided makes the case a skipped one, an invalid comparison is an error. Others pass with their sentence.
+pub fn junit(compared: &ResultComparison) -> String {
+    let cases: Vec<Case> = (0..compared.comparisons.len())
+        .map(|index| Case::new(compared, index))
+        .collect();
+    let count = |element: &str| cases.iter().filter(|case| case.element == element).count();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"weir compare\" tests=\"{}\" \
-         failures=\"{}\" errors=\"{}\">\n",
-        comparisons.len(),
-        comparisons.iter().filter(|c| fails(c)).count(),
-        comparisons.iter().filter(|c| invalid(c)).count(),
+         failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
+        cases.len(),
+        count("failure"),
+        count("error"),
+        count("skipped"),
     );
-    for comparison in comparisons {
-        let answer = Answer::new(comparison);
-        let name = match answer.context.as_str() {
-            "" => answer.what.clone(),
-            context => format!("{} at {context}", answer.what),
-        };
-        let sentence = escaped(&answer.sentence);
-        let outcome = if invalid(comparison) {
-            format!("<error message=\"{sentence}\"/>")
-        } else if fails(comparison) {
-            format!("<failure message=\"{sentence}\"/>")
-        } else {
-            format!("<system-out>{sentence}</system-out>")
+    for (comparison, case) in compared.comparisons.iter().zip(&cases) {
+        let text = escaped(&case.text);
+        let outcome = match case.element {
+            "system-out" => format!("<system-out>{text}</system-out>"),
+            element => format!("<{element} message=\"{text}\"/>"),
         };
         // Writing to a String cannot fail.
         let _ = writeln!(
             out,
             "  <testcase classname=\"{}\" name=\"{}\">{outcome}</testcase>",
             escaped(&comparison.metric),
-            escaped(&name)
+            escaped(&name(comparison))
         );
     }
     out.push_str("</testsuite>\n");
     out
+}
+
+/// Outcome of a test case: the element that says it, and its text.
+struct Case {
+    element: &'static str,
+    text: String,
+}
+
+impl Case {
+    fn new(compared: &ResultComparison, index: usize) -> Self {
+        let comparison = &compared.comparisons[index];
+        let with = |outcome| {
+            let checks = compared.gate_checks.iter();
+            let found: Vec<_> = checks
+                .filter(|check| check.comparison == index && check.outcome == outcome)
+                .map(sentence)
+                .collect();
+            found.join("; ")
+        };
+        let (failed, undecided) = (with(GateOutcome::Failed), with(GateOutcome::Undecided));
+        let answer = Answer::new(comparison).sentence;
+        let (element, text) = if comparison.verdict == Verdict::Invalid {
+            ("error", answer)
+        } else if !failed.is_empty() {
+            ("failure", failed)
+        } else if !undecided.is_empty() {
+            ("skipped", undecided)
+        } else {
+            ("system-out", answer)
+        };
+        Self { element, text }
+    }
 }
 
 #[cfg(test)]
@@ -99,39 +160,51 @@ mod tests {
             differences: vec!["server: mysql 9.7.0 in A, mysql 9.7.1 in B".to_owned()],
             comparisons: sample::study(4, 3).comparisons,
             findings: Vec::new(),
+            gate_checks: Vec::new(),
+        }
+    }
+
+    fn check(comparison: usize, outcome: GateOutcome) -> GateCheck {
+        GateCheck {
+            comparison,
+            condition: "p99 latency at most +10 %".to_owned(),
+            outcome,
+            ratio: weir_model::Ratio {
+                ratio: 1.2,
+                low: Some(1.05),
+                high: Some(1.37),
+            },
+            repetitions_needed: (outcome == GateOutcome::Undecided).then_some(12),
         }
     }
 
     #[test]
-    fn only_a_loss_beyond_the_gate_that_is_established_fails() {
-        let mut comparison = compared().comparisons[0].clone();
-        let mut of = |low, high, verdict| {
-            comparison.ratio_low = Some(low);
-            comparison.ratio_high = Some(high);
-            comparison.verdict = verdict;
-            loss_is_established(&comparison, 0.97)
-        };
-        assert!(of(0.90, 0.96, Verdict::Effect));
-        assert!(!of(0.90, 0.98, Verdict::Effect));
-        assert!(!of(1.10, 1.20, Verdict::Effect));
-        assert!(!of(0.90, 0.96, Verdict::Invalid));
-    }
-
-    #[test]
-    fn a_build_server_is_told_failures_and_errors() {
+    fn a_build_server_is_told_failures_errors_and_what_is_undecided() {
         let mut compared = compared();
-        compared.comparisons[0].ratio_low = Some(0.90);
-        compared.comparisons[0].ratio_high = Some(0.95);
-        compared.comparisons[0].verdict = Verdict::Effect;
-        compared.comparisons[0].level = "<\"OFF\" & more>".to_owned();
-        let xml = junit(&compared, Some(0.97));
+        let invalid = |c: &Comparison| c.verdict == Verdict::Invalid;
+        let valid: Vec<_> = (0..4)
+            .filter(|at| !invalid(&compared.comparisons[*at]))
+            .collect();
+        compared.comparisons[valid[0]].level = "<\"OFF\" & more>".to_owned();
+        compared.gate_checks = vec![
+            check(valid[0], GateOutcome::Failed),
+            check(valid[1], GateOutcome::Undecided),
+            check(valid[2], GateOutcome::Met),
+        ];
+        let xml = junit(&compared);
         assert!(
-            xml.contains("tests=\"4\" failures=\"1\" errors=\"1\""),
+            xml.contains("tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\""),
             "{xml}"
         );
         assert!(xml.contains("&lt;&quot;OFF&quot; &amp; more&gt;"), "{xml}");
-        let text = result_comparison(&compared, Some(0.97));
-        assert!(text.contains("established in 1 of 4 comparisons"), "{text}");
+        let text = result_comparison(&compared);
+        let summary = "gate: 1 of 3 conditions hold, 1 failed, 1 undecided";
+        assert!(text.contains(summary), "{text}");
+        let undecided = "undecided, 1.200x (1.050 to 1.370); about 12 repetitions would decide";
+        assert!(
+            text.contains(undecided) && xml.contains(undecided),
+            "{text}{xml}"
+        );
         assert!(text.contains("differs:  server"), "{text}");
     }
 }

@@ -14,6 +14,8 @@ pub enum Outcome {
     Failed,
     /// Done, but a rule makes a verdict invalid.
     Invalid,
+    /// Done, but too few runs to decide what was asked.
+    Undecided,
     /// Stopped by Ctrl-C; what was complete is kept.
     Stopped,
     /// As a script says.
@@ -31,6 +33,7 @@ pub fn exit_code(
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Invalid) => ExitCode::from(3),
+        Ok(Outcome::Undecided) => ExitCode::from(4),
         Ok(Outcome::Code(code)) => ExitCode::from(code),
         Ok(Outcome::Stopped) => ExitCode::from(interrupt::STOPPED),
         Err(error) => {

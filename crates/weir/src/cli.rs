@@ -48,7 +48,8 @@ pub(crate) use server::{
     ServerCommand, ShipArguments, ShipMode, SnapshotCommand, SwitchArguments, UpArguments,
 };
 pub(crate) use upgrade::UpgradeArguments;
-use values::{factor_and_level, listen_address, loss};
+pub(crate) use values::growth;
+use values::{factor_and_level, listen_address, loss, margin};
 pub(crate) use workload::{
     WorkloadCheckArguments, WorkloadCommand, WorkloadFitArguments, WorkloadListArguments,
 };
@@ -85,7 +86,7 @@ impl Cli {
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("WEIR_COMMIT"), ")");
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 failed, or a gate found a loss; 2 wrong usage (of `weir load` also: \
-                          not started or ended in time); 3 done, but a rule makes a verdict invalid; 130 stopped \
+                          not started or ended in time); 3 done, but a rule makes a verdict invalid; 4 done, but too few runs for a gate; 130 stopped \
                           by Ctrl-C (complete runs are kept).";
 
 #[derive(Debug, Subcommand)]
@@ -325,9 +326,18 @@ pub(crate) struct CompareArguments {
     /// Compare in this metric of a run, instead of queries per second
     #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(weir_judge::recorded_metrics()))]
     pub(crate) metric: Option<String>,
-    /// Exit with 1 if a loss beyond this is established, such as -3%
+    /// A loss beyond this fails (exit code 1), such as -3%; 4: it is not excluded, more runs are needed
     #[arg(long, value_name = "LOSS", allow_hyphen_values = true, value_parser = loss)]
     pub(crate) gate: Option<f64>,
+    /// p99 latency may grow by this, such as +10%
+    #[arg(long, value_name = "GROWTH", allow_hyphen_values = true, value_parser = growth)]
+    pub(crate) gate_p99: Option<f64>,
+    /// Statements with this text may take so much longer, such as 'from orders' +5%; repeatable
+    #[arg(long, num_args = 2, value_names = ["TEXT", "GROWTH"], allow_hyphen_values = true)]
+    pub(crate) gate_statement: Vec<String>,
+    /// Both must be equal within this, such as 5%
+    #[arg(long, value_name = "PERCENT", value_parser = margin)]
+    pub(crate) gate_equal: Option<f64>,
     /// Write the verdicts as `JUnit` XML to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,

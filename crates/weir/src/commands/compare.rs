@@ -1,14 +1,16 @@
 //! `weir compare`.
 
-use weir_model::{Comparison, JudgedResult, ResultComparison, Severity, Verdict};
+use anyhow::anyhow;
+use weir_judge::GateConditions;
+use weir_model::{Comparison, GateOutcome, JudgedResult, ResultComparison, Severity, Verdict};
 
-use crate::cli::CompareArguments;
+use crate::cli::{CompareArguments, growth};
 use crate::commands::report;
 use crate::{Outcome, output};
 
 pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
     let metric = arguments.metric.as_deref();
-    let compared = match (&arguments.factor, &arguments.second) {
+    let mut compared = match (&arguments.factor, &arguments.second) {
         (Some(factor), _) => {
             let at = arguments.at.iter().cloned().collect();
             within(
@@ -23,18 +25,30 @@ pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
             weir_judge::compare_results(&first, &second, metric)
         }
     };
+    compared.gate_checks = conditions(arguments)?.check(&compared)?;
     if let Some(file) = &arguments.junit {
-        report::write(
-            file,
-            weir_report::junit(&compared, arguments.gate).as_bytes(),
-        )?;
+        report::write(file, weir_report::junit(&compared).as_bytes())?;
     }
     if arguments.json {
         output::line(serde_json::to_string_pretty(&compared)?)?;
     } else {
-        output::text(weir_report::result_comparison(&compared, arguments.gate))?;
+        output::text(weir_report::result_comparison(&compared))?;
     }
-    Ok(outcome(&compared, arguments.gate))
+    Ok(outcome(&compared))
+}
+
+fn conditions(arguments: &CompareArguments) -> anyhow::Result<GateConditions> {
+    let statements = arguments.gate_statement.chunks_exact(2).map(|pair| {
+        let limit = growth(&pair[1])
+            .map_err(|why| anyhow!("--gate-statement '{}' {}: {why}", pair[0], pair[1]))?;
+        Ok((pair[0].clone(), limit))
+    });
+    Ok(GateConditions {
+        improvement_min: arguments.gate,
+        p99_max: arguments.gate_p99,
+        statements_max: statements.collect::<anyhow::Result<_>>()?,
+        equal_within: arguments.gate_equal,
+    })
 }
 
 /// The comparisons of one factor within a result.
@@ -44,23 +58,26 @@ fn within(result: &JudgedResult, factor: &str) -> ResultComparison {
         differences: Vec::new(),
         comparisons: result.comparisons.clone(),
         findings: result.findings.clone(),
+        gate_checks: Vec::new(),
     }
 }
 
-fn outcome(compared: &ResultComparison, gate: Option<f64>) -> Outcome {
-    let is_lost = |comparison: &Comparison| {
-        gate.is_some_and(|gate| weir_report::loss_is_established(comparison, gate))
-    };
-    let refused = compared.comparisons.is_empty()
-        && compared
-            .findings
+fn outcome(compared: &ResultComparison) -> Outcome {
+    let is_error = |finding: &weir_model::Finding| finding.severity == Severity::Error;
+    let is_refused = compared.comparisons.is_empty() && compared.findings.iter().any(is_error);
+    let is_invalid = |comparison: &Comparison| comparison.verdict == Verdict::Invalid;
+    let has = |outcome| {
+        compared
+            .gate_checks
             .iter()
-            .any(|finding| finding.severity == Severity::Error);
-    let invalid = |comparison: &Comparison| comparison.verdict == Verdict::Invalid;
-    if compared.comparisons.iter().any(is_lost) {
+            .any(|check| check.outcome == outcome)
+    };
+    if has(GateOutcome::Failed) {
         Outcome::Failed
-    } else if refused || compared.comparisons.iter().any(invalid) {
+    } else if is_refused || compared.comparisons.iter().any(is_invalid) {
         Outcome::Invalid
+    } else if has(GateOutcome::Undecided) {
+        Outcome::Undecided
     } else {
         Outcome::Done
     }

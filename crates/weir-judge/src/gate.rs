@@ -1,0 +1,220 @@
+//! Conditions of `weir compare`: which of them a comparison surely meets, surely breaks, or leaves open.
+//!
+//! Each is judged by the 95 % interval: met where all of it lies within the limit, failed where all of it lies beyond. So
+//! a gate passes only if the loss that it forbids is excluded, which is a one-sided test at 2.5 %; equality is two of them.
+
+use weir_model::{Comparison, GateCheck, GateOutcome, Ratio, ResultComparison, Verdict};
+
+use crate::JudgeError;
+
+const P99: &str = "latency_us_p99";
+/// Beyond that, more runs are no advice.
+const REPETITIONS_MAX: f64 = 1_000.0;
+
+/// What a change may cost at most; ratios are level / baseline.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GateConditions {
+    /// The compared metric is at least this much of the baseline's, times: 0.97 allows a loss of 3 %.
+    pub improvement_min: Option<f64>,
+    /// p99 latency is at most this much of the baseline's: 1.1 allows 10 % more.
+    pub p99_max: Option<f64>,
+    /// Kinds of statements whose text has this part take at most this much of the baseline's time.
+    pub statements_max: Vec<(String, f64)>,
+    /// The compared metric is the baseline's within this: 0.05 allows 1 / 1.05 to 1.05.
+    pub equal_within: Option<f64>,
+}
+
+impl GateConditions {
+    /// Checks all conditions on all comparisons but those that a rule forbids.
+    ///
+    /// # Errors
+    /// No kind of statement has a text that a condition names.
+    pub fn check(&self, compared: &ResultComparison) -> Result<Vec<GateCheck>, JudgeError> {
+        let mut checks = Vec::new();
+        for (index, comparison) in compared.comparisons.iter().enumerate() {
+            if comparison.verdict != Verdict::Invalid {
+                let mut found = self.check_totals(comparison);
+                found.extend(self.check_statements(comparison));
+                found.iter_mut().for_each(|check| check.comparison = index);
+                checks.append(&mut found);
+            }
+        }
+        for (part, _) in &self.statements_max {
+            let has = |comparison: &Comparison| kinds(comparison, part).next().is_some();
+            if !compared.comparisons.iter().any(has) {
+                return Err(JudgeError::NoSuchStatement { part: part.clone() });
+            }
+        }
+        Ok(checks)
+    }
+
+    fn check_totals(&self, comparison: &Comparison) -> Vec<GateCheck> {
+        let mut checks = Vec::new();
+        let metric = &comparison.metric;
+        let runs = comparison.pairs;
+        // A difference that is none after the correction for all comparisons is no loss.
+        let is_sure = comparison.verdict == Verdict::Effect;
+        let improvement = comparison.improvement();
+        if let Some(min) = self.improvement_min {
+            let condition = format!("{metric} worse by at most {} %", percent(1.0 - min));
+            let limits = (min, f64::INFINITY);
+            checks.push(check(condition, improvement, limits, runs, is_sure));
+        }
+        if let Some(margin) = self.equal_within {
+            let condition = format!("{metric} equal within {} %", percent(margin));
+            let limits = (1.0 / (1.0 + margin), 1.0 + margin);
+            checks.push(check(
+                condition,
+                comparison.estimate(),
+                limits,
+                runs,
+                is_sure,
+            ));
+        }
+        if let Some(max) = self.p99_max {
+            let condition = format!("p99 latency at most {:+} %", percent(max - 1.0));
+            let found = comparison.others.iter().find(|other| other.metric == P99);
+            let unknown = Ratio {
+                ratio: 1.0,
+                low: None,
+                high: None,
+            };
+            let ratio = found.map_or(unknown, |other| other.ratio);
+            checks.push(check(condition, ratio, (0.0, max), runs, true));
+        }
+        checks
+    }
+
+    fn check_statements(&self, comparison: &Comparison) -> Vec<GateCheck> {
+        let mut checks = Vec::new();
+        for (part, max) in &self.statements_max {
+            for kind in kinds(comparison, part) {
+                let condition =
+                    format!("`{}` at most {:+} %", kind.fingerprint, percent(max - 1.0));
+                let ratio = Ratio {
+                    ratio: kind.ratio.unwrap_or(1.0),
+                    low: kind.ratio_low,
+                    high: kind.ratio_high,
+                };
+                checks.push(check(condition, ratio, (0.0, *max), comparison.pairs, true));
+            }
+        }
+        checks
+    }
+}
+
+/// A share as per cent, to a thousandth.
+fn percent(share: f64) -> f64 {
+    (share * 1e5).round() / 1e3
+}
+
+/// The kinds of statements whose text has this part, in capitals or not.
+fn kinds<'a>(
+    comparison: &'a Comparison,
+    part: &str,
+) -> impl Iterator<Item = &'a weir_model::FingerprintComparison> {
+    let part = part.to_lowercase();
+    let replay = comparison.replay.iter();
+    replay
+        .flat_map(|replay| &replay.fingerprints)
+        .filter(move |kind| kind.fingerprint.to_lowercase().contains(&part))
+}
+
+fn check(
+    condition: String,
+    ratio: Ratio,
+    limits: (f64, f64),
+    runs: usize,
+    is_sure: bool,
+) -> GateCheck {
+    let outcome = match ratio.interval() {
+        Some((low, high)) if low >= limits.0 && high <= limits.1 => GateOutcome::Met,
+        Some((low, high)) if is_sure && (high < limits.0 || low > limits.1) => GateOutcome::Failed,
+        _ => GateOutcome::Undecided,
+    };
+    GateCheck {
+        comparison: 0,
+        condition,
+        outcome,
+        ratio,
+        repetitions_needed: (outcome == GateOutcome::Undecided)
+            .then(|| repetitions_needed(&ratio, limits, runs))
+            .flatten(),
+    }
+}
+
+/// Repetitions that bring the nearer end of the interval to the limit: half-widths fall with the root of their number.
+fn repetitions_needed(ratio: &Ratio, limits: (f64, f64), runs: usize) -> Option<u64> {
+    let (low, high) = ratio.interval()?;
+    let half_width = (high / low).ln() / 2.0;
+    let distance = |limit: f64| (ratio.ratio / limit).ln().abs();
+    let nearest = distance(limits.0.max(f64::MIN_POSITIVE)).min(distance(limits.1));
+    let needed = (runs as f64 * (half_width / nearest).powi(2)).ceil();
+    (needed > runs as f64 && needed <= REPETITIONS_MAX).then_some(needed as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(ratio: f64, low: f64, high: f64) -> Ratio {
+        Ratio {
+            ratio,
+            low: Some(low),
+            high: Some(high),
+        }
+    }
+
+    fn outcome(found: Ratio, limits: (f64, f64), is_sure: bool) -> GateOutcome {
+        check(String::new(), found, limits, 5, is_sure).outcome
+    }
+
+    #[test]
+    fn a_condition_is_met_or_failed_only_where_the_whole_interval_says_so() {
+        use GateOutcome::{Failed, Met, Undecided};
+        let loss = (0.97, f64::INFINITY);
+        for (low, high, expected) in [
+            (0.98, 1.02, Met),
+            (0.97, 1.5, Met),
+            (0.96, 1.02, Undecided),
+            (0.90, 0.98, Undecided),
+            (0.90, 0.96, Failed),
+        ] {
+            assert_eq!(
+                outcome(ratio(0.95, low, high), loss, true),
+                expected,
+                "{low} {high}"
+            );
+        }
+        let unsure = outcome(ratio(0.93, 0.90, 0.96), loss, false);
+        assert_eq!(unsure, Undecided);
+        let unknown = Ratio {
+            ratio: 0.5,
+            low: None,
+            high: None,
+        };
+        assert_eq!(outcome(unknown, loss, true), Undecided);
+        let equal = (1.0 / 1.05, 1.05);
+        assert_eq!(outcome(ratio(1.0, 0.96, 1.04), equal, true), Met);
+        assert_eq!(outcome(ratio(1.0, 0.94, 1.04), equal, true), Undecided);
+        assert_eq!(outcome(ratio(1.2, 1.1, 1.3), equal, true), Failed);
+    }
+
+    #[test]
+    fn the_number_of_repetitions_grows_with_the_square_of_the_noise() {
+        let needed = |low, high| {
+            let found = ratio(1.0, low, high);
+            repetitions_needed(&found, (0.97, f64::INFINITY), 5)
+        };
+        // Half-widths of 6 and 12 % beside a distance of 3 %.
+        assert_eq!(needed(0.9418, 1.0618), Some(20));
+        assert_eq!(needed(0.8869, 1.1275), Some(78));
+        assert_eq!(needed(0.99, 1.01), None);
+        // The limit itself: no number of runs decides.
+        let at_limit = ratio(0.97, 0.90, 1.04);
+        assert_eq!(
+            repetitions_needed(&at_limit, (0.97, f64::INFINITY), 5),
+            None
+        );
+    }
+}
