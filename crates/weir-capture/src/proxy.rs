@@ -14,6 +14,7 @@ mod parameters;
 mod recorder;
 mod replies;
 mod socket;
+mod unpacking;
 mod watch;
 
 use std::net::{SocketAddr, TcpListener};

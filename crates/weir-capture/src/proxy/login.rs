@@ -101,17 +101,28 @@ pub(crate) fn asks_for_tls(payload: &[u8]) -> bool {
     payload.len() == FIXED_BYTES && flags & CapabilityFlags::CLIENT_SSL.bits() != 0
 }
 
-/// Takes from a greeting's payload what could not be read on the way, and with `hides_tls` also the offer to encrypt;
-/// the capabilities that are left.
-pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<u32> {
+/// Returns true if a greeting's payload offers compression by zlib.
+pub(crate) fn offers_compression(greeting: &[u8]) -> bool {
+    let lowest = capabilities_at(greeting).and_then(|start| greeting.get(start));
+    lowest.is_some_and(|flags| u32::from(*flags) & CapabilityFlags::CLIENT_COMPRESS.bits() != 0)
+}
+
+/// Place of a greeting's capabilities: capabilities 2, collation 1, status 2, capabilities 2, length 1, and ten bytes, of
+/// which the last four are MariaDB's own capabilities.
+fn capabilities_at(greeting: &[u8]) -> Option<usize> {
     let mut fields = Fields(greeting);
     if fields.number(1)? != 10 {
         return None;
     }
     fields.until_nul()?;
-    // Connection id 4, nonce 8, filler 1; then capabilities 2, collation 1, status 2, capabilities 2, length 1,
-    // and ten bytes, of which the last four are MariaDB's own capabilities.
-    let start = greeting.len() - fields.0.len() + 13;
+    // Connection id 4, nonce 8, filler 1.
+    Some(greeting.len() - fields.0.len() + 13)
+}
+
+/// Takes from a greeting's payload what could not be read on the way, and with `hides_tls` also the offer to encrypt;
+/// the capabilities that are left.
+pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<u32> {
+    let start = capabilities_at(greeting)?;
     let fixed = greeting.get_mut(start..start + 18)?;
     let mut hidden = HIDDEN.iter().fold(0, |all, flag| all | flag.bits());
     if hides_tls {
