@@ -1,6 +1,7 @@
 //! The beginning of a connection: what the server offers, less what could not be read on the way, and who logs in.
 
 use mysql_common::constants::CapabilityFlags;
+use weir_mysql::Compression;
 
 use super::packets::Fields;
 use crate::Login;
@@ -33,10 +34,15 @@ impl LoginSeen {
         self.capabilities & flag.bits() == flag.bits()
     }
 
-    /// Returns true if both sides pack what they send.
-    pub(crate) fn is_compressed(&self) -> bool {
-        self.has(CapabilityFlags::CLIENT_COMPRESS)
-            || self.has(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
+    /// Compression of both sides, with a server of these capabilities.
+    pub(crate) fn compression(&self, offered: u32) -> Option<Compression> {
+        // A server takes zlib if a client names both.
+        [Compression::Zlib, Compression::Zstd]
+            .into_iter()
+            .find(|one| {
+                let flag = one.capability();
+                self.has(flag) && offered & flag.bits() != 0
+            })
     }
 
     /// Reads a client's answer to the greeting; `None` if it is none that is read here.
@@ -101,10 +107,14 @@ pub(crate) fn asks_for_tls(payload: &[u8]) -> bool {
     payload.len() == FIXED_BYTES && flags & CapabilityFlags::CLIENT_SSL.bits() != 0
 }
 
-/// Returns true if a greeting's payload offers compression by zlib.
-pub(crate) fn offers_compression(greeting: &[u8]) -> bool {
-    let lowest = capabilities_at(greeting).and_then(|start| greeting.get(start));
-    lowest.is_some_and(|flags| u32::from(*flags) & CapabilityFlags::CLIENT_COMPRESS.bits() != 0)
+/// Capabilities that a greeting's payload offers.
+pub(crate) fn capabilities(greeting: &[u8]) -> Option<u32> {
+    let start = capabilities_at(greeting)?;
+    Some(joined(greeting.get(start..start + 18)?))
+}
+
+fn joined(fixed: &[u8]) -> u32 {
+    u32::from_le_bytes([fixed[0], fixed[1], fixed[5], fixed[6]])
 }
 
 /// Place of a greeting's capabilities: capabilities 2, collation 1, status 2, capabilities 2, length 1, and ten bytes, of
@@ -135,7 +145,7 @@ pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<u32> {
     if is_mariadb {
         fixed[14] &= !HIDDEN_OF_MARIADB as u8;
     }
-    Some(u32::from_le_bytes([fixed[0], fixed[1], fixed[5], fixed[6]]))
+    Some(joined(fixed))
 }
 
 #[cfg(test)]

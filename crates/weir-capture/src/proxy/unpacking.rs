@@ -1,4 +1,4 @@
-//! Connections that compress although the proxy hides the offer: the plain bytes that their packets carry.
+//! Compressed connections: the plain bytes that their packets carry.
 
 use weir_mysql::{Codec, Compression, MalformedPacket, Wire};
 
@@ -13,9 +13,9 @@ pub(super) struct Unpacking {
 }
 
 impl Unpacking {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(compression: Compression) -> Self {
         Self {
-            codec: Codec::new(Compression::Zlib),
+            codec: Codec::new(compression),
             client: Wire::watched(),
             server: Wire::watched(),
         }

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use mysql_common::Value;
 use mysql_common::constants::CapabilityFlags;
+use weir_mysql::Compression;
 
-use super::login::{LoginSeen, changed_login, hide, offers_compression};
+use super::login::{LoginSeen, capabilities, changed_login, hide};
 use super::packets::{Cutter, Packet};
 use super::parameters::{StatementsByHandle, query_text};
 use super::replies::{Form, NotUnderstood, ReplyWatch};
@@ -117,9 +118,9 @@ pub(crate) struct Watch {
 struct Talk {
     /// Capabilities of the server.
     offered: u32,
-    /// The server compresses if a client wants it, although the greeting no longer says so.
-    can_compress: bool,
-    is_compressed: bool,
+    /// And those that the greeting no longer names.
+    offered_by_server: u32,
+    compression: Option<Compression>,
     login: LoginSeen,
     is_in: bool,
     prepared: StatementsByHandle,
@@ -169,7 +170,7 @@ impl Watch {
         let mut greeting = std::mem::take(held);
         let hides_tls = self.hides_tls;
         let payload = greeting.get_mut(4..4 + length);
-        self.talk.can_compress = payload.as_deref().is_some_and(offers_compression);
+        self.talk.offered_by_server = payload.as_deref().and_then(capabilities).unwrap_or(0);
         let offered = payload.and_then(|payload| hide(payload, hides_tls));
         // An error in place of a greeting is passed on, too.
         self.stage = match offered {
@@ -217,7 +218,7 @@ impl Watch {
         };
         if self.stage == Stage::Login && self.talk.is_in {
             self.stage = Stage::Commands;
-            self.unpacking = self.talk.is_compressed.then(Unpacking::new);
+            self.unpacking = self.talk.compression.map(Unpacking::new);
         }
         self.settle(fed);
     }
@@ -234,8 +235,7 @@ impl Talk {
         if self.login == LoginSeen::default() {
             self.login = LoginSeen::read(packet.payload).ok_or(NotUnderstood)?;
             // PHP's mysqlnd compresses whatever it is offered, and the server does as it is asked.
-            self.is_compressed =
-                self.can_compress && self.login.has(CapabilityFlags::CLIENT_COMPRESS);
+            self.compression = self.login.compression(self.offered_by_server);
             // A client may name what it can do although the server cannot: neither does it then.
             self.login.capabilities &= self.offered;
         }
@@ -494,7 +494,7 @@ fn handle(body: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use weir_mysql::{Codec, Compression, Wire};
+    use weir_mysql::{Codec, Wire};
 
     use super::*;
 
@@ -547,7 +547,13 @@ mod tests {
         ]
         .concat();
         let long = format!("\x03SELECT 1{}", " ".repeat(200));
-        let is_compressed = capabilities.contains(CapabilityFlags::CLIENT_COMPRESS);
+        let compression = if capabilities.contains(Compression::Zlib.capability()) {
+            Some(Compression::Zlib)
+        } else {
+            capabilities
+                .contains(Compression::Zstd.capability())
+                .then_some(Compression::Zstd)
+        };
         for (number, (mut asked, mut answered)) in [
             (login(capabilities), ok),
             (packet(0, long.as_bytes()), rows),
@@ -557,9 +563,9 @@ mod tests {
         .into_iter()
         .enumerate()
         {
-            if is_compressed && number > 0 {
+            if let Some(compression) = compression.filter(|_| number > 0) {
                 for packets in [&mut asked, &mut answered] {
-                    Codec::new(Compression::Zlib).pack(&mut Wire::default(), packets);
+                    Codec::new(compression).pack(&mut Wire::default(), packets);
                 }
             }
             asked
@@ -598,8 +604,10 @@ mod tests {
     fn a_client_that_compresses_unasked_is_understood() {
         let plain = dialogue(usize::MAX, CapabilityFlags::empty());
         for size in [1, 2, 7, 300] {
-            let packed = dialogue(size, CapabilityFlags::CLIENT_COMPRESS);
-            assert_eq!(packed, plain, "{size}");
+            for compression in [Compression::Zlib, Compression::Zstd] {
+                let packed = dialogue(size, compression.capability());
+                assert_eq!(packed, plain, "{compression:?}, {size}");
+            }
         }
     }
 
