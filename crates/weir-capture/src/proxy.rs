@@ -14,7 +14,7 @@ mod parameters;
 mod recorder;
 mod replies;
 mod socket;
-mod unpacking;
+mod unpacker;
 mod watch;
 
 use std::net::{SocketAddr, TcpListener};

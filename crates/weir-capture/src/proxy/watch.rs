@@ -10,7 +10,7 @@ use super::login::{LoginSeen, capabilities, changed_login, hide};
 use super::packets::{Cutter, Packet};
 use super::parameters::{StatementsByHandle, query_text};
 use super::replies::{Form, NotUnderstood, ReplyWatch};
-use super::unpacking::Unpacking;
+use super::unpacker::Unpacker;
 use crate::{Command, CommandEnd, Login};
 
 /// Bytes of a client's packet that are kept: the longest statement that a capture keeps, and its first byte.
@@ -108,7 +108,7 @@ pub(crate) struct Watch {
     client: Cutter,
     server: Cutter,
     /// The connection compresses.
-    unpacking: Option<Unpacking>,
+    unpacker: Option<Unpacker>,
     talk: Talk,
     /// The greeting does not offer encryption.
     hides_tls: bool,
@@ -138,7 +138,7 @@ impl Watch {
             stage: Stage::Greeting(Vec::new()),
             client: Cutter::new(CLIENT_BYTES),
             server: Cutter::new(SERVER_BYTES),
-            unpacking: None,
+            unpacker: None,
             talk: Talk::default(),
             hides_tls,
         }
@@ -192,8 +192,8 @@ impl Watch {
             Stage::Commands => {
                 let cutter = &mut self.client;
                 let mut feed = |plain: &[u8]| cutter.feed(plain, |packet| talk.command(packet));
-                match &mut self.unpacking {
-                    Some(unpacking) => unpacking.client_sent(bytes, feed),
+                match &mut self.unpacker {
+                    Some(unpacker) => unpacker.client_sent(bytes, feed),
                     None => feed(bytes),
                 }
             }
@@ -210,15 +210,15 @@ impl Watch {
             Stage::Commands => {
                 let cutter = &mut self.server;
                 let mut feed = |plain: &[u8]| cutter.feed(plain, |packet| talk.reply(packet));
-                match &mut self.unpacking {
-                    Some(unpacking) => unpacking.server_sent(bytes, feed),
+                match &mut self.unpacker {
+                    Some(unpacker) => unpacker.server_sent(bytes, feed),
                     None => feed(bytes),
                 }
             }
         };
         if self.stage == Stage::Login && self.talk.is_in {
             self.stage = Stage::Commands;
-            self.unpacking = self.talk.compression.map(Unpacking::new);
+            self.unpacker = self.talk.compression.map(Unpacker::new);
         }
         self.settle(fed);
     }

@@ -6,13 +6,13 @@ use super::replies::NotUnderstood;
 
 /// The two directions of a compressed connection.
 #[derive(Debug)]
-pub(super) struct Unpacking {
+pub(super) struct Unpacker {
     codec: Codec,
     client: Wire,
     server: Wire,
 }
 
-impl Unpacking {
+impl Unpacker {
     pub(super) fn new(compression: Compression) -> Self {
         Self {
             codec: Codec::new(compression),
