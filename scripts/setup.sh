@@ -6,7 +6,7 @@
 #   scripts/setup.sh --system  the same without MySQL, which needs no root and takes longest
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
 #                              its plugin for encryption, nats-server for agents, pt-online-schema-change,
-#                              drivers in Python and Node.js whose sessions are captured
+#                              drivers of applications in eight languages whose sessions are captured
 #   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #   scripts/setup.sh --package-test   also what `make package-test` needs: lintian, rpmlint, rpm, mmdebstrap, umoci
@@ -64,6 +64,11 @@ main() {
         need python3-venv 'makes the environment of the drivers in Python' \
             "$(python3 -c 'import ensurepip; print(ensurepip.__file__)' 2>/dev/null || echo none)"
         need chromium "runs the report's tests in a browser" chromium chromium-browser google-chrome
+        need php-cli 'runs sessions of mysqli and PDO, which are captured' php
+        need php-mysql 'mysqli and PDO, drivers of PHP' /usr/lib/php/*/mysqli.so
+        need libdbd-mysql-perl 'a driver of Perl' /usr/lib/*/perl5/*/DBD/mysql.pm
+        need libdbd-mariadb-perl 'another driver of Perl' /usr/lib/*/perl5/*/DBD/MariaDB.pm
+        need libmariadb-dev "builds sessions of MariaDB's client library" /usr/include/mariadb/mysql.h
     fi
     if [ "$bench" = yes ]; then
         need sysbench 'what the load engine is measured beside' sysbench
@@ -99,6 +104,8 @@ main() {
         fetch_key_management
         fetch_schema_change_tool
         fetch_drivers
+        fetch_java_drivers
+        build_sessions
         "$scripts/install-mysql.sh" --nats
     fi
     if [ "$mysql" = yes ]; then
@@ -191,6 +198,34 @@ fetch_drivers() {
         say "left out: drivers in Python and Node.js"
         rm -rf "$place"
     fi
+}
+
+# Drivers of Java, if this machine has a JDK and Maven. Without them, their tests are left out.
+JAVA_DRIVERS='com.mysql:mysql-connector-j:9.1.0 org.mariadb.jdbc:mariadb-java-client:3.5.1'
+fetch_java_drivers() {
+    place=$root/target/drivers/java
+    [ "$(cat "$place/versions" 2>/dev/null)" != "$JAVA_DRIVERS" ] || return 0
+    rm -rf "$place"
+    for driver in $JAVA_DRIVERS; do
+        if ! { command -v javac && mvn -q dependency:copy "-Dartifact=$driver" "-DoutputDirectory=$place"; } >/dev/null 2>&1; then
+            say "left out: drivers of Java ($JAVA_DRIVERS), which need javac and mvn"
+            rm -rf "$place"
+            return 0
+        fi
+    done
+    printf '%s\n' "$JAVA_DRIVERS" >"$place/versions"
+}
+
+# Sessions of drivers of C and Go are programs. Without Go, those of its driver are left out.
+build_sessions() {
+    sources=$root/crates/weir-capture/tests/it/drivers
+    place=$root/target/drivers
+    mkdir -p "$place"
+    # shellcheck disable=SC2046 # a list of words
+    cc "$sources/libmariadb_sessions.c" -o "$place/libmariadb-sessions" $(mariadb_config --include --libs) ||
+        say "left out: sessions of libmariadb"
+    (cd "$sources/go" && PATH=$PATH:/usr/local/go/bin go build -o "$place/go-sessions" .) >/dev/null 2>&1 ||
+        say "left out: sessions of go-sql-driver, which need Go 1.21"
 }
 
 install_missing() {

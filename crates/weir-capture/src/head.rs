@@ -97,7 +97,7 @@ impl CaptureSource {
             ],
             Self::Pcap => &[
                 "Every statement of the sessions that connected while packets were written, with start and end to the microsecond.",
-                "Encrypted and compressed sessions are left out; a session of which a packet is missing ends there.",
+                "Encrypted sessions are left out; a session of which a packet is missing ends there.",
             ],
             Self::PolledHistoryLong => &[
                 "The statements that the server still remembered at a poll, with start and end to the microsecond, rows and errors.",
@@ -200,7 +200,7 @@ pub struct Losses {
     /// Sessions that are encrypted.
     #[serde(default)]
     pub sessions_encrypted: u64,
-    /// Sessions that are compressed.
+    /// Sessions that are compressed, in captures of earlier versions, which did not read them.
     #[serde(default)]
     pub sessions_compressed: u64,
     /// Sessions that began before the capture.

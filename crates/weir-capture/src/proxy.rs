@@ -14,6 +14,7 @@ mod parameters;
 mod recorder;
 mod replies;
 mod socket;
+mod unpacker;
 mod watch;
 
 use std::net::{SocketAddr, TcpListener};
@@ -31,7 +32,7 @@ use crate::{CaptureError, CaptureHead, CaptureSource, CaptureTail, CaptureWriter
 use carrier::{Carrier, ClientAndServer};
 use encryption::Encryption;
 pub use encryption::ProxyCertificate;
-pub(crate) use login::{LoginSeen, asks_for_tls};
+pub(crate) use login::asks_for_tls;
 use recorder::Recorder;
 pub(crate) use recorder::write_seen;
 pub(crate) use watch::{ConnectionEvent, Watch};

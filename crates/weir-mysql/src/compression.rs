@@ -111,18 +111,33 @@ impl Codec {
         parser: &mut ReplyParser,
         bytes: &[u8],
     ) -> Result<Option<Reply>, MalformedPacket> {
-        let (mut bytes, mut reply) = (bytes, None);
+        let mut reply = None;
+        self.unpack_all(wire, bytes, |plain| {
+            if reply.is_some() {
+                return Err(MalformedPacket("bytes follow the last reply"));
+            }
+            reply = parser.feed(plain)?;
+            Ok(())
+        })?;
+        Ok(reply)
+    }
+
+    /// Takes all that was read. The plain bytes of each compressed packet that is whole go to `feed`.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not the protocol, and errors of `feed`.
+    pub fn unpack_all(
+        &mut self,
+        wire: &mut Wire,
+        mut bytes: &[u8],
+        mut feed: impl FnMut(&[u8]) -> Result<(), MalformedPacket>,
+    ) -> Result<(), MalformedPacket> {
         while !bytes.is_empty() {
-            let taken = self.unpack(wire, bytes, |plain| {
-                if reply.is_some() {
-                    return Err(MalformedPacket("bytes follow the last reply"));
-                }
-                reply = parser.feed(plain)?;
-                Ok(())
-            })?;
+            let taken = self.unpack(wire, bytes, &mut feed)?;
             bytes = &bytes[taken..];
         }
-        Ok(reply)
+        Ok(())
     }
 
     /// Takes what was read, up to the end of the first compressed packet, whose plain bytes go to

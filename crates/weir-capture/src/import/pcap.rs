@@ -138,7 +138,6 @@ impl Reader {
             Outcome::Read | Outcome::NotRead => {}
             Outcome::Cut => losses.sessions += 1,
             Outcome::Encrypted => losses.sessions_encrypted += 1,
-            Outcome::Compressed => losses.sessions_compressed += 1,
         }
         if connection.was_opened() {
             self.writer.closed(self.at_us, session)?;

@@ -1,6 +1,7 @@
 //! The beginning of a connection: what the server offers, less what could not be read on the way, and who logs in.
 
 use mysql_common::constants::CapabilityFlags;
+use weir_mysql::Compression;
 
 use super::packets::Fields;
 use crate::Login;
@@ -33,10 +34,15 @@ impl LoginSeen {
         self.capabilities & flag.bits() == flag.bits()
     }
 
-    /// Returns true if both sides pack what they send.
-    pub(crate) fn is_compressed(&self) -> bool {
-        self.has(CapabilityFlags::CLIENT_COMPRESS)
-            || self.has(CapabilityFlags::CLIENT_ZSTD_COMPRESSION_ALGORITHM)
+    /// Compression of both sides, with a server of these capabilities.
+    pub(crate) fn compression(&self, offered: u32) -> Option<Compression> {
+        // A server takes zlib if a client names both.
+        [Compression::Zlib, Compression::Zstd]
+            .into_iter()
+            .find(|one| {
+                let flag = one.capability();
+                self.has(flag) && offered & flag.bits() != 0
+            })
     }
 
     /// Reads a client's answer to the greeting; `None` if it is none that is read here.
@@ -101,17 +107,32 @@ pub(crate) fn asks_for_tls(payload: &[u8]) -> bool {
     payload.len() == FIXED_BYTES && flags & CapabilityFlags::CLIENT_SSL.bits() != 0
 }
 
-/// Takes from a greeting's payload what could not be read on the way, and with `hides_tls` also the offer to encrypt;
-/// the capabilities that are left.
-pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<u32> {
+/// Capabilities that a greeting's payload offers.
+pub(crate) fn capabilities(greeting: &[u8]) -> Option<u32> {
+    let start = capabilities_at(greeting)?;
+    Some(joined(greeting.get(start..start + 18)?))
+}
+
+fn joined(fixed: &[u8]) -> u32 {
+    u32::from_le_bytes([fixed[0], fixed[1], fixed[5], fixed[6]])
+}
+
+/// Place of a greeting's capabilities: capabilities 2, collation 1, status 2, capabilities 2, length 1, and ten bytes, of
+/// which the last four are MariaDB's own capabilities.
+fn capabilities_at(greeting: &[u8]) -> Option<usize> {
     let mut fields = Fields(greeting);
     if fields.number(1)? != 10 {
         return None;
     }
     fields.until_nul()?;
-    // Connection id 4, nonce 8, filler 1; then capabilities 2, collation 1, status 2, capabilities 2, length 1,
-    // and ten bytes, of which the last four are MariaDB's own capabilities.
-    let start = greeting.len() - fields.0.len() + 13;
+    // Connection id 4, nonce 8, filler 1.
+    Some(greeting.len() - fields.0.len() + 13)
+}
+
+/// Takes from a greeting's payload what could not be read on the way, and with `hides_tls` also the offer to encrypt;
+/// the capabilities that are left.
+pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<u32> {
+    let start = capabilities_at(greeting)?;
     let fixed = greeting.get_mut(start..start + 18)?;
     let mut hidden = HIDDEN.iter().fold(0, |all, flag| all | flag.bits());
     if hides_tls {
@@ -124,7 +145,7 @@ pub(crate) fn hide(greeting: &mut [u8], hides_tls: bool) -> Option<u32> {
     if is_mariadb {
         fixed[14] &= !HIDDEN_OF_MARIADB as u8;
     }
-    Some(u32::from_le_bytes([fixed[0], fixed[1], fixed[5], fixed[6]]))
+    Some(joined(fixed))
 }
 
 #[cfg(test)]

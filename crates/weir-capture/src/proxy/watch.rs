@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 
 use mysql_common::Value;
 use mysql_common::constants::CapabilityFlags;
+use weir_mysql::Compression;
 
-use super::login::{LoginSeen, changed_login, hide};
+use super::login::{LoginSeen, capabilities, changed_login, hide};
 use super::packets::{Cutter, Packet};
 use super::parameters::{StatementsByHandle, query_text};
 use super::replies::{Form, NotUnderstood, ReplyWatch};
+use super::unpacker::Unpacker;
 use crate::{Command, CommandEnd, Login};
 
 /// Bytes of a client's packet that are kept: the longest statement that a capture keeps, and its first byte.
@@ -105,6 +107,8 @@ pub(crate) struct Watch {
     stage: Stage,
     client: Cutter,
     server: Cutter,
+    /// The connection compresses.
+    unpacker: Option<Unpacker>,
     talk: Talk,
     /// The greeting does not offer encryption.
     hides_tls: bool,
@@ -114,6 +118,9 @@ pub(crate) struct Watch {
 struct Talk {
     /// Capabilities of the server.
     offered: u32,
+    /// And those that the greeting no longer names.
+    offered_by_server: u32,
+    compression: Option<Compression>,
     login: LoginSeen,
     is_in: bool,
     prepared: StatementsByHandle,
@@ -131,6 +138,7 @@ impl Watch {
             stage: Stage::Greeting(Vec::new()),
             client: Cutter::new(CLIENT_BYTES),
             server: Cutter::new(SERVER_BYTES),
+            unpacker: None,
             talk: Talk::default(),
             hides_tls,
         }
@@ -162,6 +170,7 @@ impl Watch {
         let mut greeting = std::mem::take(held);
         let hides_tls = self.hides_tls;
         let payload = greeting.get_mut(4..4 + length);
+        self.talk.offered_by_server = payload.as_deref().and_then(capabilities).unwrap_or(0);
         let offered = payload.and_then(|payload| hide(payload, hides_tls));
         // An error in place of a greeting is passed on, too.
         self.stage = match offered {
@@ -180,7 +189,14 @@ impl Watch {
         let fed = match self.stage {
             Stage::Greeting(_) | Stage::Blind => return,
             Stage::Login => self.client.feed(bytes, |packet| talk.login_packet(packet)),
-            Stage::Commands => self.client.feed(bytes, |packet| talk.command(packet)),
+            Stage::Commands => {
+                let cutter = &mut self.client;
+                let mut feed = |plain: &[u8]| cutter.feed(plain, |packet| talk.command(packet));
+                match &mut self.unpacker {
+                    Some(unpacker) => unpacker.client_sent(bytes, feed),
+                    None => feed(bytes),
+                }
+            }
         };
         self.settle(fed);
     }
@@ -191,10 +207,18 @@ impl Watch {
         let fed = match self.stage {
             Stage::Greeting(_) | Stage::Blind => return,
             Stage::Login => self.server.feed(bytes, |packet| talk.login_reply(packet)),
-            Stage::Commands => self.server.feed(bytes, |packet| talk.reply(packet)),
+            Stage::Commands => {
+                let cutter = &mut self.server;
+                let mut feed = |plain: &[u8]| cutter.feed(plain, |packet| talk.reply(packet));
+                match &mut self.unpacker {
+                    Some(unpacker) => unpacker.server_sent(bytes, feed),
+                    None => feed(bytes),
+                }
+            }
         };
         if self.stage == Stage::Login && self.talk.is_in {
             self.stage = Stage::Commands;
+            self.unpacker = self.talk.compression.map(Unpacker::new);
         }
         self.settle(fed);
     }
@@ -210,6 +234,8 @@ impl Talk {
     fn login_packet(&mut self, packet: Packet<'_>) -> Result<(), NotUnderstood> {
         if self.login == LoginSeen::default() {
             self.login = LoginSeen::read(packet.payload).ok_or(NotUnderstood)?;
+            // PHP's mysqlnd compresses whatever it is offered, and the server does as it is asked.
+            self.compression = self.login.compression(self.offered_by_server);
             // A client may name what it can do although the server cannot: neither does it then.
             self.login.capabilities &= self.offered;
         }
@@ -468,6 +494,7 @@ fn handle(body: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use weir_mysql::{Codec, Wire};
 
     use super::*;
 
@@ -491,8 +518,9 @@ mod tests {
         packet(0, &payload)
     }
 
-    fn login() -> Vec<u8> {
+    fn login(more: CapabilityFlags) -> Vec<u8> {
         let flags = CapabilityFlags::CLIENT_PROTOCOL_41 | CapabilityFlags::CLIENT_DEPRECATE_EOF;
+        let flags = flags | more;
         let mut payload = flags.bits().to_le_bytes().to_vec();
         payload.resize(32, 0);
         payload.extend(b"app\0\0");
@@ -500,7 +528,7 @@ mod tests {
     }
 
     /// A login, a query with a row, and a prepared statement, in pieces of so many bytes.
-    fn dialogue(size: usize) -> Vec<ConnectionEvent> {
+    fn dialogue(size: usize, capabilities: CapabilityFlags) -> Vec<ConnectionEvent> {
         let mut watch = Watch::new(true);
         for piece in greeting().chunks(size) {
             assert!(watch.greeting(piece).is_some());
@@ -518,12 +546,28 @@ mod tests {
             packet(2, b"\x03def"),
         ]
         .concat();
-        for (asked, answered) in [
-            (login(), ok),
-            (packet(0, b"\x03SELECT 1"), rows),
+        let long = format!("\x03SELECT 1{}", " ".repeat(200));
+        let compression = if capabilities.contains(Compression::Zlib.capability()) {
+            Some(Compression::Zlib)
+        } else {
+            capabilities
+                .contains(Compression::Zstd.capability())
+                .then_some(Compression::Zstd)
+        };
+        for (number, (mut asked, mut answered)) in [
+            (login(capabilities), ok),
+            (packet(0, long.as_bytes()), rows),
             (packet(0, b"\x16SELECT ?"), prepared),
             (packet(0, b"\x19\x07\0\0\0"), Vec::new()),
-        ] {
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            if let Some(compression) = compression.filter(|_| number > 0) {
+                for packets in [&mut asked, &mut answered] {
+                    Codec::new(compression).pack(&mut Wire::default(), packets);
+                }
+            }
             asked
                 .chunks(size)
                 .for_each(|piece| watch.client_sent(piece));
@@ -537,7 +581,8 @@ mod tests {
 
     #[test]
     fn a_dialogue_is_understood_wherever_reads_end() {
-        let whole = dialogue(usize::MAX);
+        let none = CapabilityFlags::empty();
+        let whole = dialogue(usize::MAX, none);
         assert_eq!(whole.len(), 6, "{whole:?}");
         assert!(matches!(
             &whole[2],
@@ -551,7 +596,18 @@ mod tests {
             })
         ));
         for size in 1..40 {
-            assert_eq!(dialogue(size), whole, "{size}");
+            assert_eq!(dialogue(size, none), whole, "{size}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_compresses_unasked_is_understood() {
+        let plain = dialogue(usize::MAX, CapabilityFlags::empty());
+        for size in [1, 2, 7, 300] {
+            for compression in [Compression::Zlib, Compression::Zstd] {
+                let packed = dialogue(size, compression.capability());
+                assert_eq!(packed, plain, "{compression:?}, {size}");
+            }
         }
     }
 
@@ -559,7 +615,7 @@ mod tests {
     fn logged_in() -> Watch {
         let mut watch = Watch::new(true);
         watch.greeting(&greeting());
-        watch.client_sent(&login());
+        watch.client_sent(&login(CapabilityFlags::empty()));
         watch.server_sent(&packet(2, OK));
         watch.take();
         watch
@@ -715,7 +771,7 @@ mod tests {
         ) {
             let mut watch = Watch::new(false);
             watch.greeting(&greeting());
-            watch.client_sent(&login());
+            watch.client_sent(&login(CapabilityFlags::empty()));
             watch.server_sent(&packet(2, &[0, 0, 0, 2, 0, 0, 0]));
             for (is_client, bytes) in pieces {
                 // Whole packets reach deeper than noise.

@@ -15,7 +15,9 @@ use crate::proxy::{Bench, PASSWORD, USER, records};
 use truth::{SessionAction, differences};
 
 weir_testing::on_both_flavors! {
-    a_capture_of_real_clients_is_what_the_server_logged
+    a_capture_of_clients_in_scripts_is_what_the_server_logged
+    a_capture_of_clients_of_the_distribution_is_what_the_server_logged
+    a_capture_of_clients_in_java_is_what_the_server_logged
 }
 
 /// A client, and the named differences of its sessions.
@@ -31,7 +33,7 @@ struct Target {
     schema: String,
 }
 
-const CLIENTS: [Client; 6] = [
+const IN_SCRIPTS: [Client; 6] = [
     Client {
         name: "mariadb and mysql command line",
         command: |directory, target| Some(command_line(directory, target)),
@@ -60,6 +62,62 @@ const CLIENTS: [Client; 6] = [
     Client {
         name: "mariadb for Node.js",
         command: |_, target| node(target, "mariadb"),
+        named: &[
+            "several statements in one text",
+            "prepared again",
+            "reset",
+            "bulk execution",
+        ],
+    },
+];
+
+const OF_DISTRIBUTION: [Client; 6] = [
+    Client {
+        name: "libmariadb",
+        command: |_, target| program(target, "libmariadb-sessions"),
+        named: &[
+            "several statements in one text",
+            "reset",
+            "bulk execution",
+            "no answer",
+        ],
+    },
+    Client {
+        name: "go-sql-driver",
+        command: |_, target| program(target, "go-sessions"),
+        named: &["several statements in one text", "prepared again"],
+    },
+    Client {
+        name: "PHP's mysqli",
+        command: |_, target| php(target, "mysqli"),
+        named: &["several statements in one text", "prepared again"],
+    },
+    Client {
+        name: "PHP's PDO",
+        command: |_, target| php(target, "pdo"),
+        named: &["several statements in one text", "prepared again"],
+    },
+    Client {
+        name: "DBD::mysql",
+        command: |_, target| perl(target, "mysql"),
+        named: &["several statements in one text", "prepared again"],
+    },
+    Client {
+        name: "DBD::MariaDB",
+        command: |_, target| perl(target, "MariaDB"),
+        named: &["several statements in one text", "prepared again"],
+    },
+];
+
+const IN_JAVA: [Client; 2] = [
+    Client {
+        name: "Connector/J",
+        command: |_, target| java(target, "mysql"),
+        named: &["several statements in one text", "prepared again", "reset"],
+    },
+    Client {
+        name: "MariaDB Connector/J",
+        command: |_, target| java(target, "mariadb"),
         named: &[
             "several statements in one text",
             "prepared again",
@@ -134,7 +192,73 @@ fn node(target: &Target, form: &str) -> Option<Process> {
     Some(node)
 }
 
-fn a_capture_of_real_clients_is_what_the_server_logged(flavor: Flavor) {
+/// A program that `scripts/setup.sh --tests` builds.
+fn program(target: &Target, name: &str) -> Option<Process> {
+    let mut program = Process::new(drivers(name, name)?);
+    program.args(arguments(target, ""));
+    Some(program)
+}
+
+fn java(target: &Target, form: &str) -> Option<Process> {
+    let jars = drivers("java", &format!("the driver of Java for {form}"))?;
+    let mut java = Process::new("java");
+    // Started once and briefly: nothing is worth the time of a second compiler.
+    java.arg("-XX:TieredStopAtLevel=1");
+    java.arg("--class-path").arg(jars.join("*"));
+    java.arg(script("JdbcSessions.java"));
+    java.args(arguments(target, form));
+    Some(java)
+}
+
+fn php(target: &Target, form: &str) -> Option<Process> {
+    let mut php = installed(
+        "php",
+        &[
+            "-r",
+            "exit(extension_loaded('pdo_mysql') && function_exists('mysqli_init') ? 0 : 1);",
+        ],
+        form,
+    )?;
+    php.args(["-d", "mysqli.allow_local_infile=1"]);
+    php.arg(script("php_sessions.php"));
+    php.args(arguments(target, form));
+    Some(php)
+}
+
+fn perl(target: &Target, form: &str) -> Option<Process> {
+    let module = format!("-MDBD::{form}");
+    let mut perl = installed("perl", &[&module, "-e", "1"], form)?;
+    perl.arg(script("dbi_sessions.pl"));
+    perl.args(arguments(target, form));
+    Some(perl)
+}
+
+/// A program of the distribution, if it does what `look` asks of it.
+fn installed(program: &str, look: &[&str], client: &str) -> Option<Process> {
+    let found = Process::new(program).args(look).output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Some(Process::new(program));
+    }
+    skipped(
+        &format!("sessions of {client}"),
+        &format!("no {program} with this driver (scripts/setup.sh --tests installs it)"),
+    );
+    None
+}
+
+fn a_capture_of_clients_in_scripts_is_what_the_server_logged(flavor: Flavor) {
+    compare(flavor, &IN_SCRIPTS);
+}
+
+fn a_capture_of_clients_of_the_distribution_is_what_the_server_logged(flavor: Flavor) {
+    compare(flavor, &OF_DISTRIBUTION);
+}
+
+fn a_capture_of_clients_in_java_is_what_the_server_logged(flavor: Flavor) {
+    compare(flavor, &IN_JAVA);
+}
+
+fn compare(flavor: Flavor, clients: &'static [Client]) {
     let mut bench = Bench::start(flavor, Literals::Keep);
     let mut root = weir_testing::connect(&bench.server.endpoint());
     for sql in [
@@ -154,7 +278,7 @@ fn a_capture_of_real_clients_is_what_the_server_logged(flavor: Flavor) {
         schema: bench.server.endpoint().database,
     };
     let mut connected = Vec::new();
-    for client in &CLIENTS {
+    for client in clients {
         let before = truth::connections(&mut root);
         if let Some(mut command) = (client.command)(&directory, &target) {
             let output = command.output().unwrap();

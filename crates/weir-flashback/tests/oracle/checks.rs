@@ -57,12 +57,13 @@ impl Outcome {
 /// One answer in so many is asked for again with a condition.
 const WHERE: usize = 5;
 /// Names of tables as refusals have them.
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "shop.or`der \u{e9}",
     "or`der \u{e9}",
     "shop.or`der",
     "shop.t",
     "shop.T",
+    "shop.p",
     "crm.t",
 ];
 

@@ -1,8 +1,10 @@
 //! Settings of servers that write their logs in different forms and cannot change them while they run.
 
 use tempfile::TempDir;
-use weir_model::{Flavor, ServerVersion};
+use weir_model::Flavor;
 use weir_server::ServerBinary;
+
+use crate::dialect::{Dialect, NEW_VALUES_ONLY};
 
 /// Histories that happen on one server.
 const HISTORIES: u64 = 200;
@@ -45,7 +47,9 @@ impl Form {
                 form.encrypt();
                 &[]
             }
-            (Flavor::Mariadb, 0) if has_nodup() => &[("binlog_row_image", "FULL_NODUP")],
+            (Flavor::Mariadb, 0) if Dialect::of_tests(flavor).has(NEW_VALUES_ONLY) => {
+                &[("binlog_row_image", "FULL_NODUP")]
+            }
             (Flavor::Mariadb, 2) => &[("binlog_row_event_max_size", "256")],
             (Flavor::Mariadb, 3) => &[("lower_case_table_names", "1")],
             (Flavor::Mariadb, _) => &[],
@@ -79,9 +83,4 @@ impl Form {
         ];
         self.keys = Some(keys);
     }
-}
-
-/// Returns true if the server may leave values of a new image out that are those of the old one.
-fn has_nodup() -> bool {
-    weir_testing::binary(Flavor::Mariadb).version >= ServerVersion::new(11, 4, 0)
 }

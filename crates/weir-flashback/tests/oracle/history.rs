@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use weir_model::Flavor;
 use weir_testing::Random;
 
+use crate::dialect::Dialect;
 use crate::statements::{change, definition_change, insert};
 use crate::tables::{IDS, Table};
 
@@ -53,7 +54,7 @@ pub(crate) struct History {
 
 /// Writes a history.
 struct Author<'a> {
-    flavor: Flavor,
+    dialect: Dialect,
     random: &'a mut Random,
     tables: Vec<Table>,
     steps: Vec<Step>,
@@ -62,7 +63,7 @@ struct Author<'a> {
 }
 
 impl History {
-    pub(crate) fn random(flavor: Flavor, random: &mut Random) -> Self {
+    pub(crate) fn random(dialect: Dialect, random: &mut Random) -> Self {
         use Feature::*;
         let mut features = BTreeSet::new();
         for (feature, once_in) in [
@@ -81,12 +82,12 @@ impl History {
                 features.insert(feature);
             }
         }
-        if flavor == Flavor::Mariadb {
+        if dialect.flavor == Flavor::Mariadb {
             // It logs a row that goes with such columns computed by the session that deletes it.
             features.remove(&SessionExpressions);
         }
         let mut author = Author {
-            flavor,
+            dialect,
             random,
             tables: Vec::new(),
             steps: Vec::new(),
@@ -99,8 +100,9 @@ impl History {
         }
         author.steps.push(Step::Moment);
         let tables = author.tables.iter().map(|table| (table.schema, table.name));
+        let parent = author.has(ForeignKey).then_some(("shop", "p"));
         Self {
-            tables: tables.collect(),
+            tables: tables.chain(parent).collect(),
             steps: author.steps,
             features: author.features,
         }
@@ -130,17 +132,19 @@ impl Author<'_> {
                 "ON DELETE CASCADE ON UPDATE CASCADE",
                 "ON DELETE SET NULL ON UPDATE SET NULL",
                 "ON DELETE CASCADE",
+                "ON DELETE SET NULL ON UPDATE CASCADE",
+                "ON DELETE NO ACTION ON UPDATE NO ACTION",
                 "",
                 "ON DELETE RESTRICT",
             ]);
             more = format!("p INT, FOREIGN KEY (p) REFERENCES shop.p (id) {action}");
         }
         let name = self.random.one_of(&["t", "t", "t", "t", "or`der \u{e9}"]);
-        if self.flavor == Flavor::Mysql && self.random.once_in(12) {
+        if self.dialect.flavor == Flavor::Mysql && self.random.once_in(12) {
             self.run(one, "SET SESSION sql_generate_invisible_primary_key = ON");
         }
         let of_session = self.has(Feature::SessionExpressions);
-        let first = Table::random("shop", name, self.flavor, self.random, (&more, of_session));
+        let first = Table::random("shop", name, self.dialect, self.random, (&more, of_session));
         if self.has(Feature::SameNameInOtherCase) {
             self.tables.push(first.named("shop", "T"));
         }
@@ -148,7 +152,7 @@ impl Author<'_> {
             self.tables.push(Table::random(
                 "crm",
                 "t",
-                self.flavor,
+                self.dialect,
                 self.random,
                 ("", of_session),
             ));
@@ -239,7 +243,7 @@ impl Author<'_> {
             7 | 8 if self.has(Feature::Settings) => self.setting(),
             9 | 10 if self.has(Feature::Definitions) => {
                 let table = self.table();
-                let sql = definition_change(&table, self.flavor, self.random);
+                let sql = definition_change(&table, self.dialect, self.random);
                 self.run(Session::One, sql);
             }
             11 | 12 if self.has(Feature::Branches) => self.branch(),
@@ -337,7 +341,7 @@ impl Author<'_> {
             "SET NAMES latin1",
             "SET NAMES utf8mb4",
         ];
-        let own: &[&str] = match self.flavor {
+        let own: &[&str] = match self.dialect.flavor {
             Flavor::Mysql => &[
                 "SET SESSION binlog_row_value_options = PARTIAL_JSON",
                 "SET SESSION binlog_row_value_options = PARTIAL_JSON",

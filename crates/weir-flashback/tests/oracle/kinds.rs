@@ -1,7 +1,8 @@
 //! Types of columns, with values of each: NULL apart, the extremes and what servers treat in a way of their own.
 
-use weir_model::Flavor;
 use weir_testing::Random;
+
+use crate::dialect::{Dialect, Since};
 
 /// How a column is read so that equal cells are equal rows' bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +24,7 @@ pub(crate) enum Class {
 pub(crate) struct Kind {
     pub(crate) sql: &'static str,
     pub(crate) class: Class,
-    /// None: both have it.
-    pub(crate) flavor: Option<Flavor>,
+    since: Since,
     /// Expressions; `%` is a random number below 100.
     values: &'static [&'static str],
 }
@@ -33,13 +33,13 @@ const fn kind(sql: &'static str, class: Class, values: &'static [&'static str]) 
     Kind {
         sql,
         class,
-        flavor: None,
+        since: Since::ALWAYS,
         values,
     }
 }
 
-const fn of_flavor(
-    flavor: Flavor,
+const fn of_some(
+    since: Since,
     sql: &'static str,
     class: Class,
     values: &'static [&'static str],
@@ -47,7 +47,7 @@ const fn of_flavor(
     Kind {
         sql,
         class,
-        flavor: Some(flavor),
+        since,
         values,
     }
 }
@@ -307,14 +307,14 @@ pub(crate) const KINDS: &[Kind] = &[
     ),
     kind("GEOMETRY", Bytes, SHAPES),
     kind("POINT", Bytes, SHAPES),
-    of_flavor(
-        Flavor::Mysql,
+    of_some(
+        Since::mysql(8, 0, 3),
         "POINT SRID 4326",
         Bytes,
         &["ST_GeomFromText('POINT(% -7.5)', 4326)"],
     ),
-    of_flavor(
-        Flavor::Mysql,
+    of_some(
+        Since::mysql(5, 7, 8),
         "JSON",
         Json,
         &[
@@ -329,14 +329,14 @@ pub(crate) const KINDS: &[Kind] = &[
             "JSON_OBJECT('a', REPEAT('y', 70 * %), 'b', JSON_ARRAY(%, NULL))",
         ],
     ),
-    of_flavor(
-        Flavor::Mysql,
+    of_some(
+        Since::mysql(9, 0, 0),
         "VECTOR(3)",
         Bytes,
         &["TO_VECTOR('[%,1.5,-9]')", "TO_VECTOR('[0,0,0]')"],
     ),
-    of_flavor(
-        Flavor::Mariadb,
+    of_some(
+        Since::mariadb(10, 2, 7),
         "JSON",
         Bytes,
         &[
@@ -345,8 +345,8 @@ pub(crate) const KINDS: &[Kind] = &[
             "'{\"a\": \"%\"}'",
         ],
     ),
-    of_flavor(
-        Flavor::Mariadb,
+    of_some(
+        Since::mariadb(10, 7, 0),
         "UUID",
         Exact,
         &[
@@ -357,8 +357,8 @@ pub(crate) const KINDS: &[Kind] = &[
             "'00000000-0000-0000-0000-000000000000'",
         ],
     ),
-    of_flavor(
-        Flavor::Mariadb,
+    of_some(
+        Since::mariadb(10, 5, 0),
         "INET6",
         Exact,
         &[
@@ -368,26 +368,37 @@ pub(crate) const KINDS: &[Kind] = &[
             "'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'",
         ],
     ),
-    of_flavor(
-        Flavor::Mariadb,
+    of_some(
+        Since::mariadb(10, 10, 0),
         "INET4",
         Exact,
         &["'0.0.0.0'", "'255.255.255.255'", "'10.0.0.%'"],
     ),
-    of_flavor(
-        Flavor::Mariadb,
+    of_some(
+        Since::mariadb(10, 3, 2),
         "VARCHAR(500) COMPRESSED",
         Bytes,
         &["''", "REPEAT('aaaa', %)", "'\u{e9}'", "'%'"],
     ),
-    of_flavor(Flavor::Mariadb, "MEDIUMBLOB COMPRESSED", Bytes, BLOBS),
+    of_some(
+        Since::mariadb(10, 3, 2),
+        "MEDIUMBLOB COMPRESSED",
+        Bytes,
+        BLOBS,
+    ),
+    of_some(
+        Since::mariadb(11, 7, 1),
+        "VECTOR(3)",
+        Bytes,
+        &["VEC_FromText('[%,1.5,-9]')", "VEC_FromText('[0,0,0]')"],
+    ),
 ];
 
 impl Kind {
     /// Numbers of the kinds that a server has.
-    pub(crate) fn all(flavor: Flavor) -> Vec<usize> {
-        let has = |kind: &Kind| kind.flavor.is_none_or(|only| only == flavor);
-        (0..KINDS.len()).filter(|at| has(&KINDS[*at])).collect()
+    pub(crate) fn all(dialect: Dialect) -> Vec<usize> {
+        let has = |at: &usize| dialect.has(KINDS[*at].since);
+        (0..KINDS.len()).filter(has).collect()
     }
 
     pub(crate) fn value(&self, random: &mut Random) -> String {

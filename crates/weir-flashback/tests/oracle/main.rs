@@ -12,6 +12,7 @@
 
 mod changes;
 mod checks;
+mod dialect;
 mod forms;
 mod history;
 mod kinds;
@@ -106,7 +107,7 @@ fn ask(subject: &Subject, history: &History, seed: u64) -> (Outcome, usize, usiz
 }
 
 fn try_history(subject: &Subject, seed: u64, tally: &mut Tally) {
-    let history = History::random(subject.flavor, &mut Random::new(seed));
+    let history = History::random(subject.dialect, &mut Random::new(seed));
     let (outcome, moments, rows) = ask(subject, &history, seed);
     tally.histories += 1;
     tally.steps += history.steps.len();

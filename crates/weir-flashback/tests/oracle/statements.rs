@@ -1,8 +1,8 @@
 //! Random statements about a table.
 
-use weir_model::Flavor;
 use weir_testing::Random;
 
+use crate::dialect::Dialect;
 use crate::kinds::{Class, Kind};
 use crate::tables::{IDS, Table};
 
@@ -145,9 +145,9 @@ fn limit(random: &mut Random) -> &'static str {
 }
 
 /// A statement that changes the definition, or does what the log has only as a statement.
-pub(crate) fn definition_change(table: &Table, flavor: Flavor, random: &mut Random) -> String {
+pub(crate) fn definition_change(table: &Table, dialect: Dialect, random: &mut Random) -> String {
     let name = table.sql();
-    let kinds = Kind::all(flavor);
+    let kinds = Kind::all(dialect);
     let kind = &crate::kinds::KINDS[kinds[random.below(kinds.len())]];
     let (column, own) = &table.columns[random.below(table.columns.len())];
     let own = own.sql;

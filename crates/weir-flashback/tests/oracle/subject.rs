@@ -14,6 +14,7 @@ use weir_mysql::binlog::Gtid;
 use weir_mysql::{Connection, Row};
 use weir_server::PrivateServer;
 
+use crate::dialect::{BINARY_LOG_WORDS, COMMIT_TIMES, Dialect, NO_WAIT, ROW_METADATA};
 use crate::forms::Form;
 use crate::history::{History, Session, Step};
 use crate::truth::Truth;
@@ -53,7 +54,7 @@ pub(crate) struct HistoryRecord {
 }
 
 pub(crate) struct Subject {
-    pub(crate) flavor: Flavor,
+    pub(crate) dialect: Dialect,
     pub(crate) server: PrivateServer,
     pub(crate) private: Private,
     work: TempDir,
@@ -97,7 +98,7 @@ impl Subject {
         let binary = find_like(&source, Some(&server.binary().path)).unwrap();
         let made = prepared.make(&binary, State::Now, "").unwrap();
         Self {
-            flavor,
+            dialect: Dialect::of_tests(flavor),
             has_gtids: flavor == Flavor::Mariadb || variables.contains(&("gtid_mode", "ON")),
             server,
             private: made.private,
@@ -144,21 +145,24 @@ impl Subject {
                 .unwrap();
             control.run(format!("CREATE DATABASE {schema}")).unwrap();
         }
-        let own: &[&str] = match self.flavor {
-            Flavor::Mysql => &[
-                "SET GLOBAL binlog_row_metadata = MINIMAL",
-                "RESET BINARY LOGS AND GTIDS",
-            ],
-            Flavor::Mariadb => &[
-                "SET GLOBAL binlog_row_metadata = NO_LOG",
-                "SET GLOBAL log_bin_compress = OFF, log_bin_compress_min_len = 256",
-                "RESET MASTER",
-            ],
+        let own = match self.dialect.flavor {
+            Flavor::Mysql => "binlog_row_metadata = MINIMAL",
+            Flavor::Mariadb => "binlog_row_metadata = NO_LOG",
         };
-        control.run("SET GLOBAL binlog_checksum = CRC32").unwrap();
-        for sql in own {
-            control.run(sql).unwrap();
+        if self.dialect.has(ROW_METADATA) {
+            control.run(format!("SET GLOBAL {own}")).unwrap();
         }
+        if self.dialect.flavor == Flavor::Mariadb {
+            let plain = "SET GLOBAL log_bin_compress = OFF, log_bin_compress_min_len = 256";
+            control.run(plain).unwrap();
+        }
+        control.run("SET GLOBAL binlog_checksum = CRC32").unwrap();
+        let empty = if self.dialect.has(BINARY_LOG_WORDS) {
+            "RESET BINARY LOGS AND GTIDS"
+        } else {
+            "RESET MASTER"
+        };
+        control.run(empty).unwrap();
     }
 
     /// Lets a history happen on an empty server. Statements may be refused: what the server made of them is kept.
@@ -214,26 +218,28 @@ impl Subject {
 
     fn session(&self) -> Connection {
         let mut connection = self.connect();
-        let wait = match self.flavor {
-            Flavor::Mysql => "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1",
-            Flavor::Mariadb => "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = 0",
-        };
-        connection.run(wait).unwrap();
+        let wait = u8::from(!self.dialect.has(NO_WAIT));
+        connection
+            .run(format!(
+                "SET SESSION innodb_lock_wait_timeout = {wait}, lock_wait_timeout = {wait}"
+            ))
+            .unwrap();
         connection.run("SET NAMES utf8mb4").unwrap();
         connection
     }
 
     fn moment(&self, reader: &mut Connection) -> Moment {
-        let status = match self.flavor {
-            Flavor::Mysql => "SHOW BINARY LOG STATUS",
-            Flavor::Mariadb => "SHOW MASTER STATUS",
+        let status = if self.dialect.has(BINARY_LOG_WORDS) {
+            "SHOW BINARY LOG STATUS"
+        } else {
+            "SHOW MASTER STATUS"
         };
         let row: Row = reader.first(status).unwrap().unwrap();
         let mut asked = vec![MomentRequest::At {
             file: row.get(0).unwrap(),
             position: row.get(1).unwrap(),
         }];
-        if self.flavor == Flavor::Mysql {
+        if self.dialect.has(COMMIT_TIMES) {
             // The next commit has a later microsecond.
             let time: Option<String> = reader
                 .first("SELECT CONCAT(UTC_TIMESTAMP(6), 'Z')")
@@ -254,7 +260,7 @@ impl Subject {
         if !self.has_gtids {
             return None;
         }
-        let query = match self.flavor {
+        let query = match self.dialect.flavor {
             Flavor::Mysql => "SELECT @@GLOBAL.gtid_executed",
             Flavor::Mariadb => "SELECT @@GLOBAL.gtid_binlog_pos",
         };

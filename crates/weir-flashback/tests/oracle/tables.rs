@@ -4,6 +4,7 @@ use weir_model::Flavor;
 use weir_mysql::identifier;
 use weir_testing::Random;
 
+use crate::dialect::{DEFAULT_EXPRESSIONS, Dialect, INVISIBLE_COLUMNS};
 use crate::kinds::{Class, KINDS, Kind};
 
 /// Numbers of rows lie below this: few, so that the same rows change again and again.
@@ -41,11 +42,11 @@ impl Table {
     pub(crate) fn random(
         schema: &'static str,
         name: &'static str,
-        flavor: Flavor,
+        dialect: Dialect,
         random: &mut Random,
         (more, has_session_expressions): (&str, bool),
     ) -> Self {
-        let kinds = Kind::all(flavor);
+        let kinds = Kind::all(dialect);
         let stem = random.one_of(&["c", "c", "c", "c", "Se lect\u{e9}`"]);
         let columns: Vec<(String, &Kind)> = (0..2 + random.below(5))
             .map(|at| {
@@ -67,11 +68,11 @@ impl Table {
         let mut lines = vec![id(key.0, random).to_owned()];
         for (at, (name, kind)) in columns.iter().enumerate() {
             let is_in_key = key.1 == at && !matches!(key.0, Key::Id | Key::None | Key::Null);
-            lines.push(definition(name, kind, is_in_key, random));
+            lines.push(definition(name, kind, is_in_key, (dialect, random)));
         }
         lines.extend(computed(&columns, random));
         if has_session_expressions {
-            lines.extend(computed_of_session(&columns, flavor));
+            lines.extend(computed_of_session(&columns, dialect.flavor));
         }
         lines.extend(key_clause(key, &columns, is_partitioned, random));
         if !more.is_empty() {
@@ -127,7 +128,12 @@ fn id(key: Key, random: &mut Random) -> &'static str {
     }
 }
 
-fn definition(name: &str, kind: &Kind, is_in_key: bool, random: &mut Random) -> String {
+fn definition(
+    name: &str,
+    kind: &Kind,
+    is_in_key: bool,
+    (dialect, random): (Dialect, &mut Random),
+) -> String {
     // Shapes and vectors that are NOT NULL may hold what no statement can write.
     let may_be_empty = ["GEOMETRY", "POINT", "VECTOR(3)"].contains(&kind.sql);
     let is_null = !is_in_key && (may_be_empty || !random.once_in(4));
@@ -136,7 +142,7 @@ fn definition(name: &str, kind: &Kind, is_in_key: bool, random: &mut Random) -> 
         kind.sql,
         if is_null { " NULL" } else { " NOT NULL" }
     );
-    if !kind.is_shape() && random.once_in(3) {
+    if !kind.is_shape() && random.once_in(3) && dialect.has(DEFAULT_EXPRESSIONS) {
         text = format!("{text} DEFAULT ({})", kind.value(random));
     }
     let is_moving = kind.sql.starts_with("TIMESTAMP") || kind.sql.starts_with("DATETIME");
@@ -148,7 +154,7 @@ fn definition(name: &str, kind: &Kind, is_in_key: bool, random: &mut Random) -> 
             if decimals.is_empty() { "0" } else { decimals }
         );
     }
-    if is_null && random.once_in(8) {
+    if is_null && random.once_in(8) && dialect.has(INVISIBLE_COLUMNS) {
         text.push_str(" INVISIBLE");
     }
     text

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::frame::Segment;
 use super::stream::Stream;
-use crate::proxy::{ConnectionEvent, LoginSeen, Watch, asks_for_tls};
+use crate::proxy::{ConnectionEvent, Watch, asks_for_tls};
 
 /// The servers' usual ports.
 const PORTS: [u16; 2] = [3306, 33060];
@@ -21,7 +21,6 @@ pub(super) enum Outcome {
     /// Packets are missing, or what passes is not understood: it was read as far as that.
     Cut,
     Encrypted,
-    Compressed,
 }
 
 /// A connection.
@@ -185,10 +184,6 @@ impl Connection {
             };
             if asks_for_tls(payload) {
                 self.outcome = Outcome::Encrypted;
-                return;
-            }
-            if LoginSeen::read(payload).is_some_and(|login| login.is_compressed()) {
-                self.outcome = Outcome::Compressed;
                 return;
             }
             let login = self.login.take().unwrap_or_default();
