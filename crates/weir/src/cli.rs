@@ -228,6 +228,9 @@ pub(crate) struct RunArguments {
     /// Change your server's settings as the study says; all are put back after each run
     #[arg(long)]
     pub(crate) allow_config: bool,
+    /// Also write how to put each changed setting back to the end of this file, such as one on another host
+    #[arg(long, value_name = "FILE", requires = "allow_config")]
+    pub(crate) note_to: Option<PathBuf>,
     /// Write tables also to a replica or a read-only server; it then differs from its source
     #[arg(long)]
     pub(crate) allow_replica: bool,
@@ -237,8 +240,8 @@ pub(crate) struct RunArguments {
     /// Ask for the password of your server, instead of the option file's
     #[arg(long)]
     pub(crate) ask_password: bool,
-    /// Folder of data directories and mounts: the storage to measure [default: in memory if they fit,
-    /// else the temporary directory]
+    /// Folder of data directories and mounts: the storage to measure [default: the temporary directory;
+    /// the files of emulated drives lie in memory if they fit]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
     /// Accept drives that are faster than this machine can emulate; results say so
