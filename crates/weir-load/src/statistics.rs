@@ -56,6 +56,8 @@ pub struct Interval {
     pub concurrency: u64,
     /// Transactions that were due at its end and waited for a connection; 0 in a closed loop.
     pub queue_length: u64,
+    /// Tolerated errors by code, the most frequent first.
+    pub errors: Vec<ErrorCount>,
     /// Reporters that had not reported when it was closed; what they counted is in the totals only.
     pub missing_reporters: u32,
     latency_ns: Latencies,

@@ -103,6 +103,11 @@ pub enum SearchGoal {
         /// Objective that has to be met.
         objective: Objective,
     },
+    /// The most connections of a closed loop that keep a latency objective.
+    Threads {
+        /// Objective that has to be met.
+        objective: Objective,
+    },
     /// The place of the highest throughput.
     Peak,
     /// The smallest places that reach these shares of the throughput at the largest.
@@ -110,6 +115,16 @@ pub enum SearchGoal {
         /// Between 0 and 1.
         shares: Vec<f64>,
     },
+}
+
+impl SearchGoal {
+    /// The latency that must be kept, of searches for the most load that keeps one.
+    pub fn objective(&self) -> Option<&Objective> {
+        match self {
+            Self::Rate { objective } | Self::Threads { objective } => Some(objective),
+            Self::Peak | Self::Knee { .. } => None,
+        }
+    }
 }
 
 /// A latency that must be kept: `p99 <= 10ms`.

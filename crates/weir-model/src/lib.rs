@@ -88,7 +88,8 @@ pub use replay_record::{
 };
 pub use resource_limits::{CpuList, Limits};
 pub use result::{
-    Approach, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult, StudyResult,
+    Approach, DATA_PLACE, IntervalRecord, KindLatency, Provenance, RunRecord, RunResult,
+    StudyResult,
 };
 pub use rule_id::{RuleId, UnknownRule};
 pub use screen::{Candidate, ScreenPart, ScreenPlace, ScreenPlan, Winner};

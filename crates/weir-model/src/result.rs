@@ -12,6 +12,9 @@ use crate::{
     ServerVariables, ServerVersion, ShortInterval, Utilization,
 };
 
+/// Label of [`StudyResult::host`] below which stands where the data of private servers lay, `on disk: /var/tmp (ext4)`.
+pub const DATA_PLACE: &str = "data";
+
 /// Measurements of a study, as the store holds them: evidence, which [`crate::JudgedResult`] judges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -9,6 +9,7 @@ use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
 use crate::hosts::{HOST_HEADER, HOST_NOTE, HostRow};
 use crate::page::Page;
 use crate::server_hosts::{SERVER_HOST_HEADER, SERVER_HOST_NOTE, ServerHostRow};
+use crate::setup::data_line;
 
 /// The result as Markdown.
 pub fn markdown(result: &JudgedResult) -> String {
@@ -18,6 +19,9 @@ pub fn markdown(result: &JudgedResult) -> String {
         text(&result.evidence.plan.title),
         text(&result.evidence.plan.question)
     );
+    if let Some(line) = data_line(result) {
+        push_line(&mut out, &format!("{}\n", text(&line)));
+    }
     if let Some(advice) = &page.advice {
         push_line(&mut out, &format!("**{}.**\n", text(advice)));
     }

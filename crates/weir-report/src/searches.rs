@@ -49,6 +49,7 @@ fn lines(result: &StudyResult, search: &SearchPlan, answer: &SearchAnswer) -> Ve
 fn goal_words(search: &SearchPlan) -> String {
     match &search.goal {
         SearchGoal::Rate { objective } => format!("the highest rate with {objective}"),
+        SearchGoal::Threads { objective } => format!("the most connections with {objective}"),
         SearchGoal::Peak => format!("the best {}", search.factor),
         SearchGoal::Knee { .. } => format!("the knee of {}", search.factor),
     }
@@ -58,16 +59,16 @@ fn goal_words(search: &SearchPlan) -> String {
 fn found_words(search: &SearchPlan, found: &FoundPlace) -> String {
     let place = |place| place_words(search, place);
     let meaning = &found.meaning;
-    let is_rate = matches!(search.goal, SearchGoal::Rate { .. });
+    let keeps_latency = search.goal.objective().is_some();
     match (found.place, found.below, found.above) {
         (None, _, _) => format!(
             "{meaning}: none, it was missed already at {}",
             place(search.low)
         ),
-        (Some(at), _, Some(above)) if is_rate => {
+        (Some(at), _, Some(above)) if keeps_latency => {
             format!("{meaning}: {} (missed at {})", place(at), place(above))
         }
-        (Some(at), _, None) if is_rate => {
+        (Some(at), _, None) if keeps_latency => {
             format!("{meaning}: {} or more (the end of the range)", place(at))
         }
         (Some(at), Some(below), Some(above)) => format!(
@@ -90,8 +91,8 @@ fn confirmation_words(search: &SearchPlan, confirmation: &Confirmation) -> Strin
         .zip(confirmation.queries_per_s_high)
         .map(|(low, high)| format!(" (95 % interval {} to {})", grouped(low), grouped(high)))
         .unwrap_or_default();
-    let kept = match (&search.goal, confirmation.objective_kept) {
-        (SearchGoal::Rate { objective }, Some(kept)) => {
+    let kept = match (search.goal.objective(), confirmation.objective_kept) {
+        (Some(objective), Some(kept)) => {
             format!("; {kept} of {} kept {objective}", confirmation.runs)
         }
         _ => String::new(),
@@ -201,6 +202,21 @@ mod tests {
         let mut open = searched(rate(), "rate", place(None, None, None));
         open.searches[0].found.clear();
         assert!(sentences(&open)[0].contains("not complete after 12 runs"));
+    }
+
+    #[test]
+    fn connections_are_said_with_what_missed() {
+        let objective = "p99 <= 20ms".parse().unwrap();
+        let found = FoundPlace {
+            meaning: "most connections with p99 <= 20ms".to_owned(),
+            ..place(Some(48), Some(48), Some(50))
+        };
+        let goal = SearchGoal::Threads { objective };
+        let said = &sentences(&searched(goal, "threads", found))[0];
+        assert_eq!(
+            said,
+            "most connections with p99 <= 20ms: 48 connections (missed at 50 connections)"
+        );
     }
 
     #[test]

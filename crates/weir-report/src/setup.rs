@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use weir_model::variables::{BUFFER_POOL_SIZE, DATA_LOST_BECAUSE};
 use weir_model::{
-    Bytes, CrashTest, DataSource, DataSpec, LOAD_OPTIONS, LoadOptionKind, LoadSpec, Plan,
-    REPLAY_OPTIONS, ReplaySpec, RunSpec, StudyResult, Warmup,
+    Bytes, CrashTest, DATA_PLACE, DataSource, DataSpec, JudgedResult, LOAD_OPTIONS, LoadOptionKind,
+    LoadSpec, Plan, REPLAY_OPTIONS, ReplaySpec, RunSpec, StudyResult, Warmup,
 };
 
 use crate::data_sheet::DataSheet;
@@ -77,6 +77,12 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
     let tests = plan.crash_tests.iter();
     facts.extend(tests.map(|test| fact("Power-cut test", crash_test_words(test))));
     facts
+}
+
+/// The line on where the data of private servers lay: `data: on disk: /var/tmp (ext4)`; `None` without such a server.
+pub(crate) fn data_line(result: &JudgedResult) -> Option<String> {
+    let place = result.evidence.host.get(DATA_PLACE)?;
+    Some(format!("{DATA_PLACE}: {place}"))
 }
 
 /// Returns the words for data that do not survive a power cut, where that is known of runs.
@@ -344,6 +350,24 @@ mod tests {
             text(&result.evidence, "Storage"),
             "the data of 1 of 2 runs do not survive a power cut: they lie in memory (tmpfs)"
         );
+    }
+
+    #[test]
+    fn the_first_lines_of_an_answer_say_where_the_data_lay() {
+        let mut result = sample::study(2, 1);
+        assert_eq!(data_line(&result), None);
+        let place = "on disk: /var/tmp (ext4)".to_owned();
+        result.evidence.host.insert(DATA_PLACE.to_owned(), place);
+        let line = "data: on disk: /var/tmp (ext4)";
+        let answers = [
+            crate::terminal(&result, false),
+            crate::markdown(&result),
+            crate::upgrade(&result),
+        ];
+        for answer in answers {
+            let mut first = answer.lines().take(5);
+            assert!(first.any(|found| found == line), "{answer}");
+        }
     }
 
     #[test]

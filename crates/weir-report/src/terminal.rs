@@ -13,6 +13,7 @@ use crate::hosts::HOST_HEADER;
 use crate::page::{ClaimView, Page};
 use crate::ranked_findings::RankedFindings;
 use crate::server_hosts::SERVER_HOST_HEADER;
+use crate::setup::data_line;
 use crate::table::table;
 use crate::words::severity_name;
 
@@ -20,7 +21,11 @@ use crate::words::severity_name;
 pub fn terminal(result: &JudgedResult, colored: bool) -> String {
     let page = Page::new(result);
     let palette = Palette::new(colored);
-    let mut out = format!("{}\n\n", result.evidence.plan.question);
+    let mut out = format!("{}\n", result.evidence.plan.question);
+    if let Some(line) = data_line(result) {
+        push_line(&mut out, &line);
+    }
+    out.push('\n');
     if let Some(advice) = &page.advice {
         let bold = palette.advice;
         push_line(&mut out, &format!("{bold}{advice}.{bold:#}\n"));

@@ -9,6 +9,7 @@ use weir_model::{
 
 use crate::comparison_sentences::Answer;
 use crate::page::Page;
+use crate::setup::data_line;
 use crate::statements::{StatementRow, shortened};
 use crate::table::table;
 use crate::terminal::{Palette, push_ranked};
@@ -123,6 +124,9 @@ fn impact(kind: &FingerprintComparison) -> f64 {
 pub fn upgrade(result: &JudgedResult) -> String {
     let mut text = String::new();
     let page = Page::new(result);
+    if let Some(line) = data_line(result) {
+        let _ = writeln!(text, "{line}\n");
+    }
     push_refusals(&mut text, &page);
     let comparisons = result.comparisons.iter();
     for replay in comparisons.filter_map(|comparison| comparison.replay.as_ref()) {

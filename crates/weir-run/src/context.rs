@@ -4,7 +4,7 @@
 //! Everything that can be found wrong without starting a server is found here, before the first
 //! minute is spent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use weir_agent::RemoteHost;
@@ -12,6 +12,7 @@ use weir_model::{Bytes, Cell, Flavor, Plan, ServerChoice, ServerUrl, ServerVersi
 use weir_server::{ExternalServer, ServerBinary};
 
 use crate::drives::Drives;
+use crate::working_directory::{self, StorageKind};
 use crate::{RunError, RunOptions, external_servers, server_hosts};
 
 /// The test context.
@@ -52,6 +53,25 @@ impl<'a> StudyContext<'a> {
         let is_emulated = cell.spec.primary().drive.is_some();
         let work = self.options.work.as_deref();
         work.filter(|_| !(self.compares_with_host && is_emulated))
+    }
+
+    /// Where the data of the private servers of this host lie, in words; `None` without such a server. `data`: their size.
+    pub(crate) fn data_place(&self, cells: &[Cell], data: Bytes) -> Option<String> {
+        let is_here = |cell: &&Cell| {
+            let node = cell.spec.primary();
+            node.server.given.is_none() && node.hosting_agents().is_none()
+        };
+        let words = |cell: &Cell| {
+            let kind = StorageKind::for_cell(cell);
+            let place = working_directory::in_words(self.work_of(cell), data, kind);
+            match kind {
+                StorageKind::Memory => format!("on emulated drives, whose files lie {place}"),
+                StorageKind::Disk => place,
+            }
+        };
+        let places: BTreeSet<_> = cells.iter().filter(is_here).map(words).collect();
+        let places: Vec<_> = places.into_iter().collect();
+        (!places.is_empty()).then(|| places.join("; "))
     }
 
     /// The program that serves `cell`, where Weir starts it.

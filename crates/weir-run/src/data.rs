@@ -17,10 +17,11 @@ use weir_workload::Workload;
 
 use self::change::Changes;
 pub(crate) use self::change::run_each_time;
+use crate::RunError;
 use crate::cancel::Control;
 use crate::context::StudyContext;
 use crate::tables::{self, DATA_SEED};
-use crate::{RunError, working_directory};
+use crate::working_directory::{self, StorageKind};
 
 /// Memory for loading: pages that stay in the pool are written once.
 const LOADING_POOL: &str = "1G";
@@ -185,7 +186,8 @@ fn load(
 ) -> Result<(), RunError> {
     let binary = context.server_of(cell);
     let size = weir_model::data_size(&cell.spec);
-    let place = working_directory::choose(context.options.work.as_deref(), size)?;
+    let place =
+        working_directory::choose(context.options.work.as_deref(), size, StorageKind::Memory)?;
     let home = WorkDirectory::create(&place, "load")?;
     let data_dir = home.path().join("data");
     let shaping = [(PAGE_SIZE.0.to_owned(), page_size(&cell.spec).0.to_string())].into();

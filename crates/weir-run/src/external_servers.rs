@@ -69,7 +69,9 @@ pub(crate) fn log_in(
             url: url.to_string(),
             why: error.to_string(),
         })?;
-        servers.insert(url.clone(), ExternalServer::open(url, endpoint)?);
+        let mut server = ExternalServer::open(url, endpoint)?;
+        server.note_to.clone_from(&options.allowed.note_to);
+        servers.insert(url.clone(), server);
     }
     Ok(servers)
 }

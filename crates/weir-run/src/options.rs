@@ -6,12 +6,14 @@ use weir_model::Provenance;
 use weir_mysql::ClientConfig;
 
 /// Permissions of the user on the servers that a study only opens.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct UserPermissions {
     /// Settings may be changed.
     pub config: bool,
     /// Tables may be written also where the server is a replica or read-only.
     pub replica: bool,
+    /// File that also gets the way back of each changed setting, such as one on another host.
+    pub note_to: Option<PathBuf>,
 }
 
 /// Options of a study's runs.
@@ -21,7 +23,8 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// Go on with the result in `out` if there is one.
     pub resume: bool,
-    /// Directory of data directories and mounts; by default in memory if they fit.
+    /// Directory of data directories and mounts; by default a temporary one on a disk, or memory for emulated drives if
+    /// the data fit there.
     pub work: Option<PathBuf>,
     /// The `weir` program, which the drives run in.
     pub weir: PathBuf,

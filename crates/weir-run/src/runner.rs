@@ -239,7 +239,7 @@ impl<T: Targets> RunningStudy<'_, T> {
         let store = if let Some(store) = &mut self.store {
             store
         } else {
-            let description = self.targets.describe(&self.plan.cells[0]);
+            let description = self.targets.describe(&self.plan.cells);
             let new = create_store(&self.plan, self.options, description, &self.file)?;
             self.store.insert(new)
         };
@@ -295,7 +295,7 @@ fn create_store(
         weir_version: env!("CARGO_PKG_VERSION").to_owned(),
         flavor: of.flavor,
         server_version: of.version,
-        host: host::describe(),
+        host: host::describe(of.data_place),
         drives: of.drives,
         data_bytes: of.tables.0,
         runs: Vec::new(),

@@ -70,7 +70,8 @@ impl Targets for StudyTargets<'_> {
         )?))
     }
 
-    fn describe(&self, first: &Cell) -> Description {
+    fn describe(&self, cells: &[Cell]) -> Description {
+        let first = &cells[0];
         let remote = self.remote_of(first, 1);
         let on_agent = remote.and_then(|remote| {
             let version = remote.version_of(first)?;
@@ -87,6 +88,7 @@ impl Targets for StudyTargets<'_> {
             version,
             drives,
             tables,
+            data_place: self.context.data_place(cells, tables),
         }
     }
 

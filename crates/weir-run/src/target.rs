@@ -115,8 +115,8 @@ pub(crate) trait Targets {
         cancel: Cancel<'_>,
     ) -> Result<Box<dyn Target>, RunError>;
 
-    /// Returns the description of all its runs for the result; `first` is the study's first cell.
-    fn describe(&self, first: &Cell) -> Description;
+    /// Returns the description of all its runs for the result; the servers and tables are those of the first cell.
+    fn describe(&self, cells: &[Cell]) -> Description;
 
     /// Returns remarks on parts of the user's servers that could not be looked at, and of upgrades that could not be made,
     /// a line each.
@@ -130,4 +130,6 @@ pub(crate) struct Description {
     pub(crate) drives: Vec<DriveProfile>,
     /// Size of the workload's tables.
     pub(crate) tables: Bytes,
+    /// Where the data of private servers lie, in words.
+    pub(crate) data_place: Option<String>,
 }

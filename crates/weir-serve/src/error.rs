@@ -16,6 +16,14 @@ pub enum ServeError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The address for a load's metrics is taken or not this host's.
+    #[error("cannot serve metrics on {address} ({source}); give another with --metrics")]
+    Metrics {
+        /// The address.
+        address: SocketAddr,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// The runtime failed.
     #[error("cannot serve ({0})")]
     Io(#[from] std::io::Error),

@@ -1,5 +1,5 @@
 //! Results and running studies in a browser: history, comparison, live view, start and stop.
-//! Change here: an address of the API: `api/`; what is listed: `library.rs`; start and stop: `study_runner.rs`; the page itself: `web/src/serve`.
+//! Change here: an address of the API: `api/`; the metrics of a load: `metrics_endpoint.rs`; what is listed: `library.rs`; start and stop: `study_runner.rs`; the page itself: `web/src/serve`.
 //!
 //! In: a folder of results, of which those that are being made tell their progress in a file
 //! ([`weir_store::progress::ProgressFile`]), and a folder of studies. Out: HTTP on one thread, with every read
@@ -13,6 +13,7 @@ mod file_cache;
 mod guard;
 mod library;
 mod live;
+mod metrics_endpoint;
 mod openmetrics;
 mod server;
 mod state;
@@ -23,5 +24,7 @@ mod token;
 mod typescript;
 
 pub use error::ServeError;
+pub use metrics_endpoint::MetricsEndpoint;
+pub use openmetrics::escaped;
 pub use server::{ServeOptions, Server};
 pub use token::Token;

@@ -171,7 +171,8 @@ impl ConfigChanges {
     ) -> Result<(), ServerError> {
         let before = session.global(name)?;
         let way_back = statement(name, &before.as_sql(false));
-        let note = Note::write(&self.notes, &self.server.url, name, &way_back)?;
+        let also = self.server.note_to.as_deref();
+        let note = Note::write((&self.notes, also), &self.server.url, name, &way_back)?;
         self.changed.push(ChangedVariable {
             name: name.to_owned(),
             before,

@@ -24,6 +24,8 @@ pub struct ExternalServer {
     pub data_dir: Option<PathBuf>,
     /// Process of the server, if it is on this host and listens on a Unix socket.
     pub pid: Option<u32>,
+    /// File of the user's that also gets the way back of each changed setting.
+    pub note_to: Option<PathBuf>,
     permissions: Permissions,
     /// Gate for statements: only reads, until more is permitted.
     gate: Gate,
@@ -70,6 +72,7 @@ impl ExternalServer {
             data_dir: (is_here && data_dir.is_dir()).then_some(data_dir),
             pid: process(&mut session),
             endpoint,
+            note_to: None,
             permissions,
             gate,
         })

@@ -100,4 +100,6 @@ impl Store {
 }
 
 #[cfg(test)]
+mod column_reference;
+#[cfg(test)]
 mod tests;

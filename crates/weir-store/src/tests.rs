@@ -215,6 +215,15 @@ fn series(metric: &str, instance: &str) -> Series {
 }
 
 #[test]
+fn the_document_has_each_column_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.sqlite");
+    let mut store = Store::create(&path, &study()).unwrap();
+    store.append(&run(1)).unwrap();
+    crate::column_reference::assert_page(&path);
+}
+
+#[test]
 fn what_is_written_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("result.sqlite");

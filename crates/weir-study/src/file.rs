@@ -372,7 +372,7 @@ enum DesignKind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchSection {
     pub(crate) find: Find,
-    /// Of `find = "rate"`: `p99 <= 10ms`.
+    /// Of `find = "rate"` and `"threads"`: `p99 <= 10ms`.
     pub(crate) objective: Option<String>,
     /// Of `find = "knee"` and `"peak"`: what is varied.
     pub(crate) factor: Option<String>,
@@ -389,6 +389,7 @@ pub(crate) struct SearchSection {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Find {
     Rate,
+    Threads,
     Knee,
     Peak,
 }

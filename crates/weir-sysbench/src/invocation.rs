@@ -1,5 +1,6 @@
 //! A command line as a plan.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -71,6 +72,10 @@ pub struct Invocation {
     pub percentiles: Vec<f64>,
     /// Destination of the latencies of each interval.
     pub hdr_log: Option<PathBuf>,
+    /// Destination of a row for each interval.
+    pub csv: Option<PathBuf>,
+    /// Address at which metrics of the run are served.
+    pub metrics: Option<SocketAddr>,
     /// True if latencies by statement follow the report.
     pub statement_latency: bool,
     /// Form of the printed result.
@@ -125,6 +130,8 @@ pub(super) struct Settings {
     pub(super) own: OwnOptions,
     pub(super) percentiles: Vec<f64>,
     pub(super) hdr_log: Option<PathBuf>,
+    pub(super) csv: Option<PathBuf>,
+    pub(super) metrics: Option<SocketAddr>,
     pub(super) statement_latency: bool,
     pub(super) json: bool,
     pub(super) histogram: bool,
@@ -173,6 +180,8 @@ impl Settings {
             own: OwnOptions::default(),
             percentiles: Vec::new(),
             hdr_log: None,
+            csv: None,
+            metrics: None,
             statement_latency: false,
             json: false,
             histogram: false,
@@ -221,6 +230,8 @@ impl Settings {
             percentile: self.percentile,
             percentiles: self.percentiles,
             hdr_log: self.hdr_log,
+            csv: self.csv,
+            metrics: self.metrics,
             statement_latency: self.statement_latency,
             form: if self.json { Form::Json } else { Form::Report },
             histogram: self.histogram,

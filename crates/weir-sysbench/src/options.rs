@@ -1,6 +1,8 @@
 //! Options, declared once: which there are, whose they are, what they say, what they set. Those of the load that
 //! sysbench does not have stand in the table that studies read, too ([`weir_model::LOAD_OPTIONS`]).
 
+use std::net::{Ipv4Addr, SocketAddr};
+
 use weir_load::{ReactorKind, ToleratedErrors};
 use weir_model::{DistributionName, LoadOption, TlsMode, nearest};
 use weir_mysql::Compression;
@@ -72,6 +74,8 @@ options! {
     "report-checkpoints", Both, "", "print a report at these times (s), each since the one before, such as 60,120", |s, v| s.checkpoints_s = v.list_or_none(|text| text.parse().ok().filter(|second: &u32| *second > 0))?;
     "percentile", Both, "95", "percentile of latency to report, 0: none", |s, v| s.percentile = v.number(0, 100)? as u32;
     "hdr-log", Weir, "", "write the latencies of each interval to this file, as an HdrHistogram log", |s, v| s.hdr_log = Some(v.text()?.into());
+    "csv", Weir, "", "write a row for each interval (--report-interval, else 1 s) to this file, as CSV", |s, v| s.csv = Some(v.text()?.into());
+    "metrics", Weir, "", "serve OpenMetrics of the run (Prometheus) at this port of 127.0.0.1, or ADDRESS:PORT", |s, v| s.metrics = Some(metrics_address(v)?);
     "statement-latency", Weir, "off", "print the latency of each statement after the report", |s, v| s.statement_latency = v.switch()?;
     "json", Weir, "off", "print the result as JSON in place of the report", |s, v| s.json = v.switch()?;
     "percentiles", Weir, "", "print these percentiles after the report, such as 50,95,99.9", |s, v| s.percentiles = percentiles(v)?;
@@ -299,6 +303,17 @@ fn forced_shutdown(value: Value<'_>) -> Result<bool, UsageError> {
     number
         .map(|_| true)
         .map_err(|_| value.wrong("must be off, a number of seconds, or a percentage"))
+}
+
+/// A port of this host alone, or an address that others may reach.
+fn metrics_address(value: Value<'_>) -> Result<SocketAddr, UsageError> {
+    let text = value.text()?;
+    let of_port = text
+        .parse()
+        .map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    of_port.or_else(|_| text.parse()).map_err(|_| {
+        value.wrong("must be a port such as 9104, or an address such as 10.0.0.5:9104")
+    })
 }
 
 fn prepared_statements(value: Value<'_>) -> Result<bool, UsageError> {

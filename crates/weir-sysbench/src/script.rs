@@ -13,9 +13,10 @@ use super::value::{UsageError, Value};
 
 /// The program's options that work with a script, beside those for logins and random numbers. All others are the
 /// script's own: if it has none of that name they are invalid, so that none is silently without effect.
-const OF_PROGRAM: [&str; 29] = [
+const OF_PROGRAM: [&str; 31] = [
     "agent-label",
     "agents",
+    "csv",
     "debug",
     "events",
     "forced-shutdown",
@@ -24,6 +25,7 @@ const OF_PROGRAM: [&str; 29] = [
     "json",
     "max-requests",
     "max-time",
+    "metrics",
     "num-threads",
     "percentile",
     "percentiles",

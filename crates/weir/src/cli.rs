@@ -6,6 +6,7 @@ mod capture;
 mod crash_test;
 mod ddl;
 mod drive;
+mod help;
 mod init;
 mod look;
 mod powercut;
@@ -34,6 +35,7 @@ pub(crate) use capture::{
 pub(crate) use crash_test::{CrashReplayArguments, CrashTestArguments, CrashTestCommand};
 pub(crate) use ddl::{DdlAdviseArguments, DdlCommand, FactsCommand, FactsDdlArguments};
 pub(crate) use drive::{DriveCommand, MeasureArguments, MountArguments, TraceArguments};
+pub(crate) use help::{HelpArguments, all_commands, first_screen};
 pub(crate) use init::{CompletionsArguments, InitArguments, ManualArguments, Question};
 pub(crate) use look::LookArguments;
 pub(crate) use powercut::{
@@ -54,9 +56,15 @@ pub(crate) use workload::{
     WorkloadCheckArguments, WorkloadCommand, WorkloadFitArguments, WorkloadListArguments,
 };
 
-/// Measure which storage, memory and InnoDB settings make your MySQL faster, safer or cheaper.
+/// Tells you which version, setting, memory or storage makes your MySQL or MariaDB faster, safer or cheaper
 #[derive(Debug, Parser)]
-#[command(name = "weir", version = VERSION, after_help = EXIT_CODES)]
+#[command(
+    name = "weir",
+    version = VERSION,
+    override_help = first_screen(),
+    after_help = EXIT_CODES,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Cli {
     /// Colour the text; auto: on a terminal, unless `NO_COLOR` is set
     #[arg(
@@ -85,23 +93,24 @@ impl Cli {
 /// The release, and the commit that it was built from.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("WEIR_COMMIT"), ")");
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 failed, or a gate found a loss; 2 wrong usage (of `weir load` also: \
-                          not started or ended in time); 3 done, but a rule makes a verdict invalid; 4 done, but too few runs for a gate; 130 stopped \
-                          by Ctrl-C (complete runs are kept).";
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 failed, or a gate found a loss; 2 wrong usage (of `weir load` also: not
+started or ended in time); 3 done, but a rule makes a verdict invalid; 4 done, but too few runs for
+a gate; 130 stopped by Ctrl-C (complete runs are kept).";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what a running server waits for, its heavy statements, stalls, and settings against counters; reads only
+    /// Show waits, heavy statements and stalls of a running server, and the next command
     Look(LookArguments),
-    /// Ask which settings could matter on a running server, by its counters, and try them all on a copy with your load
+    /// Ask which settings could matter on a running server, and try them on a copy
     Advise(AdviceArguments),
-    /// Write a commented study file: asks for server, question and storage, or takes them as options
+    /// Write a commented study file: asks three questions, or takes options
     Init(InitArguments),
     /// Run a study: print the verdicts, write the result and its report
     Run(RunArguments),
     /// Compare two servers with your statements: which get slower, or answer differently
     Upgrade(UpgradeArguments),
-    /// Show the combinations, order, time and space of a study, and what its rules object to; runs nothing
+    /// Show order, time and space of a study, and what the rules object to; runs nothing
     Plan(PlanArguments),
     /// Write the report of a result
     Report(ReportArguments),
@@ -109,7 +118,7 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Show results and running studies in a browser; start and stop studies there
     Serve(ServeArguments),
-    /// Predict misses, throughput and latency of buffer pools and drives that were not measured
+    /// Predict misses, throughput and latency of other buffer pools and drives
     Predict {
         #[command(subcommand)]
         command: PredictCommand,
@@ -121,7 +130,7 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// Explain a rule, such as R4: what it checks, why, and what to do [default: all rules]
     Explain(ExplainArguments),
-    /// Load a server, with sysbench's options and report; also run Lua scripts for sysbench, and replay captures
+    /// Load a server with sysbench's options and report; run Lua scripts, replay captures
     #[command(disable_help_flag = true)]
     Load(LoadArguments),
     /// Record the statements of clients in a file that `weir load` can replay
@@ -151,7 +160,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DriveCommand,
     },
-    /// Start private servers, keep snapshots, switch the doublewrite buffer
+    /// Start private servers, keep snapshots, warm a replica, promote it, switch doublewrite
     Server {
         #[command(subcommand)]
         command: ServerCommand,
@@ -182,6 +191,8 @@ pub(crate) enum Command {
     Completions(CompletionsArguments),
     /// Write the manual pages (roff) to a folder
     Manual(ManualArguments),
+    /// Print the first screen, all commands, or the help of one
+    Help(HelpArguments),
 }
 
 #[derive(Debug, Args)]
@@ -229,6 +240,9 @@ pub(crate) struct RunArguments {
     /// Change your server's settings as the study says; all are put back after each run
     #[arg(long)]
     pub(crate) allow_config: bool,
+    /// Also write how to put each changed setting back to the end of this file, such as one on another host
+    #[arg(long, value_name = "FILE", requires = "allow_config")]
+    pub(crate) note_to: Option<PathBuf>,
     /// Write tables also to a replica or a read-only server; it then differs from its source
     #[arg(long)]
     pub(crate) allow_replica: bool,
@@ -238,8 +252,8 @@ pub(crate) struct RunArguments {
     /// Ask for the password of your server, instead of the option file's
     #[arg(long)]
     pub(crate) ask_password: bool,
-    /// Folder of data directories and mounts: the storage to measure [default: in memory if they fit,
-    /// else the temporary directory]
+    /// Folder of data directories and mounts: the storage to measure [default: the temporary directory;
+    /// the files of emulated drives lie in memory if they fit]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
     /// Accept drives that are faster than this machine can emulate; results say so

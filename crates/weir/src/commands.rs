@@ -14,6 +14,7 @@ pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod explain;
 pub(crate) mod facts;
+pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod left_changed;
 pub(crate) mod load;

@@ -90,6 +90,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Clean(arguments) => commands::clean::execute(&arguments),
         Command::Completions(arguments) => commands::shell::completions(&arguments),
         Command::Manual(arguments) => commands::shell::manual(&arguments),
+        Command::Help(arguments) => commands::help::execute(&arguments),
     }
 }
 
@@ -99,6 +100,7 @@ fn is_of_a_user(command: &Command) -> bool {
         Command::Clean(_)
         | Command::Completions(_)
         | Command::Manual(_)
+        | Command::Help(_)
         | Command::Load(LoadArguments {
             is_drop_in: true, ..
         }) => false,

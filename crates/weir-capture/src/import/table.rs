@@ -100,9 +100,12 @@ fn row(line: &[u8]) -> Option<Row> {
     let user = user_name(&text(1)?);
     if fields.len() >= SLOW_COLUMNS {
         let took_us = duration_us(&text(2)?)?;
-        let began_us = match number(AFFECTED) {
-            Some(_) => at_us,
-            None => at_us.checked_sub_unsigned(took_us)?,
+        // `MariaDB` notes the begin by the session's clock, MySQL the end by the server's (observed on 5.7 to 9.7).
+        let is_of_mariadb = number(AFFECTED).is_some();
+        let began_us = if is_of_mariadb {
+            at_us
+        } else {
+            at_us.checked_sub_unsigned(took_us)?
         };
         return Some(Row::Slow(Box::new(Entry {
             connection: number(11)?,
@@ -110,7 +113,7 @@ fn row(line: &[u8]) -> Option<Row> {
             schema: text(6).filter(|schema| !schema.is_empty()),
             began_us,
             took_us: Some(took_us),
-            is_of_server_clock: false,
+            is_of_server_clock: !is_of_mariadb,
             text: fields[10].clone(),
             is_cut: false,
             is_bulk: false,

@@ -46,7 +46,9 @@ pub(super) fn expected_runs(plan: &Plan, search: &SearchPlan) -> usize {
     let doublings = (search.high as f64 / search.low as f64).log2().ceil();
     let halvings = (1.0 / search.tolerance).log2().ceil();
     let places = match &search.goal {
-        SearchGoal::Rate { .. } | SearchGoal::Peak => doublings + halvings,
+        SearchGoal::Rate { .. } | SearchGoal::Threads { .. } | SearchGoal::Peak => {
+            doublings + halvings
+        }
         SearchGoal::Knee { shares } => 6.0 + halvings / 2.0 * shares.len() as f64,
     };
     let runs = places as usize * search.runs as usize + search.confirm as usize;
@@ -157,16 +159,14 @@ fn confirmation(
         queries_per_s_low: estimate.interval.map(|(low, _)| low),
         queries_per_s_high: estimate.interval.map(|(_, high)| high),
         latency_us_p99: median(&latencies).unwrap_or_default(),
-        objective_kept: match &search.goal {
-            SearchGoal::Rate { objective } => Some(kept(objective)),
-            SearchGoal::Peak | SearchGoal::Knee { .. } => None,
-        },
+        objective_kept: search.goal.objective().map(kept),
     }))
 }
 
 /// A method of `weir_stats` with the runs that it has.
 enum Method<'a> {
-    Rate(RateSearch, &'a Objective),
+    /// The most of something that keeps the objective, and its name: a rate, or connections.
+    Most(RateSearch, &'a Objective, &'static str),
     Knee(KneeSearch),
     Peak(PeakSearch, f64),
 }
@@ -185,9 +185,16 @@ impl<'a> Method<'a> {
             repeats: search.runs as usize,
         };
         let mut method = match &search.goal {
-            SearchGoal::Rate { objective } => {
-                Self::Rate(RateSearch::new(range, search.low)?, objective)
-            }
+            SearchGoal::Rate { objective } => Self::Most(
+                RateSearch::new(range, search.low)?,
+                objective,
+                "highest rate",
+            ),
+            SearchGoal::Threads { objective } => Self::Most(
+                RateSearch::new(range, search.low)?,
+                objective,
+                "most connections",
+            ),
             SearchGoal::Knee { shares } => Self::Knee(KneeSearch::new(range, shares)?),
             SearchGoal::Peak => Self::Peak(PeakSearch::new(range)?, search.tolerance),
         };
@@ -201,7 +208,7 @@ impl<'a> Method<'a> {
 
     fn record(&mut self, place: u64, run: &RunRecord) -> Result<(), StatsError> {
         match self {
-            Self::Rate(search, objective) => {
+            Self::Most(search, objective, _) => {
                 search.record(place, objective.is_met(&run.latency));
                 Ok(())
             }
@@ -213,9 +220,9 @@ impl<'a> Method<'a> {
     /// The next place, or what was found, the most wanted first.
     fn step(&self) -> Step<Vec<FoundPlace>> {
         match self {
-            Self::Rate(search, objective) => done(search.next_step(), |found| {
+            Self::Most(search, objective, most) => done(search.next_step(), |found| {
                 vec![FoundPlace {
-                    meaning: format!("highest rate with {objective}"),
+                    meaning: format!("{most} with {objective}"),
                     place: found.met,
                     below: found.met,
                     above: found.missed,

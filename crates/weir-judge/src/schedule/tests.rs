@@ -310,6 +310,31 @@ fn the_highest_rate_is_found_on_each_drive_and_measured_again() {
     assert!(of_b.count() >= first_half.len() / 3);
 }
 
+/// A closed loop on a server with 4 ms per transaction and 8 cores: beyond 8 connections each waits for the others, so that
+/// 20 ms is reached by 40 connections on drive a, and by 20 on drive b, which takes twice the time.
+#[test]
+fn the_most_connections_that_keep_a_latency_are_found_on_each_drive() {
+    let mut plan = plan(
+        "[factors]\ndrive = [\"a\", \"b\"]\n[search]\nfind = \"threads\"\nobjective = \"p99 <= 20ms\"\n\
+         range = \"1..512\"\ntolerance = \"3 %\"\nruns = 3",
+    );
+    let mut noise = noise(4);
+    let records = run(&mut plan, |cell| {
+        let threads = f64::from(cell.spec.load.connections);
+        let is_b = cell.spec.drive_name().as_deref() == Some("b");
+        let alone_us = if is_b { 8_000.0 } else { 4_000.0 };
+        let latency_us = alone_us * (threads / 8.0).max(1.0);
+        (threads / latency_us * 1e6, latency_us * noise(0.005))
+    });
+    let answers = answers(&plan, &records).unwrap();
+    for (answer, truth) in answers.iter().zip([40_u64, 20]) {
+        let found = answer.found[0].place.unwrap();
+        assert!(found.abs_diff(truth) <= 1, "{found} {truth}");
+        assert_eq!(answer.confirmation.as_ref().unwrap().runs, 3);
+        assert_eq!(answer.found[0].meaning, "most connections with p99 <= 20ms");
+    }
+}
+
 #[test]
 fn the_knee_and_the_peak_of_noisy_curves_are_found() {
     let mut knee = plan(

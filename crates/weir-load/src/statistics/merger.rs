@@ -95,6 +95,7 @@ struct IntervalSum {
     from_ns: u64,
     to_ns: u64,
     counts: Counts,
+    errors: Errors,
     latency_ns: Latencies,
     latency_ns_sum: u64,
     kinds: KindLatencies,
@@ -111,6 +112,7 @@ impl IntervalSum {
             from_ns: frame.from_ns,
             to_ns: frame.to_ns,
             counts: Counts::default(),
+            errors: Errors::default(),
             latency_ns: Latencies(new_histogram()),
             latency_ns_sum: 0,
             kinds: KindLatencies::default(),
@@ -123,6 +125,7 @@ impl IntervalSum {
     fn add(&mut self, frame: &IntervalFrame) {
         self.to_ns = self.to_ns.max(frame.to_ns);
         self.counts.add(&frame.counts);
+        self.errors.add(&frame.errors);
         add_histogram(&mut self.latency_ns.0, &frame.latency_ns);
         self.latency_ns_sum += frame.latency_ns_sum;
         self.kinds.add(&frame.kinds);
@@ -140,6 +143,7 @@ impl IntervalSum {
     fn prepend(&mut self, begun: &Self) {
         self.from_ns = begun.from_ns;
         self.counts.add(&begun.counts);
+        self.errors.add(&begun.errors);
         add_histogram(&mut self.latency_ns.0, &begun.latency_ns.0);
         self.latency_ns_sum += begun.latency_ns_sum;
         self.kinds.add(&begun.kinds);
@@ -337,6 +341,7 @@ impl<'a> Merger<'a> {
             reconnects: sum.counts.reconnects,
             concurrency: sum.concurrency,
             queue_length,
+            errors: sum.errors.into_sorted(),
             missing_reporters,
             open_loop: sum.open_loop,
             latency_ns: sum.latency_ns,

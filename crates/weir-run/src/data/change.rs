@@ -9,9 +9,10 @@ use weir_server::{PrivateServer, Session, SnapshotKey, Snapshots, StartOptions, 
 use weir_store::progress::Event;
 
 use super::loading_variables;
+use crate::RunError;
 use crate::cancel::Control;
 use crate::context::StudyContext;
-use crate::{RunError, working_directory};
+use crate::working_directory::{self, StorageKind};
 
 /// Time limit for a server to write all that the changes left in memory.
 const STOP_LIMIT: Duration = Duration::from_mins(30);
@@ -75,7 +76,8 @@ impl<'a> Changes<'a> {
         let hold = snapshots.hold(made)?;
         let size = hold.map(|hold| weir_server::space_occupied(hold.data_dir()));
         let size = size.transpose()?.unwrap_or_default();
-        let place = working_directory::choose(context.options.work.as_deref(), size)?;
+        let place =
+            working_directory::choose(context.options.work.as_deref(), size, StorageKind::Memory)?;
         let home = WorkDirectory::create(&place, "change")?;
         let data = home.path().join("data");
         snapshots.restore(made, &data)?;

@@ -24,7 +24,8 @@ use super::{OwnServer, Target};
 use crate::cancel::Cancel;
 use crate::context::StudyContext;
 use crate::data::{PreparedData, run_each_time};
-use crate::{RunError, commands, working_directory};
+use crate::working_directory::{self, StorageKind};
+use crate::{RunError, commands};
 pub(crate) use handle::{Ending, ServerHandle};
 use heartbeat::Heartbeat;
 use reachable_server::ReachableServer;
@@ -71,7 +72,7 @@ impl PrivateTarget {
     ) -> Result<Self, RunError> {
         let primary = cell.spec.primary();
         let work = context.work_of(cell);
-        let place = working_directory::choose(work, data.directory)?;
+        let place = working_directory::choose(work, data.directory, StorageKind::for_cell(cell))?;
         let home = WorkDirectory::create(&place, "run")?;
         let backing = home.path().join("backing");
         data.snapshots.restore(&data.key, &backing.join("data"))?;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,12 +29,17 @@ pub struct LeftChanged {
 
 /// A note that stands until the setting is as it was.
 #[derive(Debug)]
-pub(super) struct Note(PathBuf);
+pub(super) struct Note {
+    path: PathBuf,
+    /// The user's own file, and the line there that says that the setting is as it was.
+    elsewhere: Option<(PathBuf, String)>,
+}
 
 impl Note {
-    /// Writes down, durably, how a setting is put back that is about to be changed.
+    /// Writes down, durably, how a setting is put back that is about to be changed: in `directory`, and at the end of a
+    /// file of the user's.
     pub(super) fn write(
-        directory: &Path,
+        (directory, file): (&Path, Option<&Path>),
         server: &ServerUrl,
         variable: &str,
         statement: &str,
@@ -56,13 +62,42 @@ impl Note {
             let _ = fs::remove_file(&path);
             return Err(PathError::on("write", &path)(error).into());
         }
-        Ok(Self(path))
+        let note = Self {
+            path,
+            elsewhere: file.map(|file| (file.to_owned(), left.restored_line())),
+        };
+        if let Some(file) = file
+            && let Err(error) = append_durably(file, &left.script())
+        {
+            let _ = fs::remove_file(&note.path);
+            return Err(PathError::on("write the note to", file)(error).into());
+        }
+        Ok(note)
     }
 
     /// The setting is as it was.
     pub(super) fn remove(self) {
-        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(&self.path);
+        if let Some((file, line)) = self.elsewhere {
+            // The statement above this line changes nothing when it is sent once more.
+            let _ = append_durably(&file, &line);
+        }
     }
+}
+
+/// Adds lines that outlast a power cut, and the loss of this host where the file is on another.
+fn append_durably(path: &Path, lines: &str) -> io::Result<()> {
+    let mut file = File::options()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(lines.as_bytes())?;
+    file.sync_all()?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// A new file that outlasts a power cut, and so does its name.
@@ -119,6 +154,22 @@ fn put_back_noted(
 }
 
 impl LeftChanged {
+    /// The note as lines for a client of the server.
+    fn script(&self) -> String {
+        let (at, server, variable) = (&self.changed_at, &self.server, &self.variable);
+        format!(
+            "-- {at} {server}: weir changes {variable}; before:\n{};\n",
+            self.statement
+        )
+    }
+
+    fn restored_line(&self) -> String {
+        format!(
+            "-- {}: {} is as it was before {}\n",
+            self.server, self.variable, self.changed_at
+        )
+    }
+
     fn is_of_same(&self, other: &Self) -> bool {
         (&self.server, &self.variable) == (&other.server, &other.variable)
     }

@@ -73,6 +73,35 @@ fn a_note_that_cannot_be_written_changes_nothing(flavor: Flavor) {
     assert_eq!(bench.value(CAPACITY), before);
 }
 
+fn the_way_back_stands_in_the_users_file_before_the_change(flavor: Flavor) {
+    let mut bench = Bench::start(flavor);
+    let before = bench.value(CAPACITY);
+    let file = bench.notes().with_extension("sql");
+    bench.given.note_to = Some(file.clone());
+    let (mut changes, native) = bench.changes(&[(CAPACITY, "333")]);
+    changes.apply(&native).unwrap();
+    let way_back = format!("SET GLOBAL {CAPACITY} = {before};\n");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(
+        text.starts_with("-- ") && text.ends_with(&way_back),
+        "{text}"
+    );
+    changes.put_back().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let (_, after) = text.split_once(&way_back).unwrap();
+    assert!(
+        after.contains(&format!("{CAPACITY} is as it was")),
+        "{text}"
+    );
+    assert_eq!(bench.note_count(), 0);
+    // Where it cannot be written, nothing changes.
+    bench.given.note_to = Some("/dev/full".into());
+    let (mut changes, native) = bench.changes(&[(CAPACITY, "444")]);
+    let error = changes.apply(&native).unwrap_err().to_string();
+    assert!(error.contains("/dev/full"), "{error}");
+    assert_eq!((bench.value(CAPACITY), bench.note_count()), (before, 0));
+}
+
 fn what_the_account_may_not_set_is_not_noted_as_changed(flavor: Flavor) {
     let mut bench = Bench::start(flavor);
     let mut root = weir_testing::connect(&bench.given.endpoint);
@@ -107,6 +136,7 @@ on_both_flavors!(
     an_error_after_the_change_leaves_nothing_changed
     a_note_that_cannot_be_written_changes_nothing
     what_the_account_may_not_set_is_not_noted_as_changed
+    the_way_back_stands_in_the_users_file_before_the_change
     one_setting_that_stays_changed_does_not_keep_the_others
 );
 

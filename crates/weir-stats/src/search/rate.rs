@@ -3,8 +3,9 @@
 //! Double until the objective is missed (or halve until it is met), then bisect until met and
 //! missed lie within the tolerance. Every rate is put to the vote of its runs, because near the
 //! limit a single run is the toss of a coin; a vote ends as soon as it is decided. What noise
-//! remains is that of the percentile over its steepness, d ln latency / d ln rate. The load must be
-//! open loop: a closed one slows down instead of missing.
+//! remains is that of the percentile over its steepness, d ln latency / d ln rate. For rates the load
+//! must be open loop: a closed one slows down instead of missing. Of a closed loop the same method finds
+//! the most connections that keep the objective.
 
 use std::collections::BTreeMap;
 

@@ -76,20 +76,23 @@ impl Resolver<'_> {
             return Err(self.error("search.shares", "[...]", "belongs to find = \"knee\""));
         }
         match (search.find, &search.objective) {
-            (Find::Rate, Some(objective)) => {
+            (Find::Rate | Find::Threads, Some(objective)) => {
                 let parsed = objective.parse();
                 let wrong =
                     |why: String| self.error("search.objective", format!("`{objective}`"), why);
-                Ok(SearchGoal::Rate {
-                    objective: parsed.map_err(wrong)?,
+                let objective = parsed.map_err(wrong)?;
+                Ok(match search.find {
+                    Find::Rate => SearchGoal::Rate { objective },
+                    _ => SearchGoal::Threads { objective },
                 })
             }
-            (Find::Rate, None) => {
+            (Find::Rate | Find::Threads, None) => {
                 let why = "needs search.objective, such as `p99 <= 10ms`";
-                Err(self.error("search.find", "`rate`", why))
+                Err(self.error("search.find", format!("`{}`", name(search)), why))
             }
             (_, Some(_)) => {
-                Err(self.error("search.objective", "...", "belongs to find = \"rate\""))
+                let why = "belongs to find = \"rate\" and \"threads\"";
+                Err(self.error("search.objective", "...", why))
             }
             (Find::Peak, None) => Ok(SearchGoal::Peak),
             (Find::Knee, None) => {
@@ -110,10 +113,11 @@ impl Resolver<'_> {
         let target = Target::parse(&factor);
         let fits = match search.find {
             Find::Rate => matches!(target, Target::Load(option) if option.name == "rate"),
+            Find::Threads => matches!(target, Target::Threads),
             Find::Peak | Find::Knee => matches!(target, Target::Threads | Target::Variable(_)),
         };
         if !fits {
-            let why = "is not what this search can vary: `rate` by its rate, `peak` and `knee` by \
+            let why = "is not what this search can vary: `rate` by its rate, `threads` by threads, `peak` and `knee` by \
                        threads or a server variable";
             return Err(self.error("search.factor", &factor, why));
         }
@@ -145,7 +149,7 @@ impl Resolver<'_> {
 fn name(search: &SearchSection) -> &str {
     let default = match search.find {
         Find::Rate => "rate",
-        Find::Peak => "threads",
+        Find::Peak | Find::Threads => "threads",
         Find::Knee => BUFFER_POOL_SIZE,
     };
     search.factor.as_deref().unwrap_or(default)

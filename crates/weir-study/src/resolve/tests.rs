@@ -394,6 +394,18 @@ fn a_search_that_cannot_be_made_says_why() {
             "needs search.objective",
         ),
         (
+            "find = \"threads\"\nrange = \"1..9\"",
+            "needs search.objective",
+        ),
+        (
+            "find = \"threads\"\nrange = \"1..9\"\nobjective = \"p99 <= 1ms\"\nfactor = \"rate\"",
+            "`threads` by threads",
+        ),
+        (
+            "find = \"peak\"\nrange = \"1..9\"\nobjective = \"p99 <= 1ms\"",
+            "belongs to find",
+        ),
+        (
             "find = \"rate\"\nrange = \"1..9\"\nobjective = \"p98 <= 1ms\"",
             "no latency",
         ),

@@ -122,6 +122,9 @@ pub(crate) struct ObserveArguments {
     /// Let your server dump its list of pages, and set the variables that this needs; all are put back
     #[arg(long)]
     pub(crate) allow_config: bool,
+    /// Also write how to put each changed setting back to the end of this file, such as one on another host
+    #[arg(long, value_name = "FILE", requires = "allow_config")]
+    pub(crate) note_to: Option<PathBuf>,
     /// Print the statements that would change your server; send none of them
     #[arg(long)]
     pub(crate) dry_run: bool,

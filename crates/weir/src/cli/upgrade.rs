@@ -28,7 +28,7 @@ pub(crate) struct UpgradeArguments {
     /// Folder of the study, the result and the report [default: results/upgrade-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Folder of the data while they are measured: your storage [default: in memory if they fit]
+    /// Folder of the data while they are measured: your storage [default: the temporary directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
     /// Write the study, tell the space that it needs and what the new server lacks; run nothing

@@ -8,6 +8,7 @@ mod drop_in;
 #[cfg(feature = "lua")]
 mod help;
 pub(crate) mod null_server;
+mod recorder;
 pub(crate) mod replay;
 #[cfg(feature = "lua")]
 mod script;
@@ -15,13 +16,9 @@ mod server_host;
 #[cfg(not(feature = "lua"))]
 mod without_lua;
 
-use std::fs::File;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
 
-use anyhow::Context as _;
-use weir_load::{BinaryLog, HdrLog, LoadError, LoadOutcome, Progress};
+use weir_load::{BinaryLog, LoadError, LoadOutcome, Progress};
 use weir_model::IntervalRecord;
 use weir_mysql::{ChangeLog, ClientConfig, Gate, Permissions};
 use weir_sysbench::{Command, Form, Invocation};
@@ -30,6 +27,7 @@ use crate::cli::LoadArguments;
 use crate::commands::external_server;
 use crate::progress::LoadingProgress;
 use crate::{Outcome, interrupt, output, password};
+use recorder::Recorder;
 #[cfg(not(feature = "lua"))]
 use without_lua::{drop_in, script};
 
@@ -169,13 +167,8 @@ fn measure(
     words: &Words,
     has_begun: &mut bool,
 ) -> anyhow::Result<()> {
+    let mut recorder = Recorder::open(invocation)?;
     report(invocation, words.header.clone())?;
-    let mut hdr_log = invocation
-        .hdr_log
-        .as_deref()
-        .map(|path| create_hdr_log(path, invocation.plan.load.warmup.least().0))
-        .transpose()?;
-    let mut logged = Ok(());
     let mut intervals = Vec::new();
     // The first interval is the first sign of life: connections that are refused are not started.
     let mut start = || {
@@ -202,9 +195,7 @@ fn measure(
                     let line = weir_sysbench::interval_line(invocation, interval);
                     let _ = report(invocation, line);
                 }
-                if let (Some(log), Ok(())) = (&mut hdr_log, &logged) {
-                    logged = log.write(interval);
-                }
+                recorder.interval(interval);
             }
             Progress::Checkpoint(totals) => {
                 let text = weir_sysbench::checkpoint_report(invocation, totals);
@@ -213,11 +204,12 @@ fn measure(
         }
     })?;
     start()?;
+    recorder.completed(&outcome);
     report_outcome(invocation, words, &outcome, &intervals)?;
     if let Some(server_host) = server_host {
         server_host.tell(&outcome);
     }
-    logged.context("while writing the log of latencies")?;
+    recorder.finish()?;
     check_unfinished(invocation, words, &outcome)
 }
 
@@ -272,11 +264,6 @@ fn check_unfinished(
         }
     }
     Ok(())
-}
-
-fn create_hdr_log(path: &Path, warmup: Duration) -> anyhow::Result<HdrLog<File>> {
-    let create = || HdrLog::new(File::create(path)?, SystemTime::now() + warmup);
-    create().with_context(|| format!("while creating {}", path.display()))
 }
 
 /// Prints the facts about the load generator itself that have to be known.

@@ -50,9 +50,17 @@ fn print(plan: &Plan, preview: &SettingsPreview) -> anyhow::Result<()> {
     let time = weir_model::run_time(plan, runs);
     output::line(format_args!("\ndata:  {}", data(plan, preview)))?;
     output::line(format_args!(
-        "space: about {} for each run, in memory if half of it is free, else in the temporary directory \
-         or --work; the loaded data are kept in the user's cache",
-        weir_model::run_space(plan)
+        "space: about {} for each run, {}; the loaded data are kept in the user's cache",
+        weir_model::run_space(plan),
+        if plan
+            .cells
+            .iter()
+            .any(|cell| cell.spec.drive_name().is_some())
+        {
+            "in memory if half of it is free, else in the temporary directory or --work"
+        } else {
+            "on disk: in the temporary directory or --work"
+        }
     ))?;
     output::line(format_args!(
         "time:  about {time} for {runs} runs{}, and once the loading of the data",
@@ -140,6 +148,7 @@ fn host_words(cell: &Cell, repetition: u32) -> String {
 fn search_line(search: &SearchPlan) -> String {
     let goal = match &search.goal {
         SearchGoal::Rate { objective } => format!("the highest rate with {objective}"),
+        SearchGoal::Threads { objective } => format!("the most connections with {objective}"),
         SearchGoal::Peak => "the highest throughput".to_owned(),
         SearchGoal::Knee { shares } => {
             let shares: Vec<_> = shares

@@ -137,6 +137,7 @@ fn options(arguments: &RunArguments, out: PathBuf, text: String) -> anyhow::Resu
         allowed: UserPermissions {
             config: arguments.allow_config,
             replica: arguments.allow_replica,
+            note_to: arguments.note_to.clone(),
         },
         client: external_server::client_config(arguments.ask_password)?,
         provenance: provenance(text),

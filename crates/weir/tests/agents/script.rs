@@ -104,11 +104,17 @@ fn agents_run_the_threads_of_one_script() {
         assert!(prepare.ends(Duration::from_mins(1)), "{}", prepare.text());
         // Rows as events come, and not a rate's: the last of them are of the slower agent alone.
         let events = ["--threads=5", "--events=400", "--time=0", "--rand-seed=3"];
-        let agents = ["--word=ebb", "--agents=2", "--json", "run"];
+        let csv = scene.world.path("agents.csv");
+        let rows = format!("--csv={}", csv.display());
+        let agents = ["--word=ebb", "--agents=2", "--json", &rows, "run"];
         let mut load = scene.load(&script, &[&events[..], &agents].concat());
         assert!(load.ends(Duration::from_mins(1)), "{}", load.text());
         let result: Value = serde_json::from_str(&load.output()).unwrap();
         assert_eq!(result["counts_whole_run"]["transactions"], 400);
+        let rows = std::fs::read_to_string(&csv).unwrap();
+        let third = |line: &str| line.split(',').nth(2).unwrap().parse::<u64>().unwrap();
+        let of_rows = rows.lines().skip(1).map(third).sum::<u64>();
+        assert_eq!(result["counts"]["transactions"], of_rows, "{rows}");
         // Each agent counts a statement by its own position; its name is what they have in common.
         let kinds = result["kinds"].as_array().unwrap();
         assert_eq!(kinds.len(), 1, "{kinds:?}");

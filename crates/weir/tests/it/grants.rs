@@ -2,6 +2,7 @@
 //! works with exactly these, and without one of them it fails or says what it leaves out.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use weir_model::Flavor;
 use weir_testing::on_both_flavors;
@@ -204,6 +205,86 @@ fn each_command_needs_what_is_listed(flavor: Flavor) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n----\n"));
 }
 
+/// The statements of the documented block for a use on a flavour, for an account of this host in the test's schema.
+fn documented(name: &str, flavor: Flavor) -> Vec<String> {
+    let text = include_str!("../../../../docs/your-server.md");
+    let server = match flavor {
+        Flavor::Mysql => "MySQL",
+        Flavor::Mariadb => "MariaDB",
+    };
+    let (_, rest) = text.split_once(&format!("-- {name} ({server})\n")).unwrap();
+    let (block, _) = rest.split_once("```").unwrap();
+    let own = block
+        .replace("weir@'10.0.0.%'", "granted@localhost")
+        .replace("a password of yours", "x")
+        .replace("shop.*", "sbtest.*")
+        .replace("bench.*", "sbtest.*");
+    assert!(!own.contains('%'), "{own}");
+    own.lines()
+        .map(|line| line.trim_end_matches(';').to_owned())
+        .collect()
+}
+
+/// Makes the account, and gives it what `name`'s block says, and nothing else.
+fn account_of_block(users: &Users, name: &str) {
+    let mut session = users.server().session().unwrap();
+    let drop = "DROP USER IF EXISTS granted@localhost".to_owned();
+    for statement in [drop].into_iter().chain(documented(name, users.flavor)) {
+        session.run("make the account", &statement).unwrap();
+    }
+}
+
+fn the_blocks_to_copy_are_enough_for_their_uses(flavor: Flavor) {
+    let users = start(flavor);
+    users.option_file("granted.cnf", "granted", "x");
+    let assert_done = |command: &str, output: &Output| {
+        let text = output.stdout.clone() + &output.stderr;
+        // The server has a schema that is none of the account's.
+        let mut missing = text.lines().filter(|line| line.contains("GRANT"));
+        let is_enough = missing.all(|line| line.contains("GRANT SELECT ON the schemas"));
+        assert!(is_done(output) && is_enough, "{command}: {text}");
+    };
+    account_of_block(&users, "look");
+    assert_done("look", &outcome(&users, "look"));
+    account_of_block(&users, "load");
+    for command in ["load prepare more", "load run writing", "load cleanup"] {
+        assert_done(command, &outcome(&users, command));
+    }
+    account_of_block(&users, "settings");
+    let url = users.url("granted.cnf");
+    let factor = "innodb_io_capacity = [300]";
+    let output = users
+        .run(&url, factor, "settings", &["--allow-config"])
+        .output();
+    assert_done("run", &output);
+    account_of_block(&users, "poll");
+    // Statements that end while others go on, so that each kind of poll sees some.
+    let is_over = AtomicBool::new(false);
+    let endpoint = users.server().endpoint();
+    let file = users.world.path("poll.weircap");
+    let poll = [
+        "capture",
+        "poll",
+        &url,
+        "--for",
+        "2s",
+        "--output",
+        file.to_str().unwrap(),
+    ];
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut session = weir_testing::connect(&endpoint);
+            while !is_over.load(Ordering::Relaxed) {
+                session.run("DO SLEEP(0.1)").unwrap();
+            }
+        });
+        let output = users.weir(&poll).output();
+        is_over.store(true, Ordering::Relaxed);
+        output
+    });
+    assert_done("poll", &output);
+}
+
 /// A switch is refused where it is not known whether the server is a replica.
 fn a_switch_needs_what_is_listed(flavor: Flavor) {
     let users = Users::with(flavor, &[("innodb_doublewrite", "OFF")]);
@@ -219,4 +300,5 @@ fn a_switch_needs_what_is_listed(flavor: Flavor) {
 on_both_flavors!(
     each_command_needs_what_is_listed
     a_switch_needs_what_is_listed
+    the_blocks_to_copy_are_enough_for_their_uses
 );

@@ -1,5 +1,8 @@
 //! What `kill -9` left changed on a server of the user's is told by the next command, and put back.
 
+use std::fs;
+use std::path::PathBuf;
+
 use weir_model::Flavor;
 use weir_testing::on_both_flavors;
 
@@ -7,6 +10,11 @@ use crate::harness::{signal, wait_until};
 use crate::users::Users;
 
 const VARIABLE: &str = "innodb_io_capacity";
+
+/// The file of the user's that gets the way back, too.
+fn note_file(users: &Users) -> PathBuf {
+    users.world.path("notes.sql")
+}
 
 /// Changes the variable to `value` by a study that is killed in the middle of its run.
 fn kill_while_changed(users: &Users, value: &str) {
@@ -17,7 +25,11 @@ fn kill_while_changed(users: &Users, value: &str) {
             &url,
             &factor,
             &format!("killed-{value}"),
-            &["--allow-config"],
+            &[
+                "--allow-config",
+                "--note-to",
+                note_file(users).to_str().unwrap(),
+            ],
         )
         .spawn();
     wait_until("the setting is changed", || users.value(VARIABLE) == value);
@@ -56,6 +68,9 @@ fn a_killed_study_leaves_the_way_back(flavor: Flavor) {
     let mut session = users.server().session().unwrap();
     session.run("put it back by hand", statement).unwrap();
     assert_eq!(users.value(VARIABLE), before);
+    // Without this host's notes, the file of the user's has the same statement.
+    let notes = fs::read_to_string(note_file(&users)).unwrap();
+    assert!(notes.ends_with(&format!("{way_back};\n")), "{notes}");
     let listed = users.weir(&["clean"]).succeeds().stdout;
     assert!(listed.contains(statement), "{listed}");
     users.weir(&["clean", "--forget-settings"]).succeeds();

@@ -322,6 +322,69 @@ fn the_development_versions_words_and_defaults_are_there_too() {
     assert!(!report.contains("General statistics:"), "{report}");
 }
 
+/// The shop's workload file, which makes its own tables.
+#[test]
+fn a_workload_file_has_a_row_each_second_and_a_full_disk_is_named() {
+    let (server, directory) = weir_testing::start(Flavor::Mariadb);
+    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/shop.toml");
+    let file = directory.path().join("shop.csv");
+    let csv = format!("--csv={}", file.display());
+    let endpoint = server.endpoint();
+    let shop = |arguments: &[&str]| load_of(shop, &endpoint, arguments);
+    shop(&["prepare"]).succeeds();
+    let run = [
+        "--threads=4",
+        "--time=3",
+        "--json",
+        &csv,
+        "--metrics=0",
+        "run",
+    ];
+    let output = shop(&run).succeeds();
+    assert!(
+        output.stderr.contains("metrics: http://127.0.0.1:"),
+        "{}",
+        output.stderr
+    );
+    let json: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    let rows = std::fs::read_to_string(&file).unwrap();
+    let third = |line: &str| line.split(',').nth(2).unwrap().parse::<u64>().unwrap();
+    assert!(rows.lines().count() >= 4, "{rows}");
+    assert_eq!(
+        rows.lines().skip(1).map(third).sum::<u64>(),
+        json["counts"]["transactions"]
+    );
+    let error = shop(&["--time=1", "--csv=/dev/full", "run"]).fails();
+    assert!(
+        error.contains("`/dev/full` (No space left on device"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_port_for_metrics_that_is_taken_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let run = [
+        "load",
+        "oltp_read_only",
+        &format!("--metrics={port}"),
+        "run",
+    ];
+    let error = Weir::new().args(run).fails();
+    let expected = format!("cannot serve metrics on 127.0.0.1:{port} (Address already in use");
+    assert!(
+        error.contains(&expected) && error.contains("--metrics"),
+        "{error}"
+    );
+    let wrong = ["load", "oltp_read_only", "--metrics=localhost", "run"];
+    let output = Weir::new().args(wrong).output();
+    assert!(output.stderr.contains("10.0.0.5:9104"), "{}", output.stderr);
+    let capture = ["load", "a.weircap", "--csv=x", "run"];
+    let output = Weir::new().args(capture).output();
+    assert!(output.stderr.contains("--csv"), "{}", output.stderr);
+}
+
 #[test]
 fn help_lists_the_options_with_their_defaults() {
     for arguments in [["load", "help"], ["load", "--help"]] {

@@ -280,6 +280,50 @@ fn a_study_compares_the_storage_below_the_work_folder_with_a_drive(flavor: Flavo
 }
 
 /// One repetition is invalid by rule R4, which the exit code says.
+/// The line of an answer that says where the data lay.
+fn data_line(output: &Output) -> &str {
+    let line = output
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("data: "));
+    line.unwrap_or_else(|| panic!("{}", output.stdout))
+}
+
+#[test]
+fn a_study_without_a_drive_and_without_a_folder_measures_a_disk() {
+    let world = World::new();
+    let study = quick_study("mariadb")
+        .replace("scale = { drive = \"1/25\" }", "")
+        .replace("drive = [\"intel-p4610\"]", "")
+        .replace("40_000", "2_000");
+    let study = world.write("study.toml", &study);
+    let out = world.path("out");
+    let run = [
+        "run",
+        study.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+    ];
+    let output = Weir::in_world(&world).args(run).completes();
+    assert!(
+        data_line(&output).starts_with("data: on disk: "),
+        "{}",
+        output.stdout
+    );
+    let out = world.path("in-memory");
+    let run = [
+        "run",
+        study.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+        "--work",
+        "/dev/shm",
+    ];
+    let output = Weir::in_world(&world).args(run).completes();
+    assert_eq!(data_line(&output), "data: in memory: /dev/shm (tmpfs)");
+    world.assert_nothing_left();
+}
+
 fn two_studies_at_once_do_not_disturb_each_other(flavor: Flavor) {
     let flavor = name(flavor);
     let worlds = [World::new(), World::new()];

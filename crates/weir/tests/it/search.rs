@@ -8,6 +8,7 @@ use weir_model::Flavor;
 
 use crate::harness::{Output, Weir, World, small_study, wait_until};
 use crate::run::name;
+use crate::users::Users;
 
 fn run(world: &World, study: &str) -> Weir {
     fs::create_dir_all(world.path("work")).unwrap();
@@ -61,6 +62,52 @@ fn a_search_is_killed_resumed_and_answered(flavor: Flavor) {
     assert_eq!(result["runs"].as_array().unwrap().len(), 5);
     assert_eq!(result["searches"][0]["found"][0]["place"], 80);
     world.assert_nothing_left();
+}
+
+/// On a server that the user gives, as on one of Weir's own: every number of connections keeps ten seconds, so 1, 2 and 4
+/// are tried, and 4 is measured again. None keeps a microsecond.
+#[test]
+fn the_most_connections_are_searched_on_a_users_server() {
+    let users = Users::new(Flavor::Mariadb);
+    let url = users.url("app.cnf");
+    let head = quick_study("mariadb", "").replace("scale = { drive = \"1/25\" }", "");
+    let head = head
+        .replace("\"mariadb\"", &format!("\"{url}\""))
+        .replace("40_000", "1_000");
+    let (before, after) = head.split_once("[server.config]").unwrap();
+    let head = before.to_owned() + &after[after.find("[data]").unwrap()..];
+    let head = head.replace("threads = 2\n", "");
+    for (objective, answer) in [
+        (
+            "p99 <= 10s",
+            "most connections with p99 <= 10s: 4 connections or more",
+        ),
+        (
+            "p50 <= 1us",
+            "most connections with p50 <= 0.001ms: none, it was missed already at 1 connection",
+        ),
+    ] {
+        let search = format!(
+            "[search]\nfind = \"threads\"\nobjective = \"{objective}\"\nrange = \"1..4\"\nconfirm = 1"
+        );
+        let study = users
+            .world
+            .write("study.toml", &format!("{head}\n{search}"));
+        let out = users.world.path(&objective.replace(' ', ""));
+        let run = [
+            "run",
+            study.to_str().unwrap(),
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        let output = users.weir(&run).output();
+        assert!(
+            output.stdout.contains(answer),
+            "{}{}",
+            output.stdout,
+            output.stderr
+        );
+    }
 }
 
 fn runs_share_a_server_and_warm_up_until_steady(flavor: Flavor) {

@@ -128,7 +128,9 @@ fn the_four_documented_commands_lead_to_a_verdict() {
     servers
         .world
         .write("tuesday-question.toml", &replaced(study, &smaller));
-    let told = typed(&servers, run).completes().stdout;
+    let work = servers.world.path("work");
+    let run = replaced(run, &[("/mnt/nvme/weir", work.to_str().unwrap())]);
+    let told = typed(&servers, &run).completes().stdout;
     assert!(
         told.contains("innodb_buffer_pool_size 64M") && told.contains("95 % interval"),
         "{told}"

@@ -25,7 +25,7 @@ fn json_and_logs_of_latencies_are_as_for_native_workloads() {
     bench.script("x.lua", SCRIPT);
     for driving in ["os", "reactor"] {
         let words = format!(
-            "x.lua --threads=4 --time=2 --lua-threads={driving} --json --hdr-log=x.hdr run"
+            "x.lua --threads=4 --time=2 --lua-threads={driving} --json --hdr-log=x.hdr --csv=x.csv run"
         );
         let run = bench.ours(&words);
         assert_eq!(run.code, Some(0), "{run:?}");
@@ -53,6 +53,13 @@ fn json_and_logs_of_latencies_are_as_for_native_workloads() {
         assert!(run.stderr.contains("a line of the script"), "{run:?}");
         let log = std::fs::read_to_string(bench.folder().join("x.hdr")).unwrap();
         assert!(log.contains("Tag=statement:SELECT_?_+_?,"), "{log}");
+        let csv = std::fs::read_to_string(bench.folder().join("x.csv")).unwrap();
+        let third = |line: &str| line.split(',').nth(2).unwrap().parse::<u64>().unwrap();
+        assert_eq!(
+            csv.lines().skip(1).map(third).sum::<u64>(),
+            transactions,
+            "{csv}"
+        );
         let words = format!("x.lua --time=1 --statement-latency --lua-threads={driving} run");
         let run = bench.ours(&words);
         assert!(run.stdout.contains("    SELECT ? + ?: "), "{run:?}");

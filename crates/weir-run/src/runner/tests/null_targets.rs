@@ -98,7 +98,7 @@ impl Targets for NullTargets<'_> {
         }))
     }
 
-    fn describe(&self, _: &Cell) -> Description {
+    fn describe(&self, _: &[Cell]) -> Description {
         Description {
             flavor: Flavor::Mysql,
             version: ServerVersion {
@@ -108,6 +108,7 @@ impl Targets for NullTargets<'_> {
             },
             drives: Vec::<DriveProfile>::new(),
             tables: Bytes(1 << 20),
+            data_place: None,
         }
     }
 

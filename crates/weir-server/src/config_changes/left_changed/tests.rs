@@ -35,7 +35,7 @@ fn the_oldest_note_of_a_variable_counts_and_those_of_the_living_do_not() {
     note(at, "c.json", &left("mysql://db2", CAPACITY, 3, "100"));
     fs::write(at.join("torn.json"), "{\"owner\":").unwrap();
     let url = "mysql://db3".parse().unwrap();
-    let of_the_living = Note::write(at, &url, CAPACITY, "SET GLOBAL x = 1").unwrap();
+    let of_the_living = Note::write((at, None), &url, CAPACITY, "SET GLOBAL x = 1").unwrap();
     let statements: Vec<_> = left_in(at)
         .into_iter()
         .map(|left| (left.server, left.statement))
@@ -48,7 +48,7 @@ fn the_oldest_note_of_a_variable_counts_and_those_of_the_living_do_not() {
     assert_eq!(statements, expected);
     assert_eq!(remove(at, |_| true), 3);
     assert!(left_in(at).is_empty());
-    assert!(of_the_living.0.exists());
+    assert!(of_the_living.path.exists());
 }
 
 fn what_was_left_is_put_back_and_its_notes_go(flavor: Flavor) {

@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use weir_load::{HdrLog, Interval, LoadOutcome, Totals};
+use weir_load::{Interval, LoadOutcome, Totals};
 use weir_model::IntervalRecord;
 use weir_mysql::{Gate, Permissions};
 use weir_script::{AWAY_MAX, DriverKind, Output, Report, Script, ScriptPlan};
 use weir_sysbench::{Form, Invocation, LuaThreads, ScriptLine};
 
+use super::recorder::Recorder;
 use crate::{Outcome, output, password};
 
 /// Exit code of a load that did not begin or end in time, as in sysbench.
@@ -200,36 +201,32 @@ struct Words {
 }
 
 /// Output of a run so far.
-#[derive(Default)]
 struct RunOutput {
     intervals: Vec<IntervalRecord>,
-    hdr_log: Option<HdrLog<File>>,
+    recorder: Recorder,
     /// The first error of it.
     failed: Option<anyhow::Error>,
 }
 
 impl Words {
     fn new(invocation: &Invocation, manner: Manner, json: Option<File>) -> anyhow::Result<Self> {
-        let warmup = invocation.plan.load.warmup.least().0;
-        let path = invocation.hdr_log.as_deref();
-        let hdr_log = path.map(|path| super::create_hdr_log(path, warmup));
         Ok(Self {
             invocation: invocation.clone(),
             manner,
             json,
             kept: RefCell::new(RunOutput {
-                hdr_log: hdr_log.transpose()?,
-                ..RunOutput::default()
+                intervals: Vec::new(),
+                recorder: Recorder::open(invocation)?,
+                failed: None,
             }),
         })
     }
 
     /// The error of what was written, if there was one.
     fn finish(self) -> anyhow::Result<()> {
-        match self.kept.into_inner().failed {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        let kept = self.kept.into_inner();
+        kept.failed.map_or(Ok(()), Err)?;
+        kept.recorder.finish()
     }
 
     fn invocation(&self, uses_sql: bool) -> Invocation {
@@ -263,16 +260,11 @@ impl Report for Words {
         if self.json.is_some() {
             kept.intervals.push(interval.record);
         }
-        if let Some(log) = &mut kept.hdr_log
-            && let Err(error) = log.write(interval)
-        {
-            kept.hdr_log = None;
-            let error = anyhow::Error::from(error).context("while writing the log of latencies");
-            kept.failed.get_or_insert(error);
-        }
+        kept.recorder.interval(interval);
     }
 
     fn completed(&self, outcome: &LoadOutcome) {
+        self.kept.borrow_mut().recorder.completed(outcome);
         if let Err(error) = self.write_json(outcome) {
             self.kept.borrow_mut().failed.get_or_insert(error);
         }

@@ -75,6 +75,7 @@ fn observe_given(
     let mut server = external_server::open(&url, &config)?;
     server.permit_variables(&[DUMP_PERCENT, DUMP_NOW].map(str::to_owned).into());
     let mut session = server.session()?;
+    server.note_to.clone_from(&arguments.note_to);
     let mut changes = ConfigChanges::new(&server);
     if dump_percent(name, &mut session)? != "100" {
         changes.apply(&[(DUMP_PERCENT.to_owned(), "100".to_owned())].into())?;

@@ -7,7 +7,7 @@ use weir_load::LoadPlan;
 use weir_model::ServerUrl;
 use weir_mysql::{ClientConfig, endpoint};
 use weir_replay::ReplayOptions;
-use weir_sysbench::Form;
+use weir_sysbench::{Form, Invocation};
 
 use crate::password;
 
@@ -106,6 +106,7 @@ impl ReplayLine {
         if invocation.asks_password {
             invocation.set_password(&password::ask()?);
         }
+        refuse_outputs(&invocation)?;
         let mut plan = invocation.plan;
         if let Some(url) = url {
             let found = endpoint(&url, config);
@@ -120,6 +121,20 @@ impl ReplayLine {
             is_json: is_json || invocation.form == Form::Json,
         }))
     }
+}
+
+/// Refuses files and metrics that a replay does not make: without a word they would be missing at its end.
+fn refuse_outputs(invocation: &Invocation) -> anyhow::Result<()> {
+    for (name, is_given) in [
+        ("--hdr-log", invocation.hdr_log.is_some()),
+        ("--csv", invocation.csv.is_some()),
+        ("--metrics", invocation.metrics.is_some()),
+    ] {
+        if is_given {
+            bail!("{name}: given (a replay does not make it); leave it out, and take --json");
+        }
+    }
+    Ok(())
 }
 
 fn wrong(word: &str, why: &str) -> anyhow::Error {
