@@ -11,7 +11,7 @@ const P99: &str = "latency_us_p99";
 /// Beyond that, more runs are no advice.
 const REPETITIONS_MAX: f64 = 1_000.0;
 
-/// What a change may cost at most; ratios are level / baseline.
+/// Most that a change may cost; ratios are level / baseline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateConditions {
     /// The compared metric is at least this much of the baseline's, times: 0.97 allows a loss of 3 %.
