@@ -35,7 +35,9 @@ impl GateConditions {
             if comparison.verdict != Verdict::Invalid {
                 let mut found = self.check_totals(comparison);
                 found.extend(self.check_statements(comparison));
-                found.iter_mut().for_each(|check| check.comparison = index);
+                for check in &mut found {
+                    check.comparison = index;
+                }
                 checks.append(&mut found);
             }
         }
