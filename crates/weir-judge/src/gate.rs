@@ -219,4 +219,69 @@ mod tests {
             None
         );
     }
+
+    /// A comparison of a replay with two kinds of statements.
+    fn replayed(verdict: &str) -> ResultComparison {
+        let kind = |text: &str, low: f64, high: f64| {
+            serde_json::json!({
+                "fingerprint": text, "verdict": "not_shown", "count": 100.0, "share": 0.5,
+                "baseline_us": 100.0, "level_us": 110.0, "ratio": (low * high).sqrt(),
+                "ratio_low": low, "ratio_high": high, "p99_ratio": 1.0, "p_value": null,
+                "p_value_adjusted": null, "differs": [], "baseline_plan": null, "level_plan": null,
+            })
+        };
+        let comparison = serde_json::json!({
+            "factor": "before", "baseline": "A", "level": "B", "context": {}, "metric": "queries_per_s",
+            "baseline_cell": 0, "level_cell": 1, "ratio": 1.0, "ratio_low": 0.99, "ratio_high": 1.01,
+            "pairs": 5, "method": "paired_t", "p_value": 0.5, "p_value_adjusted": 0.5,
+            "second_opinion": null, "negative_control": false, "verdict": verdict, "findings": [],
+            "others": [{"metric": "latency_us_p99", "ratio": {"ratio": 1.3, "low": 1.2, "high": 1.4}}],
+            "replay": {"fidelity": [], "fingerprints": [
+                kind("select * from ORDERS where id = ?", 1.10, 1.30),
+                kind("insert into orders values (?)", 0.98, 1.02),
+                kind("select * from item", 0.90, 1.50),
+            ]},
+        });
+        ResultComparison {
+            basis: String::new(),
+            differences: Vec::new(),
+            comparisons: vec![serde_json::from_value(comparison).unwrap()],
+            findings: Vec::new(),
+            gate_checks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_condition_speaks_of_its_own_figure() {
+        use GateOutcome::{Failed, Met, Undecided};
+        let conditions = GateConditions {
+            improvement_min: Some(0.97),
+            p99_max: Some(1.1),
+            statements_max: vec![("Orders".to_owned(), 1.05), ("item".to_owned(), 1.05)],
+            equal_within: Some(0.05),
+        };
+        let checks = conditions.check(&replayed("inconclusive")).unwrap();
+        let found: Vec<_> = checks
+            .iter()
+            .map(|check| (check.condition.as_str(), check.outcome))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("queries_per_s worse by at most 3 %", Met),
+                ("queries_per_s equal within 5 %", Met),
+                ("p99 latency at most +10 %", Failed),
+                ("`select * from ORDERS where id = ?` at most +5 %", Failed),
+                ("`insert into orders values (?)` at most +5 %", Met),
+                ("`select * from item` at most +5 %", Undecided),
+            ]
+        );
+        assert!(conditions.check(&replayed("invalid")).unwrap().is_empty());
+        let other = GateConditions {
+            statements_max: vec![("nowhere".to_owned(), 1.05)],
+            ..GateConditions::default()
+        };
+        let error = other.check(&replayed("inconclusive")).unwrap_err();
+        assert!(error.to_string().contains("`nowhere`"), "{error}");
+    }
 }
