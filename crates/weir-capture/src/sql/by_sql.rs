@@ -1,6 +1,6 @@
 //! Statements that SQL prepares.
 
-use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
+use weir_mysql::{Quoting, SqlScan, SqlToken};
 
 /// Returns true if a statement prepares another one, executes it, or forgets it.
 pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
@@ -19,6 +19,5 @@ pub(crate) fn is_by_sql(sql: &[u8]) -> bool {
 
 /// Returns true if a statement that was executed lacks its parameters, as `MariaDB` logs a bulk execution.
 pub(crate) fn has_marks(sql: &[u8]) -> bool {
-    SqlScan::new(sql, Quoting::USUAL)
-        .any(|token| token.kind == SqlTokenKind::Sign && token.text(sql) == b"?")
+    SqlScan::new(sql, Quoting::USUAL).any(|token| token.is_sign(sql, b'?'))
 }

@@ -1,6 +1,6 @@
 //! Statements that give their session another clock.
 
-use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
+use weir_mysql::{Quoting, SqlScan, SqlToken};
 
 /// Returns `true` if a statement sets the session's `timestamp` to a time of its own, `false` if back to the server's.
 pub(crate) fn sets_own_clock(sql: &[u8]) -> Option<bool> {
@@ -11,7 +11,7 @@ pub(crate) fn sets_own_clock(sql: &[u8]) -> Option<bool> {
     let mut found = None;
     let mut is_named = false;
     for token in tokens {
-        let is_sign = token.kind == SqlTokenKind::Sign && matches!(token.text(sql), b"=" | b":");
+        let is_sign = token.is_sign(sql, b'=') || token.is_sign(sql, b':');
         if is_named && !is_sign {
             let is_default = token.is(sql, "DEFAULT") || token.text(sql) == b"0";
             found = Some(!is_default);

@@ -50,7 +50,7 @@ pub fn inlined(sql: &[u8], values: &[Value]) -> Option<Vec<u8>> {
     for token in SqlScan::new(sql, Quoting::USUAL) {
         text.extend(&sql[last_end..token.start]);
         last_end = token.end;
-        if token.kind == SqlTokenKind::Sign && token.text(sql) == b"?" {
+        if token.is_sign(sql, b'?') {
             text.extend(values.next()?.as_sql(false).into_bytes());
         } else {
             text.extend(token.text(sql));

@@ -1,6 +1,6 @@
 //! Statements of stored functions, procedures and triggers, as a general log has them.
 
-use weir_mysql::{Quoting, SqlScan, SqlToken, SqlTokenKind};
+use weir_mysql::{Quoting, SqlScan, SqlToken};
 
 /// Returns true if a text is one of a routine or a trigger by what only those have: a variable with its value
 /// (`NAME_CONST`), or a row that nothing in the text names (`NEW.a`, `OLD.a`).
@@ -11,17 +11,17 @@ pub(crate) fn is_of_routine(sql: &[u8]) -> bool {
     if tokens.first().is_none_or(|first| first.is(sql, "CREATE")) {
         return false;
     }
-    let is_before = |at: usize, sign: &[u8]| {
+    let is_before = |at: usize, sign: u8| {
         let next = tokens.get(at + 1);
-        next.is_some_and(|next| next.kind == SqlTokenKind::Sign && next.text(sql) == sign)
+        next.is_some_and(|next| next.is_sign(sql, sign))
     };
     let mut has_row = false;
     for (at, token) in tokens.iter().enumerate() {
-        if token.is(sql, "NAME_CONST") && is_before(at, b"(") {
+        if token.is(sql, "NAME_CONST") && is_before(at, b'(') {
             return true;
         }
         if token.is(sql, "NEW") || token.is(sql, "OLD") {
-            if !is_before(at, b".") {
+            if !is_before(at, b'.') {
                 return false;
             }
             has_row = true;
