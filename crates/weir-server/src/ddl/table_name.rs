@@ -43,5 +43,5 @@ pub(super) fn is_table(columns: [&str; 2], schema: &str, table: &str) -> String 
 /// A condition on a column that holds a name: exactly this one.
 pub(super) fn is_name(column: &str, name: &str) -> String {
     let name = text_literal(name);
-    format!("{column} = {name}")
+    format!("{column} = {name} AND CAST({column} AS BINARY) = CAST({name} AS BINARY)")
 }

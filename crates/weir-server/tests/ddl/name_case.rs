@@ -54,7 +54,7 @@ fn tables_of_other_case_are_other_tables(flavor: Flavor) {
                      CONSTRAINT key_{number} FOREIGN KEY (o) REFERENCES `{other}` (id)) ENGINE = InnoDB"
                 ),
                 &format!(
-                    "CREATE TRIGGER `stamps {other}` BEFORE INSERT ON `{other}` FOR EACH ROW SET NEW.note = 7"
+                    "CREATE TRIGGER stamps_{number} BEFORE INSERT ON `{other}` FOR EACH ROW SET NEW.note = 7"
                 ),
             ],
         );
@@ -65,8 +65,7 @@ fn tables_of_other_case_are_other_tables(flavor: Flavor) {
     assert!(about(&advice, "triggers").is_none(), "{advice:#?}");
     let advice = advisor.advise("ALTER TABLE shop.Orders ADD a INT").unwrap();
     let text = &about(&advice, "triggers").unwrap().text;
-    assert!(text.contains("stamps Orders"), "{text}");
-    assert!(!text.contains('\u{e9}'), "{text}");
+    assert!(text.contains("(stamps_0)"), "{text}");
     let missing = advisor
         .advise("ALTER TABLE shop.ORDERS ADD a INT")
         .unwrap_err();
