@@ -61,5 +61,5 @@ fn each_task_of_a_reader_has_a_page_that_begins_with_its_command() {
             page.name()
         );
     }
-    assert_eq!(found, 16);
+    assert_eq!(found, 32);
 }
