@@ -62,16 +62,17 @@ fn study(factor: &str) -> String {
     )
 }
 
-/// The gate's verdict about the two levels of a factor at a loss of 5 %, in a folder `out`. `None` if other programs
+/// The gate's verdict about the two levels of a factor at a loss of 10 %, in a folder `out`. `None` if other programs
 /// took the processors each time, so that rule R24 refused the comparison.
 fn judged(world: &World, name: &str, levels: &str) -> Option<Output> {
     world.write("study.toml", &study(&format!("{name} = {levels}")));
     for attempt in 0..ATTEMPTS {
         let _ = fs::remove_dir_all(world.path("out"));
+        let _ = fs::remove_file(world.path("step.md"));
         let variables = [
             ("WEIR_STUDY", "study.toml"),
             ("WEIR_FACTOR", name),
-            ("WEIR_GATE", "-5%"),
+            ("WEIR_GATE", "-10%"),
             ("WEIR_OUT", "out"),
         ];
         let output = gate(world, &variables);
@@ -83,6 +84,9 @@ fn judged(world: &World, name: &str, levels: &str) -> Option<Output> {
             return Some(output);
         }
         eprintln!("attempt {attempt}: other programs took the processors");
+        let summary = read(world, "out/summary.md");
+        assert!(summary.starts_with("## Weir gate: refused\n"), "{summary}");
+        assert!(read(world, "outputs").ends_with("verdict=refused\n"));
     }
     weir_testing::skipped(name, "other programs take the processors (rule R24)");
     None
