@@ -139,7 +139,7 @@ fn check_mention(text: &str) -> Result<(), String> {
         return check_load(&given[2..]);
     }
     match Cli::try_parse_from(&given) {
-        Err(error) if !is_incomplete(error.kind()) => Err(error.to_string()),
+        Err(error) if error.use_stderr() && !is_incomplete(error.kind()) => Err(error.to_string()),
         _ => Ok(()),
     }
 }
