@@ -155,5 +155,11 @@ mod tests {
         }
         let words = in_words(Some("/proc".as_ref()), Bytes(1), StorageKind::Disk);
         assert_eq!(words, "on disk: /proc (proc)");
+        // This file's disk, if the kernel names one.
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let words = in_words(Some(here), Bytes(1), StorageKind::Disk);
+        if let Some(device) = weir_drive::measure::device_below(here) {
+            assert!(words.ends_with(&format!(" on {device})")), "{words}");
+        }
     }
 }
