@@ -69,7 +69,8 @@ install_weir() {
     *) [ -f "$package" ] || die "WEIR_PACKAGE: no file $package; name a .deb, a .tar.xz or an https address" ;;
     esac
     if [ -n "${WEIR_SHA256:-}" ]; then
-        printf '%s  %s\n' "$WEIR_SHA256" "$package" | sha256sum --check --quiet - || die "$package: another checksum than WEIR_SHA256"
+        printf '%s  %s\n' "$WEIR_SHA256" "$package" | sha256sum --check --status - ||
+            die "$package: its checksum is not WEIR_SHA256; take both from one release"
     fi
     case $package in
     *.deb)

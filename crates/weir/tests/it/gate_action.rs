@@ -2,6 +2,7 @@
 //! says when the runs cannot tell.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -206,4 +207,58 @@ fn a_gate_that_could_not_fail_is_refused() {
     let output = gate(&world, &[("WEIR_STUDY", "wrong.toml"), factor, gated]);
     assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
     assert!(output.stderr.contains("weir: "), "{}", output.stderr);
+}
+
+/// A program from a package: only with the checksum that was named, and on the path of the job's later steps.
+#[test]
+fn a_package_is_checked_before_it_is_on_the_path() {
+    let world = World::new();
+    let program = world.write("weir", "#!/bin/sh\necho packaged\n");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let at_home = |program: &str| {
+        let mut command = Command::new(program);
+        command.current_dir(world.home.path());
+        command
+    };
+    let packed = at_home("tar")
+        .args(["-cJf", "weir.tar.xz", "weir"])
+        .status();
+    if !packed.is_ok_and(|status| status.success()) {
+        weir_testing::skipped("a package of CI", "no tar with xz (xz-utils)");
+        return;
+    }
+    let sum = at_home("sha256sum").arg("weir.tar.xz").output().unwrap();
+    let sum = String::from_utf8(sum.stdout).unwrap();
+    let sum = sum.split(' ').next().unwrap();
+    let install = |package: &str, sum: &str| {
+        let mut command = at_home(script().to_str().unwrap());
+        command
+            .arg("install")
+            .env("WEIR_PACKAGE", package)
+            .env("WEIR_SHA256", sum)
+            .env("WEIR_SERVER", "none")
+            .env("TMPDIR", world.home.path())
+            .env("GITHUB_PATH", world.path("path"));
+        Output::from(command.output().unwrap())
+    };
+    for (package, sum, words) in [
+        (
+            "weir.tar.xz",
+            "0".repeat(64).as_str(),
+            "its checksum is not WEIR_SHA256",
+        ),
+        ("https://weir.invalid/weir.deb", "", "WEIR_SHA256: empty"),
+        ("none.deb", "", "no file none.deb"),
+    ] {
+        let output = install(package, sum);
+        assert_eq!(output.code, Some(1), "{}{}", output.stdout, output.stderr);
+        assert_eq!(output.stderr.lines().count(), 1, "{}", output.stderr);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
+        assert!(!world.path("path").exists());
+    }
+    let output = install("weir.tar.xz", sum);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    let folder = read(&world, "path");
+    let found = Command::new(Path::new(folder.trim()).join("weir")).output();
+    assert_eq!(found.unwrap().stdout, b"packaged\n");
 }
