@@ -67,7 +67,7 @@ fn study(factor: &str) -> String {
 /// took the processors each time, so that rule R24 refused the comparison.
 fn judged(world: &World, name: &str, levels: &str) -> Option<Output> {
     world.write("study.toml", &study(&format!("{name} = {levels}")));
-    for attempt in 0..ATTEMPTS {
+    for _ in 0..ATTEMPTS {
         let _ = fs::remove_dir_all(world.path("out"));
         let _ = fs::remove_file(world.path("step.md"));
         let variables = [
@@ -84,7 +84,6 @@ fn judged(world: &World, name: &str, levels: &str) -> Option<Output> {
         if !is_disturbed {
             return Some(output);
         }
-        eprintln!("attempt {attempt}: other programs took the processors");
         let summary = read(world, "out/summary.md");
         assert!(summary.starts_with("## Weir gate: refused\n"), "{summary}");
         assert!(read(world, "outputs").ends_with("verdict=refused\n"));
