@@ -12,6 +12,7 @@ mod device;
 mod dies;
 mod disks;
 mod flash;
+mod flushes;
 mod ftl;
 mod interference;
 mod latency;

@@ -11,6 +11,7 @@ mod errors;
 mod histogram_v2;
 mod interval_frame;
 mod kinds;
+mod latency_histogram;
 mod outages;
 mod short_intervals;
 mod timeline;
@@ -18,7 +19,6 @@ mod timeline;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -31,24 +31,10 @@ pub use errors::ErrorCount;
 pub(crate) use errors::Errors;
 pub(crate) use interval_frame::{ConnectionCounters, IntervalFrame, OpenLoopTally, ReporterEnd};
 pub(crate) use kinds::{Kind, KindLatencies};
+pub(crate) use latency_histogram::{add_histogram, new_histogram};
 pub(crate) use outages::{Outage, join as join_outages};
 pub(crate) use short_intervals::{SHORT_NS, SLOTS, ShortTallies, ShortTally};
 pub(crate) use timeline::{Phase, Timeline};
-
-/// Longest latency that is counted exactly: an hour.
-const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
-
-/// An empty histogram of nanoseconds with three significant digits.
-pub(crate) fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3)
-        .expect("invariant: the bounds of the histogram are constants that it accepts")
-}
-
-/// Adds `part` to `sum`.
-pub(crate) fn add_histogram(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
-    sum.add(part)
-        .expect("invariant: all histograms of a run have the same bounds");
-}
 
 /// Numbers of things.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

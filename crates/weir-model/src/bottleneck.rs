@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The resource that limited a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
@@ -31,6 +31,7 @@ pub enum Bottleneck {
     OtherProcesses,
     /// Nothing that is measured: the time went elsewhere.
     #[serde(alias = "waiting")]
+    #[default]
     Unexplained,
 }
 

@@ -32,10 +32,10 @@ mod rule_id;
 mod schema;
 mod screen;
 mod screen_ranking;
-mod server;
 mod server_host;
 mod server_url;
 mod server_variables;
+mod server_version;
 mod short_interval;
 mod spec;
 mod suggest;
@@ -94,13 +94,13 @@ pub use result::{
 pub use rule_id::{RuleId, UnknownRule};
 pub use screen::{Candidate, ScreenPart, ScreenPlace, ScreenPlan, Winner};
 pub use screen_ranking::{ScreenRanking, ScreenedEffect, ScreenedMetric};
-pub use server::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use server_host::ServerHost;
 pub use server_url::ServerUrl;
 pub use server_variables::{
     Doublewrite, FlushMethod, PAGE_SIZE_DEFAULT, RedoFlush, ServerVariables, names as variables,
     option_spelling, option_variable, set_options, switch,
 };
+pub use server_version::{Flavor, LRU_SCAN_DEPTH, ServerVersion};
 pub use short_interval::{ConnectionLosses, Outage, ShortInterval};
 pub use spec::{
     AGENT_AUTO, ArrivalKind, ClosedLoop, CopyWay, DataChange, DataSource, DataSpec, Distribution,

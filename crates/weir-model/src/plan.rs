@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A study with nothing left to decide. It is stored with the result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// The study's title.

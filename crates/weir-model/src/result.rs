@@ -42,20 +42,33 @@ pub struct StudyResult {
 }
 
 impl StudyResult {
+    /// The result of a plan of which nothing is measured yet.
+    pub fn new(plan: Plan, flavor: Flavor, server_version: ServerVersion) -> Self {
+        Self {
+            plan,
+            started_at: String::new(),
+            weir_version: String::new(),
+            flavor,
+            server_version,
+            host: BTreeMap::new(),
+            drives: Vec::new(),
+            data_bytes: 0,
+            runs: Vec::new(),
+            provenance: Provenance::default(),
+        }
+    }
+
     /// The same study without its runs, none of which is copied.
     #[must_use]
     pub fn without_runs(&self) -> Self {
         Self {
-            plan: self.plan.clone(),
             started_at: self.started_at.clone(),
             weir_version: self.weir_version.clone(),
-            flavor: self.flavor,
-            server_version: self.server_version,
             host: self.host.clone(),
             drives: self.drives.clone(),
             data_bytes: self.data_bytes,
-            runs: Vec::new(),
             provenance: self.provenance.clone(),
+            ..Self::new(self.plan.clone(), self.flavor, self.server_version)
         }
     }
 }
@@ -74,7 +87,7 @@ pub struct Provenance {
 }
 
 /// A completed run with all that was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunResult {
     /// Identity and summary.
@@ -153,7 +166,7 @@ impl RunResult {
 }
 
 /// Identity and summary of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
     /// Index of the cell in the plan.

@@ -157,10 +157,6 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
         title: "Doublewrite on two drives (synthetic example)".to_owned(),
         question: "What does innodb_doublewrite = OFF gain, on each drive?".to_owned(),
         seed: SEED,
-        factors: Vec::new(),
-        repeat: weir_model::Repetition::default(),
-        search: None,
-        screen: None,
         cells: (0..cells).map(|index| cell(index, measure_s)).collect(),
         runs: (1..=repetitions).flat_map(planned).collect(),
         claims: vec![Claim {
@@ -169,9 +165,7 @@ fn plan(cells: usize, repetitions: u32, measure_s: u32) -> Plan {
             value: 1.48,
             ..Claim::default()
         }],
-        negative_controls: Vec::new(),
-        prices: BTreeMap::new(),
-        crash_tests: Vec::new(),
+        ..Plan::default()
     }
 }
 
@@ -281,14 +275,7 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         drive: Some(Arc::new(drive_statistics(kind, rate, f64::from(measure_s)))),
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
-        hosts: Vec::new(),
-        server_host: None,
-        kinds: Vec::new(),
-        events: Vec::new(),
-        short_intervals: Vec::new(),
-        losses: weir_model::ConnectionLosses::default(),
-        replay: None,
-        histogram: Vec::new(),
+        ..RunResult::default()
     }
 }
 

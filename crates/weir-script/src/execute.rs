@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use crate::lua::{CommandKind, Level, ScriptError, State, option_list};
 use weir_load::LoadError;
 
+use crate::file_arguments::with_files;
 use crate::host::Part;
-use crate::option_files::with_files;
 use crate::options::{self, takes_all, unknown};
 use crate::run_end::RunEnd;
 use crate::states::with_body;

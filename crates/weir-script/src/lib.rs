@@ -20,6 +20,8 @@ mod engine;
 #[cfg(feature = "lua")]
 mod execute;
 #[cfg(feature = "lua")]
+mod file_arguments;
+#[cfg(feature = "lua")]
 mod find;
 #[cfg(feature = "lua")]
 mod given_options;
@@ -31,8 +33,6 @@ mod host;
 mod log;
 #[cfg(feature = "lua")]
 pub mod lua;
-#[cfg(feature = "lua")]
-mod option_files;
 #[cfg(feature = "lua")]
 mod options;
 #[cfg(feature = "lua")]

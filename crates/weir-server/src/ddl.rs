@@ -12,6 +12,7 @@ mod error;
 mod facts;
 mod own_tool;
 mod schema_objects;
+mod table_name;
 mod trial;
 mod trial_server;
 

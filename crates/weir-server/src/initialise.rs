@@ -16,7 +16,7 @@ use weir_process::{WorkDirectory, create_private_directory, runtime_directory, w
 use crate::data_directory::{DATABASE, DataNote, USER, is_free};
 use crate::find::Defaults;
 use crate::helper_process::run_within;
-use crate::option_file::OptionFile;
+use crate::option_file_writer::OptionFileWriter;
 use crate::{ServerBinary, ServerError, error_log, translate};
 use weir_process::PathError;
 
@@ -107,7 +107,7 @@ fn option_text(
     log: &Path,
     variables: &BTreeMap<String, String>,
 ) -> Result<String, ServerError> {
-    let mut file = OptionFile::new();
+    let mut file = OptionFileWriter::new();
     file.set_path("datadir", data_dir)?;
     file.set_path("log_error", log)?;
     // Of its own: a server that starts removes what look like leftovers in its directory for temporary

@@ -29,7 +29,7 @@ mod initialise;
 mod innodb_view;
 mod instance;
 pub mod look;
-mod option_file;
+mod option_file_writer;
 pub mod pool_pages;
 mod private_server;
 mod replication;

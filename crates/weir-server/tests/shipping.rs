@@ -394,3 +394,29 @@ fn a_list_that_the_server_dumped_after_a_killed_ship_stays() {
     dump_by_ship(&server);
     assert_eq!(read(), newer);
 }
+
+/// `t` of a server that writes names in small letters, and `T` of one that does not.
+#[test]
+fn a_table_under_another_case_is_named() {
+    let flavor = Flavor::Mariadb;
+    let binary = weir_testing::binary(flavor);
+    let shaping = [("lower_case_table_names", "1")];
+    let (small, _directory) = weir_testing::start_shaped(&binary, &shaping, &[]);
+    let (exact, _other) = weir_testing::start_shaped(&binary, &[], &[]);
+    for server in [&small, &exact] {
+        create(server, "T");
+        insert(server, "T", &(0..1_000).collect::<Vec<_>>());
+    }
+    let pool =
+        |server: &PrivateServer| PoolServer::private("one", server.endpoint(), flavor).unwrap();
+    for (from, to) in [(&small, &exact), (&exact, &small)] {
+        let refused = ship(Mode::Translate).prepare(&pool(from), &pool(to));
+        let refused = refused.unwrap_err();
+        assert!(
+            matches!(refused, PoolError::NamesDiffer { .. }),
+            "{refused}"
+        );
+        let words = refused.to_string();
+        assert!(words.contains("lower_case_table_names"), "{words}");
+    }
+}

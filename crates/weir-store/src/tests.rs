@@ -6,8 +6,8 @@ use std::sync::Arc;
 use weir_model::{
     Approach, Bottleneck, Cell, ConnectionLosses, DataSource, Distribution, DriveStatistics,
     EventDetail, EventEnding, EventRecord, Flavor, Gap, IntervalRecord, KindLatency,
-    LatencySummary, LoadHost, Outage, Pace, Plan, PlannedRun, PoolStart, Provenance, Repetition,
-    RunRecord, RunResult, RunSpec, Series, ServerHost, ServerRestart, ShortInterval, StudyResult,
+    LatencySummary, LoadHost, Outage, Pace, Plan, PlannedRun, PoolStart, Provenance, RunRecord,
+    RunResult, RunSpec, Series, ServerHost, ServerRestart, ShortInterval, StudyResult,
     SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
 use weir_model::{FingerprintRecord, ReplayFidelity, ReplayRecord};
@@ -15,38 +15,28 @@ use weir_model::{FingerprintRecord, ReplayFidelity, ReplayRecord};
 use crate::{Store, StoreError};
 
 fn study() -> StudyResult {
+    let plan = Plan {
+        title: "t".into(),
+        question: "q".into(),
+        seed: u64::MAX,
+        cells: vec![Cell::default()],
+        runs: vec![PlannedRun {
+            cell: 0,
+            repetition: 1,
+        }],
+        ..Plan::default()
+    };
     StudyResult {
-        plan: Plan {
-            title: "t".into(),
-            question: "q".into(),
-            seed: u64::MAX,
-            factors: vec![],
-            repeat: Repetition::default(),
-            search: None,
-            screen: None,
-            cells: vec![Cell::default()],
-            runs: vec![PlannedRun {
-                cell: 0,
-                repetition: 1,
-            }],
-            claims: vec![],
-            negative_controls: vec![],
-            prices: BTreeMap::new(),
-            crash_tests: Vec::new(),
-        },
         started_at: "2026-01-01T00:00:00Z".into(),
         weir_version: "0.1.0".into(),
-        flavor: Flavor::Mysql,
-        server_version: "9.7.4".parse().unwrap(),
         host: BTreeMap::from([("cores".into(), "2".into())]),
-        drives: vec![],
         data_bytes: 1 << 30,
-        runs: vec![],
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),
             command: vec!["weir".into(), "run".into()],
         },
+        ..StudyResult::new(plan, Flavor::Mysql, "9.7.4".parse().unwrap())
     }
 }
 

@@ -30,5 +30,5 @@ pub use hosting::refused_on_agent;
 pub use installed::named_program;
 pub use programs::server_programs;
 pub use reduced::reduced;
-pub use resolve::{Overrides, probe_cell, resolve};
+pub use resolve::{Overrides, plan_from_text, probe_cell, resolve};
 pub use settings_preview::preview_settings;

@@ -39,6 +39,17 @@ pub struct Overrides {
     pub seed: u64,
 }
 
+/// Resolves the text of a study that stands in no file. `flavor`: that of each server program that it names.
+///
+/// # Errors
+///
+/// As [`resolve`], and a text that is no study.
+pub fn plan_from_text(text: &str, flavor: weir_model::Flavor) -> Result<Plan, StudyError> {
+    const NAME: &str = "study.toml";
+    let file = StudyFile::parse(NAME, text)?;
+    resolve(NAME, &file, &Overrides::default(), &|_| Ok(flavor))
+}
+
 /// Resolves `file`, read from `name`. `flavor_of` tells the flavour of a server program.
 ///
 /// # Errors

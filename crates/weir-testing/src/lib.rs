@@ -22,7 +22,7 @@ pub use schema_change_tool::schema_change_tool;
 pub use servers::{
     LAZY_COMMITS, ReplicatedServers, binary, connect, data_directory, key_management,
     keyring_server, make_account, options, start, start_on_tcp, start_program, start_replicated,
-    start_with, wait_until_loaded,
+    start_shaped, start_with, wait_until_loaded,
 };
 pub use shrink::shrink;
 pub use skipped::skipped;

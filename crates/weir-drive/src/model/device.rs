@@ -1,11 +1,11 @@
 //! One device in time: throttle, reads, the write buffer and what is behind it.
 
-use weir_model::{DeviceModel, Disks, DriveProfile, Nanoseconds, Op, OpKind, Scale, WriteCache};
+use weir_model::{DeviceModel, Disks, DriveProfile, Nanoseconds, Op, OpKind, Scale};
 
 use super::amplification::factor_of_alpha;
 use super::disks::access_ns;
+use super::flushes::Flushes;
 use super::interference::cost_factor;
-use super::latency::Latency;
 use super::random::Random;
 use super::reads::{Contention, Reads};
 use super::throttle::Buckets;
@@ -13,7 +13,6 @@ use super::writes::Writes;
 
 /// The same waits for each drive.
 const SEED: u64 = 0x0a23;
-const FLUSH_SEED: u64 = 0x77d1;
 
 /// A drive of a given profile and scale, idle at time 0.
 #[derive(Debug)]
@@ -25,9 +24,7 @@ pub(super) struct Device {
     throttled_ns: [f64; 2],
     disks: Option<Disks>,
     random: Random,
-    flush: Latency,
-    /// A flush waits until the buffer is empty.
-    flush_drains: bool,
+    flushes: Flushes,
     /// Bytes of flash that the guarantee is worth; 0: none.
     guaranteed_bytes: f64,
 }
@@ -45,7 +42,6 @@ pub(super) struct DeviceUsage {
 impl Device {
     /// `capacity_bytes`: emulated drives shrink it apart from the throughput.
     pub(super) fn new(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
-        let flush = &profile.flush;
         Self {
             reads: Reads::new(&profile.read, profile.disks.as_ref(), scale),
             writes: Writes::new(profile, scale, capacity_bytes),
@@ -56,8 +52,7 @@ impl Device {
             throttled_ns: [0.0; 2],
             disks: profile.disks.clone(),
             random: Random::seeded(SEED),
-            flush: Latency::new(flush.latency_us, &flush.percentiles_us, FLUSH_SEED),
-            flush_drains: profile.write.cache == WriteCache::Volatile && !flush.ignored,
+            flushes: Flushes::new(profile),
             guaranteed_bytes: guaranteed_bytes(profile, capacity_bytes),
         }
     }
@@ -130,14 +125,7 @@ impl DeviceModel for Device {
                 let start = self.throttled(op, now);
                 self.writes.submit(op, start)
             }
-            OpKind::Flush => {
-                let start = if self.flush_drains {
-                    now.max(self.drained_at())
-                } else {
-                    now
-                };
-                start + self.flush.draw_ns() as Nanoseconds
-            }
+            OpKind::Flush => self.flushes.submit(now, self.drained_at()),
             // A deallocation is a change of the mapping: acknowledged like a small write, and
             // nothing reaches the media.
             OpKind::Discard => {

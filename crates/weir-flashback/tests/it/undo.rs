@@ -577,15 +577,10 @@ pub(crate) fn names_are_compared_as_the_server_does(flavor: Flavor) {
 
 /// A server on which names that differ in case are one.
 fn folding(flavor: Flavor) -> (PrivateServer, tempfile::TempDir) {
-    let directory = tempfile::tempdir().unwrap();
-    let mut options = weir_testing::options(directory.path());
-    let shaping = ("lower_case_table_names".to_owned(), "1".to_owned());
-    let logging = crate::logging(flavor).into_iter();
-    options
-        .variables
-        .extend(logging.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    options.variables.extend([shaping.clone()]);
-    let binary = weir_testing::binary(flavor);
-    weir_server::make_empty_data(&binary, &options.data_dir, &[shaping].into()).unwrap();
-    (PrivateServer::start(&binary, &options).unwrap(), directory)
+    let shaping = [("lower_case_table_names", "1")];
+    weir_testing::start_shaped(
+        &weir_testing::binary(flavor),
+        &shaping,
+        &crate::logging(flavor),
+    )
 }

@@ -17,13 +17,13 @@ use std::sync::Arc;
 use weir_model::{
     Bottleneck, Bytes, Cell, Claim, CrashTest, DataSource, Distribution, DriveProfile, DriveSpec,
     DriveStatistics, Duration, FileKind, FileKindStatistics, Finding, Flavor, IntervalRecord,
-    LatencySummary, LoadSpec, Mix, NegativeControl, OtherProcess, Plan, PlannedRun, Provenance,
-    RuleId, RunRecord, RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload, Utilization,
-    Verdict, Warmup, WorkloadName, WorkloadSpec,
+    LoadSpec, Mix, NegativeControl, OtherProcess, Plan, PlannedRun, Provenance, RuleId, RunRecord,
+    RunResult, RunSpec, Severity, StudyResult, SysbenchWorkload, Utilization, Verdict, Warmup,
+    WorkloadName, WorkloadSpec,
 };
 
 use super::{RULES, Rule, findings_of_design, rules_as_markdown};
-use weir_study::{Overrides, StudyFile, drive_profiles, resolve};
+use weir_study::{drive_profiles, plan_from_text};
 
 use crate::{SettingsPreview, evaluate};
 
@@ -101,20 +101,13 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
         record: RunRecord {
             cell,
             repetition,
-            started_at: String::new(),
             measured_s: 300.0,
             queries_per_s,
             transactions_per_s: queries_per_s / 6.0,
-            latency: LatencySummary::default(),
-            errors: 0,
-            unfinished: 0,
-            utilization: Utilization::default(),
             bottleneck: Bottleneck::DriveWrite,
-            approach: weir_model::Approach::default(),
+            ..RunRecord::default()
         },
         intervals: (1..=10).map(f64::from).map(interval).collect(),
-        series: vec![],
-        gaps: vec![],
         variables: Arc::new(
             [
                 ("innodb_doublewrite", doublewrite),
@@ -124,18 +117,9 @@ fn run(cell: usize, repetition: u32, queries_per_s: f64) -> RunResult {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
         ),
-        variables_changed: BTreeMap::new(),
         drive: Some(Arc::default()),
-        commands: vec![],
-        server_log: String::new(),
-        kinds: vec![],
-        replay: None,
-        events: vec![],
-        short_intervals: Vec::new(),
-        losses: weir_model::ConnectionLosses::default(),
-        hosts: vec![],
-        server_host: None,
         histogram: vec![1],
+        ..RunResult::default()
     }
 }
 
@@ -155,47 +139,34 @@ pub(crate) fn fair() -> StudyResult {
             run(1, repetition, 1500.0 * drift * drift),
         ]
     });
+    let plan = Plan {
+        seed: 1,
+        cells,
+        runs: vec![PlannedRun {
+            cell: 0,
+            repetition: 1,
+        }],
+        crash_tests: vec![CrashTest {
+            drive: "d".into(),
+            server: Some("mysql 9.7.4".into()),
+            page: Some(Bytes(16_384)),
+            flush_method: Some("O_DIRECT".into()),
+            atomic: Some(Bytes(16_384)),
+            states: 1000,
+            lost: 0,
+            source: "made up".into(),
+        }],
+        ..Plan::default()
+    };
     StudyResult {
-        plan: Plan {
-            title: String::new(),
-            question: String::new(),
-            seed: 1,
-            factors: Vec::new(),
-            repeat: weir_model::Repetition::default(),
-            search: None,
-            screen: None,
-            cells,
-            runs: vec![PlannedRun {
-                cell: 0,
-                repetition: 1,
-            }],
-            claims: vec![],
-            negative_controls: vec![],
-            prices: BTreeMap::new(),
-            crash_tests: vec![CrashTest {
-                drive: "d".into(),
-                server: Some("mysql 9.7.4".into()),
-                page: Some(Bytes(16_384)),
-                flush_method: Some("O_DIRECT".into()),
-                atomic: Some(Bytes(16_384)),
-                states: 1000,
-                lost: 0,
-                source: "made up".into(),
-            }],
-        },
-        started_at: String::new(),
-        weir_version: String::new(),
-        flavor: Flavor::Mysql,
-        server_version: "9.7.4".parse().unwrap(),
-        host: BTreeMap::new(),
         drives: vec![DriveProfile::parse("d", &DRIVE.replace("ATOMIC", "16K")).unwrap()],
-        data_bytes: 0,
         runs: runs.collect(),
         provenance: Provenance {
             study_file: "[study]".into(),
             weir_commit: "abc".into(),
             command: vec![],
         },
+        ..StudyResult::new(plan, Flavor::Mysql, "9.7.4".parse().unwrap())
     }
 }
 
@@ -275,19 +246,15 @@ pub(super) fn of_design(path: &Path) -> Vec<String> {
 
 /// The rules that speak on a study, before it runs.
 fn of_text(text: &str) -> Vec<String> {
-    let findings = findings_before(&plan_of(text));
+    let findings = findings_before(&plan(text));
     findings
         .into_iter()
         .map(|finding| finding.rule.to_string())
         .collect()
 }
 
-fn plan_of(text: &str) -> Plan {
-    let file = StudyFile::parse("study.toml", text).unwrap();
-    let plan = resolve("study.toml", &file, &Overrides::default(), &|_| {
-        Ok(Flavor::Mysql)
-    });
-    plan.unwrap()
+fn plan(text: &str) -> Plan {
+    plan_from_text(text, Flavor::Mysql).unwrap()
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_model::{
-    Approach, Bottleneck, Cell, Flavor, LatencySummary, Method, Plan, RunRecord, Utilization,
-    Verdict,
+    Approach, Cell, Flavor, LatencySummary, Method, Plan, RunRecord, RunResult, StudyResult,
+    Utilization, Verdict,
 };
 
 use super::{Next, answers, next};
-use weir_study::{Overrides, StudyError, StudyFile, probe_cell, resolve};
+use weir_study::{plan_from_text, probe_cell};
 
 const STUDY: &str = r#"
     [study]
@@ -25,9 +25,7 @@ const STUDY: &str = r#"
 "#;
 
 fn plan(rest: &str) -> Plan {
-    let file = StudyFile::parse("s.toml", &format!("{STUDY}{rest}")).unwrap();
-    let flavor_of = |_: &std::path::Path| Ok::<_, StudyError>(Flavor::Mysql);
-    resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap()
+    plan_from_text(&format!("{STUDY}{rest}"), Flavor::Mysql).unwrap()
 }
 
 /// A run of a made-up server.
@@ -47,7 +45,6 @@ fn record(cell: usize, repetition: u32, measured: MadeUpRun) -> RunRecord {
     RunRecord {
         cell,
         repetition,
-        started_at: String::new(),
         measured_s: 10.0,
         queries_per_s,
         transactions_per_s: queries_per_s,
@@ -55,17 +52,15 @@ fn record(cell: usize, repetition: u32, measured: MadeUpRun) -> RunRecord {
             us_p99: latency_us_p99,
             ..LatencySummary::default()
         },
-        errors: 0,
-        unfinished: 0,
         utilization: Utilization {
             server_cores: server_cpu_us_per_query * queries_per_s / 1e6,
             ..Utilization::default()
         },
-        bottleneck: Bottleneck::Unexplained,
         approach: Approach {
             warmup_s: 5.0,
             ..Approach::default()
         },
+        ..RunRecord::default()
     }
 }
 
@@ -209,9 +204,7 @@ fn a_cost_of_a_query_has_a_verdict_where_throughput_has_none() {
 #[test]
 fn a_metric_that_needs_samples_cannot_end_a_study() {
     let text = format!("{STUDY}[repeat]\nmetric = \"status.pool_reads\"");
-    let file = StudyFile::parse("s.toml", &text).unwrap();
-    let flavor_of = |_: &std::path::Path| Ok::<_, StudyError>(Flavor::Mysql);
-    let error = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap_err();
+    let error = plan_from_text(&text, Flavor::Mysql).unwrap_err();
     let said = error.to_string();
     assert!(
         said.contains("repeat.metric") && said.contains("server_cpu_us_per_query"),
@@ -241,37 +234,14 @@ fn wide_intervals(plan: Plan, records: &[RunRecord]) -> Vec<String> {
         .collect()
 }
 
-fn result(plan: Plan, records: &[RunRecord]) -> weir_model::StudyResult {
-    let run = |record: &RunRecord| weir_model::RunResult {
+fn result(plan: Plan, records: &[RunRecord]) -> StudyResult {
+    let run = |record: &RunRecord| RunResult {
         record: record.clone(),
-        intervals: Vec::new(),
-        series: Vec::new(),
-        gaps: Vec::new(),
-        variables: std::sync::Arc::default(),
-        variables_changed: std::collections::BTreeMap::new(),
-        drive: None,
-        commands: Vec::new(),
-        server_log: String::new(),
-        hosts: Vec::new(),
-        server_host: None,
-        kinds: Vec::new(),
-        events: Vec::new(),
-        short_intervals: Vec::new(),
-        losses: weir_model::ConnectionLosses::default(),
-        replay: None,
-        histogram: Vec::new(),
+        ..RunResult::default()
     };
-    weir_model::StudyResult {
-        plan,
-        started_at: String::new(),
-        weir_version: String::new(),
-        flavor: Flavor::Mysql,
-        server_version: "9.7.0".parse().unwrap(),
-        host: std::collections::BTreeMap::new(),
-        drives: Vec::new(),
-        data_bytes: 0,
+    StudyResult {
         runs: records.iter().map(run).collect(),
-        provenance: weir_model::Provenance::default(),
+        ..StudyResult::new(plan, Flavor::Mysql, "9.7.0".parse().unwrap())
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use weir_load::{LoadPlan, PreparePlan};
 use weir_model::{Endpoint, Flavor, LoadSpec, WorkloadName};
-use weir_server::{PrivateServer, initialise};
-use weir_testing::{binary, options};
+use weir_server::PrivateServer;
+use weir_testing::{binary, options, start_shaped};
 
 use super::settings::{account, judge, try_setting, try_shortly};
 use super::{Bench, ROWS, TABLES, go, make};
@@ -101,13 +101,7 @@ fn settings_that_need_a_start_load_or_are_named(flavor: Flavor) {
 
 /// A server on data that were made with these variables.
 pub(super) fn on_new_data(flavor: Flavor, variables: &[(&str, &str)]) -> Bench {
-    let directory = tempfile::tempdir().unwrap();
-    let mut options = options(directory.path());
-    let variables = variables.iter();
-    let variables = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    options.variables.extend(variables);
-    initialise(&binary(flavor), &options.data_dir, &options.variables).unwrap();
-    let server = PrivateServer::start(&binary(flavor), &options).unwrap();
+    let (server, directory) = start_shaped(&binary(flavor), variables, &[]);
     Bench { server, directory }
 }
 

@@ -106,10 +106,9 @@ fn unprotected(cell: &Cell) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
 
     use weir_model::StudyResult;
-    use weir_study::{Overrides, StudyFile, resolve};
+    use weir_study::plan_from_text;
 
     use super::*;
     use crate::from_result::data_model::first_cell;
@@ -133,18 +132,14 @@ mod tests {
     "#;
 
     fn plan() -> Plan {
-        let file = StudyFile::parse("s.toml", TWO_SERVERS).unwrap();
-        let flavor_of = |_: &Path| unreachable!("the study names no program");
-        resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap()
+        plan_from_text(TWO_SERVERS, weir_model::Flavor::Mysql).unwrap()
     }
 
     #[test]
     fn a_rate_is_told_to_be_left_out() {
         let paced = TWO_SERVERS.replace("threads = 8", "threads = 8\n        rate = 50");
         for (text, told) in [(TWO_SERVERS, false), (&paced, true)] {
-            let file = StudyFile::parse("s.toml", text).unwrap();
-            let flavor_of = |_: &Path| unreachable!("the study names no program");
-            let plan = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap();
+            let plan = plan_from_text(text, weir_model::Flavor::Mysql).unwrap();
             let assumed = ChosenCells::choose(&plan, &[]).unwrap().assumed;
             assert_eq!(
                 assumed.iter().any(|line| line.contains("rate")),
@@ -159,18 +154,8 @@ mod tests {
         let plan = plan();
         let at = levels.map(|(name, level)| (name.to_owned(), level.to_owned()));
         let chosen = ChosenCells::choose(&plan, &at).unwrap();
-        let result = StudyResult {
-            plan,
-            started_at: String::new(),
-            weir_version: String::new(),
-            flavor: weir_model::Flavor::Mysql,
-            server_version: "9.7.0".parse().unwrap(),
-            host: BTreeMap::new(),
-            drives: Vec::new(),
-            data_bytes: 0,
-            runs: Vec::new(),
-            provenance: weir_model::Provenance::default(),
-        };
+        let version = "9.7.0".parse().unwrap();
+        let result = StudyResult::new(plan, weir_model::Flavor::Mysql, version);
         weir_judge::part_of_result(result, &chosen.cells)
     }
 

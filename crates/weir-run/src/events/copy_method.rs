@@ -1,12 +1,16 @@
 //! An ALTER made by a copy of the table: by a copier of the lab, or by a tool of the user's.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use weir_model::{CopyWay, Endpoint, EventEnding, EventKind, EventStatement};
-use weir_mysql::Gate;
+use weir_mysql::{Connection, Gate};
 use weir_server::ddl::{AlterStatement, DdlError, Leftover, OwnTool, TableCopier};
 
 use super::clock::Clock;
+
+/// Time limit for one answer of the server before the copy.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Method of a copy.
 #[derive(Debug)]
@@ -46,17 +50,14 @@ impl CopyMethod {
         clock: &Clock,
     ) -> EventEnding {
         let is_over = || clock.is_over();
-        let done =
-            AlterStatement::read(&statement.statement, &endpoint.database).and_then(|alter| {
-                let server = (endpoint, gate);
-                match self {
-                    Self::By(way) => by_copier(*way, alter, statement, server, told, &is_over),
-                    Self::Tool { tool, version } => {
-                        told.insert("tool.version".to_owned(), version.clone());
-                        by_tool(tool, &alter, server, told, &is_over)
-                    }
-                }
-            });
+        let server = (endpoint, gate);
+        let done = alter_statement(statement, server).and_then(|alter| match self {
+            Self::By(way) => by_copier(*way, alter, statement, server, told, &is_over),
+            Self::Tool { tool, version } => {
+                told.insert("tool.version".to_owned(), version.clone());
+                by_tool(tool, &alter, server, told, &is_over)
+            }
+        });
         match done {
             Ok(()) => EventEnding::Done,
             Err(DdlError::Stopped) => EventEnding::CutOff,
@@ -68,6 +69,15 @@ impl CopyMethod {
             },
         }
     }
+}
+
+/// The statement, with its table's name as the server spells it.
+fn alter_statement(
+    statement: &EventStatement,
+    (endpoint, gate): (&Endpoint, &Gate),
+) -> Result<AlterStatement, DdlError> {
+    let alter = AlterStatement::read(&statement.statement, &endpoint.database)?;
+    alter.spelled_by_server(&mut Connection::open(endpoint, gate, PATIENCE)?)
 }
 
 /// Facts of a copy about itself, by name.

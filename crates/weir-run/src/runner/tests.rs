@@ -8,7 +8,7 @@ use std::rc::Rc;
 use tempfile::TempDir;
 use weir_model::Provenance;
 use weir_mysql::ClientConfig;
-use weir_study::{Overrides, StudyError, StudyFile, resolve};
+use weir_study::plan_from_text;
 
 use self::null_targets::{Ledger, NullTargets, Trouble};
 use super::*;
@@ -30,9 +30,7 @@ const STUDY: &str = r#"
 "#;
 
 fn plan(repeat: &str) -> Plan {
-    let file = StudyFile::parse("s.toml", &format!("{STUDY}{repeat}")).unwrap();
-    let flavor_of = |_: &Path| Ok::<_, StudyError>(weir_model::Flavor::Mysql);
-    resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap()
+    plan_from_text(&format!("{STUDY}{repeat}"), weir_model::Flavor::Mysql).unwrap()
 }
 
 /// A folder for a result, and what was begun for it.
@@ -103,9 +101,7 @@ fn a_screen_measures_its_winner_anew_also_when_it_was_stopped() {
         .replace("[repeat]", "");
     let screen = "[design]\nkind = \"screen\"\n[factors]\na1 = [0, 1]\na2 = [0, 1]\na3 = [0, 1]\na4 = [0, 1]\n\
                   [repeat]\nseed = 5\nmetric = \"queries_per_s\"";
-    let file = StudyFile::parse("s.toml", &format!("{text}{screen}")).unwrap();
-    let flavor_of = |_: &Path| Ok::<_, StudyError>(weir_model::Flavor::Mysql);
-    let plan = resolve("s.toml", &file, &Overrides::default(), &flavor_of).unwrap();
+    let plan = plan_from_text(&format!("{text}{screen}"), weir_model::Flavor::Mysql).unwrap();
     let mut bench = Bench::new();
     (bench.delays_ms, bench.fast_with) = (vec![1], Some("a2"));
     let is_finished = |event: &Event<'_>| matches!(event, Event::RunFinished { .. });

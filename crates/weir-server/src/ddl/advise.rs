@@ -18,11 +18,12 @@ use std::time::Duration;
 use crate::{ServerBinary, find_like};
 use serde::Serialize;
 use weir_model::{Bytes, Endpoint, Flavor, ServerVersion};
-use weir_mysql::{Connection, Gate, text_literal};
+use weir_mysql::{Connection, Gate};
 
 use self::table::TableCopy;
 use self::user_server::UserServer;
 use crate::Stop;
+use crate::ddl::table_name::is_table;
 use crate::ddl::{
     Algorithm, AlterStatement, DdlError, EmptyTables, Lock, Trial, TrialServer, Work,
 };
@@ -118,6 +119,7 @@ impl Advisor {
     pub fn advise(&self, sql: &str) -> Result<Advice, DdlError> {
         let alter = AlterStatement::read(sql, self.user.schema())?;
         let mut connection = self.user.connect()?;
+        let alter = alter.spelled_by_server(&mut connection)?;
         let copy = TableCopy::read(&mut connection, &alter)?;
         let tables = copy.with_relatives(&mut connection, &alter)?;
         let mut trial = self.trial.try_out(&tables, &alter, &[])?;
@@ -230,10 +232,12 @@ fn triggers(
     alter: &AlterStatement,
 ) -> Result<Option<Obstacle>, DdlError> {
     let names: Vec<String> = connection.rows(format!(
-        "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = {} AND EVENT_OBJECT_TABLE = {} \
-         ORDER BY TRIGGER_NAME",
-        text_literal(&alter.schema),
-        text_literal(&alter.table)
+        "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE {} ORDER BY TRIGGER_NAME",
+        is_table(
+            ["EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"],
+            &alter.schema,
+            &alter.table
+        )
     ))?;
     Ok((!names.is_empty()).then(|| {
         let text = format!(

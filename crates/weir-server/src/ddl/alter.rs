@@ -1,7 +1,8 @@
 //! An `ALTER TABLE` taken apart: its table, and what it does without the algorithm and the lock that it asks for.
 
-use weir_mysql::{SqlWord, identifier, sql_words};
+use weir_mysql::{Connection, SqlWord, identifier, sql_words};
 
+use crate::ddl::table_name::server_spelling;
 use crate::ddl::{Algorithm, DdlError, Lock};
 
 /// A statement that alters one table.
@@ -71,6 +72,23 @@ impl AlterStatement {
         if items.is_empty() {
             return Err(refused("it changes nothing"));
         }
+        Ok(Self {
+            schema,
+            table,
+            items,
+        })
+    }
+
+    /// The statement with its table's name as the server spells it; unchanged if there is no such table.
+    ///
+    /// # Errors
+    ///
+    /// A server that is gone.
+    pub fn spelled_by_server(self, connection: &mut Connection) -> Result<Self, DdlError> {
+        let Some((schema, table)) = server_spelling(connection, &self.schema, &self.table)? else {
+            return Ok(self);
+        };
+        let items = self.items;
         Ok(Self {
             schema,
             table,

@@ -1,8 +1,9 @@
 //! Tables and triggers of a schema: what a copy has left is found among them.
 
-use weir_mysql::{Connection, identifier, text_literal};
+use weir_mysql::{Connection, identifier};
 
 use crate::ddl::DdlError;
+use crate::ddl::table_name::is_name;
 
 /// Something that a copy left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +46,8 @@ pub(crate) fn qualified(schema: &str, name: &str) -> String {
 pub(crate) fn all(connection: &mut Connection, schema: &str) -> Result<Vec<Leftover>, DdlError> {
     let names = |column: &str, table: &str, of: &str| {
         format!(
-            "SELECT {column} FROM information_schema.{table} WHERE {of} = {} ORDER BY 1",
-            text_literal(schema)
+            "SELECT {column} FROM information_schema.{table} WHERE {} ORDER BY 1",
+            is_name(of, schema)
         )
     };
     let triggers: Vec<String> =

@@ -5,6 +5,7 @@ mod columns;
 use std::collections::{BTreeMap, HashMap};
 
 use weir_innodb::{FieldLength, IndexRoot, KeyField, KeyFormat};
+use weir_mysql::NameCase;
 
 use crate::Session;
 use crate::innodb_view::innodb_view;
@@ -45,6 +46,8 @@ pub struct Catalog {
     pub indexes: Vec<IndexInfo>,
     /// The tablespace of each table, by InnoDB's name.
     pub spaces: BTreeMap<String, u32>,
+    /// Comparison of names that the server makes.
+    pub case: NameCase,
 }
 
 /// Row of the server's catalogue for an index.
@@ -60,7 +63,10 @@ impl PoolServer {
         let mut session = self.session()?;
         let rows = indexes(&mut session)?;
         let columns = Columns::read(&mut session)?;
-        Ok(Catalog::new(rows, &columns))
+        let mut catalog = Catalog::new(rows, &columns);
+        let case = session.variable("lower_case_table_names")?;
+        catalog.case = NameCase::parse(&case.unwrap_or_default());
+        Ok(catalog)
     }
 }
 

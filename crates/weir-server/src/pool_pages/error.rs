@@ -44,6 +44,21 @@ pub enum PoolError {
         /// Pages in its list.
         pages: usize,
     },
+    /// A table that both have, under names that differ in case.
+    #[error(
+        "`{from}` has the table {table}, `{to}` has {other}: their lower_case_table_names differ, so pages cannot be \
+         matched by table; give both servers the same value"
+    )]
+    NamesDiffer {
+        /// The server whose pool is read.
+        from: String,
+        /// The other one.
+        to: String,
+        /// The table's name there, as InnoDB writes it: `schema/table`.
+        table: String,
+        /// The name on the other.
+        other: String,
+    },
     /// A list that the server did not write or load in time, or not at all.
     #[error("the buffer pool of `{name}` was not {what} ({told}); look at its error log")]
     Pool {

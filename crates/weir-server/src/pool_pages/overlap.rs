@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use weir_innodb::RangeMap;
 
 use crate::pool_pages::dump::{Dump, PageId};
-use crate::pool_pages::translation::{counterparts, shared_tables};
+use crate::pool_pages::translation::{check_names, counterparts, shared_tables};
 use crate::pool_pages::trees::Trees;
 use crate::pool_pages::{PoolError, PoolServer};
 
@@ -73,6 +73,7 @@ fn share(part: u64, all: u64) -> f64 {
 pub fn compare(from: &PoolServer, to: &PoolServer) -> Result<Overlap, PoolError> {
     let (own, other) = (from.resident_pages(100)?, to.resident_pages(100)?);
     let (here, there) = (from.catalog()?, to.catalog()?);
+    check_names(&own.pages, (from, &here), (to, &there))?;
     let tables = shared_tables(&own.pages, &here, &there);
     let here = Trees::read(from, &here, &tables)?;
     let there = Trees::read(to, &there, &tables)?;

@@ -8,7 +8,7 @@ use crate::pool_pages::catalog::Catalog;
 use crate::pool_pages::dump::Dump;
 use crate::pool_pages::keys::KeyRanges;
 use crate::pool_pages::load::Pace;
-use crate::pool_pages::translation::{Translation, same, shared_tables, translate};
+use crate::pool_pages::translation::{Translation, check_names, same, shared_tables, translate};
 use crate::pool_pages::trees::Trees;
 use crate::pool_pages::{PoolError, PoolServer};
 
@@ -104,6 +104,7 @@ impl Ship {
         dump: &Dump,
         (here, there): (&Catalog, &Catalog),
     ) -> Result<Shipment, PoolError> {
+        check_names(&dump.pages, (from, here), (to, there))?;
         let tables = shared_tables(&dump.pages, here, there);
         if tables.is_empty() {
             return Err(PoolError::NothingInCommon {

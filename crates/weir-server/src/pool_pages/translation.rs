@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use weir_mysql::NameCase;
+
 use crate::pool_pages::catalog::Catalog;
 use crate::pool_pages::dump::PageId;
 use crate::pool_pages::trees::{SpaceTrees, Trees};
+use crate::pool_pages::{PoolError, PoolServer};
 
 /// Pages at the head of a file that describe it, and are no part of an index.
 const HEAD_PAGES: u32 = 4;
@@ -54,6 +57,33 @@ fn spaces(from: &Catalog, to: &Catalog) -> HashMap<u32, (u32, String)> {
         Some((*space, (*there, table.clone())))
     });
     shared.collect()
+}
+
+/// Refuses tables with pages in `pages` that are one table by the names of one server, and two by those of the other.
+pub(crate) fn check_names(
+    pages: &[PageId],
+    (from, here): (&PoolServer, &Catalog),
+    (to, there): (&PoolServer, &Catalog),
+) -> Result<(), PoolError> {
+    if here.case == there.case {
+        return Ok(());
+    }
+    let resident: HashSet<u32> = pages.iter().map(|page| page.space).collect();
+    let is_unmatched = |(table, space): &(&String, &u32)| {
+        resident.contains(space) && !there.spaces.contains_key(*table)
+    };
+    for (table, _) in here.spaces.iter().filter(is_unmatched) {
+        let mut others = there.spaces.keys();
+        if let Some(other) = others.find(|other| NameCase::Folded.is_same(other, table)) {
+            return Err(PoolError::NamesDiffer {
+                from: from.name().to_owned(),
+                to: to.name().to_owned(),
+                table: table.clone(),
+                other: other.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Names of the tables that have pages in `pages` and that both have.

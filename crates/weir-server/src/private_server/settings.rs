@@ -9,7 +9,7 @@ use std::time::Duration;
 use weir_model::{Flavor, Limits};
 use weir_process::{WorkDirectory, runtime_directory};
 
-use crate::option_file::OptionFile;
+use crate::option_file_writer::OptionFileWriter;
 use crate::{ServerBinary, ServerError};
 use weir_process::PathError;
 
@@ -106,7 +106,7 @@ pub(super) fn option_text(
     socket: &Path,
     variables: &BTreeMap<String, String>,
 ) -> Result<String, ServerError> {
-    let mut file = OptionFile::new();
+    let mut file = OptionFileWriter::new();
     file.set_path("datadir", data_dir)?;
     file.set_path("socket", socket)?;
     file.set_path("pid_file", &run_dir.join("mysqld.pid"))?;

@@ -17,7 +17,7 @@ use super::known::parse_help;
 use super::translate;
 use crate::find::Defaults;
 use crate::helper_process::run_within;
-use crate::option_file::OptionFile;
+use crate::option_file_writer::OptionFileWriter;
 use crate::{ServerBinary, ServerError};
 
 /// It takes some 50 ms.
@@ -55,7 +55,7 @@ pub fn ask(
     let variables = translate(server.flavor, server.version, variables)?;
     let home = WorkDirectory::create(&runtime_directory()?, "ask")?;
     let (options, errors) = (home.path().join("my.cnf"), home.path().join("errors"));
-    let mut file = OptionFile::new();
+    let mut file = OptionFileWriter::new();
     file.set_path("datadir", home.path())?;
     if rustix::process::geteuid().is_root() {
         file.set("user", "root")?;

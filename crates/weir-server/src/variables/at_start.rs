@@ -11,7 +11,7 @@ use weir_process::{PathError, create_private_directory};
 
 use crate::find::Defaults;
 use crate::helper_process::run_within;
-use crate::option_file::OptionFile;
+use crate::option_file_writer::OptionFileWriter;
 use crate::{ServerBinary, ServerError, error_log};
 
 const CHUNK: &str = "innodb_buffer_pool_chunk_size";
@@ -48,7 +48,7 @@ pub(super) fn refused_pool(
     let data = home.join("data");
     create_private_directory(&data)?;
     let log = home.join("start.log");
-    let mut file = OptionFile::new();
+    let mut file = OptionFileWriter::new();
     for (name, path) in [("datadir", &data), ("tmpdir", &data), ("log_error", &log)] {
         file.set_path(name, path)?;
     }

@@ -39,7 +39,7 @@ fn the_table_of_facts_holds_and_a_false_row_is_found(flavor: Flavor) {
     );
 }
 
-fn advisor(server: &PrivateServer) -> Advisor {
+pub(crate) fn advisor(server: &PrivateServer) -> Advisor {
     let binary = server.binary();
     let options = AdviceOptions {
         server: Some(binary.path.clone()),
@@ -92,7 +92,7 @@ fn advice_agrees_with_the_table_of_facts(flavor: Flavor) {
     assert_eq!(alters.1, "0");
 }
 
-fn about<'a>(advice: &'a Advice, about: &str) -> Option<&'a weir_server::ddl::Obstacle> {
+pub(crate) fn about<'a>(advice: &'a Advice, about: &str) -> Option<&'a weir_server::ddl::Obstacle> {
     advice
         .obstacles
         .iter()

@@ -4,4 +4,5 @@
 mod advice;
 mod copiers;
 mod ledger;
+mod name_case;
 mod own_tool;

@@ -36,10 +36,7 @@ const STUDY: &str = r#"
 "#;
 
 fn resolved(text: &str) -> Result<Plan, StudyError> {
-    let file = StudyFile::parse("s.toml", text)?;
-    resolve("s.toml", &file, &Overrides::default(), &|_| {
-        Ok(Flavor::Mariadb)
-    })
+    plan_from_text(text, Flavor::Mariadb)
 }
 
 fn message(text: &str) -> String {

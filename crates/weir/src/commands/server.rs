@@ -4,7 +4,7 @@ mod advise;
 pub(super) mod backup;
 mod describe;
 mod doublewrite;
-pub(super) mod option_file;
+pub(super) mod imported_settings;
 mod pool;
 mod snapshot;
 
@@ -116,7 +116,7 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
     };
     let mut instance = Instance::new(name, &binary);
     if let Some(path) = &arguments.option_file {
-        instance.variables = option_file::variables(&binary, path)?;
+        instance.variables = imported_settings::variables(&binary, path)?;
     }
     let set = variables(&binary, &arguments.set)?;
     set_options(&mut instance.variables, set);

@@ -292,7 +292,7 @@ fn r1_a_difference_is_no_consequence_where_options_do_not_explain_it() {
 /// Settings that no server has taken yet are those that the installed one will make.
 #[test]
 fn r11_counts_with_the_pools_that_the_server_will_make() {
-    let plan = plan_of(include_str!("../../../fixtures/rules/R11.toml"));
+    let plan = plan(include_str!("../../../fixtures/rules/R11.toml"));
     let tells = |near: bool| {
         let answers = plan.cells.iter().map(|cell| {
             let name = "innodb_buffer_pool_size".to_owned();
@@ -314,7 +314,7 @@ fn r11_counts_with_the_pools_that_the_server_will_make() {
 /// Of a screen, each candidate is set against the present configuration before anything runs.
 #[test]
 fn r23_knows_a_candidate_that_the_server_makes_the_present_value() {
-    let plan = plan_of(
+    let plan = plan(
         "[study]\ntitle = \"T\"\nquestion = \"Q?\"\n[server]\n[data]\nworkload = \"oltp_read_only\"\nrows = 1_000\n\
          [load]\nthreads = 8\nwarmup = \"5s\"\nmeasure = \"10s\"\n[design]\nkind = \"screen\"\n[factors]\n\
          innodb_io_capacity = [200, 400]\nsort_buffer_size = [\"256K\", \"1M\"]\n\

@@ -110,7 +110,7 @@ fn r2_knows_a_binary_log_whatever_it_is_called() {
 
 #[test]
 fn two_spellings_of_one_value_are_one_setting() {
-    let plan = plan_of(&study(
+    let plan = plan(&study(
         "mysql",
         "",
         r#"innodb_doublewrite = ["OFF", "0", "ON"]"#,
@@ -139,11 +139,9 @@ fn two_spellings_of_one_variable_are_an_error() {
             "a = [{ sync_binlog = 1 }, { log_bin = \"b\", skip_log_bin = true }]",
         ),
     ] {
-        let file = StudyFile::parse("study.toml", &study("mysql", config, factors)).unwrap();
-        let plan = resolve("study.toml", &file, &Overrides::default(), &|_| {
-            Ok(Flavor::Mysql)
-        });
-        let error = plan.unwrap_err().to_string();
+        let error = plan_from_text(&study("mysql", config, factors), weir_model::Flavor::Mysql)
+            .unwrap_err();
+        let error = error.to_string();
         assert!(
             error.contains("sets the same variable; keep one spelling"),
             "{error}"
@@ -156,7 +154,7 @@ fn two_spellings_of_one_variable_are_an_error() {
 #[test]
 fn arms_may_spell_a_variable_each_in_its_own_way() {
     let arms = r#"arm = [{ log_bin = "binlog", sync_binlog = 1 }, { skip_log_bin = true }]"#;
-    let findings = findings_before(&plan_of(&study("mysql", "", arms)));
+    let findings = findings_before(&plan(&study("mysql", "", arms)));
     let price = findings.iter().find(|finding| finding.rule == RuleId::R2);
     let price = &price.unwrap().message;
     assert!(
@@ -174,7 +172,7 @@ fn a_size_is_scaled_in_every_spelling() {
         "drive = [\"null\"]",
     )
     .replace("rows = 1000", "rows = 1000\nscale = \"1/8\"");
-    let plan = plan_of(&text);
+    let plan = plan(&text);
     assert_eq!(
         plan.cells[0].spec.variable("innodb_buffer_pool_size"),
         Some(&*(1_u64 << 30).to_string())

@@ -201,9 +201,7 @@ fn a_screen_resumes_anywhere() {
 fn what_a_screen_cannot_vary_is_refused() {
     let refused = |rest: &str| {
         let text = format!("{STUDY}[design]\nkind = \"screen\"\n{rest}");
-        let file = StudyFile::parse("s.toml", &text).unwrap();
-        let flavor_of = |_: &std::path::Path| Ok::<_, StudyError>(Flavor::Mysql);
-        resolve("s.toml", &file, &Overrides::default(), &flavor_of)
+        plan_from_text(&text, weir_model::Flavor::Mysql)
             .unwrap_err()
             .to_string()
     };

@@ -5,10 +5,11 @@
 use std::time::Duration;
 
 use weir_model::Flavor;
-use weir_mysql::{ClientError, Connection, text_literal};
+use weir_mysql::{ClientError, Connection};
 
 use super::obstacle::Obstacle;
 use super::user_server::UserServer;
+use crate::ddl::table_name::is_table;
 use crate::ddl::{AlterStatement, DdlError};
 
 /// A connection with a lock on the table: its number, and the seconds since its transaction began.
@@ -53,14 +54,15 @@ fn locks_query(
     alter: &AlterStatement,
     user: &UserServer,
 ) -> Result<Option<String>, DdlError> {
-    let (schema, table) = (text_literal(&alter.schema), text_literal(&alter.table));
+    let is_table = |columns| is_table(columns, &alter.schema, &alter.table);
     if user.is_on("performance_schema") && is_instrumented(connection)? {
         return Ok(Some(format!(
             "SELECT DISTINCT t.PROCESSLIST_ID, {AGE} FROM performance_schema.metadata_locks l \
              JOIN performance_schema.threads t ON t.THREAD_ID = l.OWNER_THREAD_ID \
              LEFT JOIN information_schema.INNODB_TRX x ON x.trx_mysql_thread_id = t.PROCESSLIST_ID \
-             WHERE l.OBJECT_TYPE = 'TABLE' AND l.OBJECT_SCHEMA = {schema} AND l.OBJECT_NAME = {table} \
-             AND l.LOCK_STATUS = 'GRANTED' AND t.PROCESSLIST_ID <> CONNECTION_ID()"
+             WHERE l.OBJECT_TYPE = 'TABLE' AND {} \
+             AND l.LOCK_STATUS = 'GRANTED' AND t.PROCESSLIST_ID <> CONNECTION_ID()",
+            is_table(["l.OBJECT_SCHEMA", "l.OBJECT_NAME"])
         )));
     }
     let plugin: Option<u64> = connection.first(
@@ -71,7 +73,8 @@ fn locks_query(
         format!(
             "SELECT DISTINCT CAST(l.THREAD_ID AS UNSIGNED), {AGE} FROM information_schema.METADATA_LOCK_INFO l \
              LEFT JOIN information_schema.INNODB_TRX x ON x.trx_mysql_thread_id = l.THREAD_ID \
-             WHERE l.TABLE_SCHEMA = {schema} AND l.TABLE_NAME = {table} AND l.THREAD_ID <> CONNECTION_ID()"
+             WHERE {} AND l.THREAD_ID <> CONNECTION_ID()",
+            is_table(["l.TABLE_SCHEMA", "l.TABLE_NAME"])
         )
     }))
 }

@@ -6,11 +6,12 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_mysql::{Connection, text_literal};
+use weir_mysql::Connection;
 
 use super::obstacle::Obstacle;
 use super::table::TableCopy;
 use super::user_server::UserServer;
+use crate::ddl::table_name::is_table;
 use crate::ddl::{Algorithm, AlterStatement, DdlError, Lock, Way, Work};
 
 /// A log that lasts no longer may not do for an ALTER of a large table.
@@ -67,9 +68,12 @@ fn write_rate(
 ) -> Result<Option<(f64, &'static str)>, DdlError> {
     let of_table = format!(
         "SELECT CAST(COALESCE(SUM(COUNT_INSERT + COUNT_UPDATE + COUNT_DELETE), 0) AS UNSIGNED) \
-         FROM performance_schema.table_io_waits_summary_by_table WHERE OBJECT_SCHEMA = {} AND OBJECT_NAME = {}",
-        text_literal(&alter.schema),
-        text_literal(&alter.table)
+         FROM performance_schema.table_io_waits_summary_by_table WHERE {}",
+        is_table(
+            ["OBJECT_SCHEMA", "OBJECT_NAME"],
+            &alter.schema,
+            &alter.table
+        )
     );
     let of_all = "SELECT CAST(SUM(VARIABLE_VALUE) AS UNSIGNED) FROM information_schema.GLOBAL_STATUS \
                   WHERE VARIABLE_NAME IN ('INNODB_ROWS_INSERTED', 'INNODB_ROWS_UPDATED', 'INNODB_ROWS_DELETED')";

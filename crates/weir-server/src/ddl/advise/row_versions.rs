@@ -31,7 +31,7 @@ pub(super) fn look(
     }
     let query = format!(
         "SELECT CAST(MAX(TOTAL_ROW_VERSIONS) AS UNSIGNED) FROM information_schema.INNODB_TABLES WHERE {}",
-        tablespace::is_table(alter)
+        tablespace::is_in_files(alter)
     );
     let used = match connection.first::<Option<u64>>(query) {
         Ok(used) => used.flatten().unwrap_or_default(),

@@ -1,8 +1,9 @@
 //! A table of the user's, as a statement that makes it, with the tables that foreign keys bind it to.
 
-use weir_mysql::{Connection, Row, SqlWord, identifier, is_system_schema, sql_words, text_literal};
+use weir_mysql::{Connection, Row, SqlWord, identifier, is_system_schema, sql_words};
 
 use super::tablespace;
+use crate::ddl::table_name::{is_table, server_spelling};
 use crate::ddl::{AlterStatement, DdlError, EmptyTable, EmptyTables};
 
 /// Engine and sizes of a table as `information_schema.TABLES` has them.
@@ -51,10 +52,11 @@ impl TableCopy {
                 "name a table of a schema of yours",
             ));
         }
-        let of_table = format!(
-            "TABLE_SCHEMA = {} AND TABLE_NAME = {}",
-            text_literal(schema),
-            text_literal(table)
+        let of_table = is_table(["TABLE_SCHEMA", "TABLE_NAME"], schema, table);
+        let referred = is_table(
+            ["REFERENCED_TABLE_SCHEMA", "REFERENCED_TABLE_NAME"],
+            schema,
+            table,
         );
         let found: Option<Sizes> = connection.first(format!(
             "SELECT TABLE_TYPE, ENGINE, TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, INDEX_LENGTH, DATA_FREE \
@@ -89,8 +91,7 @@ impl TableCopy {
             ))?,
             children: connection.rows(format!(
                 "SELECT DISTINCT TABLE_SCHEMA, TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
-                 WHERE REFERENCED_{}",
-                of_table.replace("AND TABLE_NAME", "AND REFERENCED_TABLE_NAME")
+                 WHERE {referred}"
             ))?,
         })
     }
@@ -117,7 +118,10 @@ impl TableCopy {
     ) -> Result<EmptyTables, DdlError> {
         let own = (self.schema.clone(), self.table.clone());
         let mut names: Vec<_> = self.parents.iter().chain(&self.children).cloned().collect();
-        names.extend(referred(&alter.changes(), &self.schema));
+        for (schema, table) in referred(&alter.changes(), &self.schema) {
+            let spelled = server_spelling(connection, &schema, &table)?;
+            names.push(spelled.unwrap_or((schema, table)));
+        }
         names.retain(|name| *name != own);
         names.sort();
         names.dedup();

@@ -3,20 +3,28 @@
 use weir_mysql::{Connection, text_literal};
 
 use crate::ddl::AlterStatement;
+use crate::ddl::table_name::is_name;
 use crate::innodb_view::innodb_view;
 
 /// Statistics that are older than the rows have less than this part of the file.
 const STALE_BELOW: f64 = 2.0 / 3.0;
 
-/// A condition on `NAME` of InnoDB's dictionary: the table and its partitions.
-pub(super) fn is_table(alter: &AlterStatement) -> String {
+/// A condition on `NAME` of InnoDB's dictionary: exactly the table, or one of its partitions.
+pub(super) fn is_in_files(alter: &AlterStatement) -> String {
     let name = format!("{}/{}", file_name(&alter.schema), file_name(&alter.table));
-    let partitions = format!("{name}#p#");
+    // MariaDB and MySQL before 8.0 write `#P#`, later ones `#p#`.
+    let partitions = ["#p#", "#P#"].map(|mark| {
+        let start = format!("{name}{mark}");
+        format!(
+            "LEFT(CAST(NAME AS BINARY), {}) = CAST({} AS BINARY)",
+            start.len(),
+            text_literal(&start)
+        )
+    });
     format!(
-        "(NAME = {} OR LEFT(NAME, {}) = {})",
-        text_literal(&name),
-        partitions.len(),
-        text_literal(&partitions)
+        "({} OR {})",
+        is_name("NAME", &name),
+        partitions.join(" OR ")
     )
 }
 
@@ -25,7 +33,7 @@ pub(super) fn file_bytes(connection: &mut Connection, alter: &AlterStatement) ->
     let dictionary = innodb_view(connection.version(), "TABLESPACES");
     let query = format!(
         "SELECT CAST(SUM(FILE_SIZE) AS UNSIGNED) FROM {dictionary} WHERE {}",
-        is_table(alter)
+        is_in_files(alter)
     );
     connection.first::<Option<u64>>(query).ok()??
 }

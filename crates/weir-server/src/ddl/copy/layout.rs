@@ -1,9 +1,10 @@
 //! Columns that a copy has, and tables that cannot be copied so.
 
 use weir_model::CopyWay;
-use weir_mysql::{Connection, identifier, sql_words, text_literal};
+use weir_mysql::{Connection, NameCase, identifier, sql_words};
 
 use super::leftover::Names;
+use crate::ddl::table_name::is_table;
 use crate::ddl::{AlterStatement, DdlError};
 
 /// Types of a key.
@@ -37,14 +38,15 @@ pub(super) fn check_table(
     alter: &AlterStatement,
     way: CopyWay,
 ) -> Result<(), DdlError> {
-    let (schema, table) = (text_literal(&alter.schema), text_literal(&alter.table));
+    let is_table = |columns| is_table(columns, &alter.schema, &alter.table);
     let mut count = |query: String| {
         connection
             .first::<u64>(query)
             .map(Option::unwrap_or_default)
     };
     let triggers = count(format!(
-        "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table}"
+        "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE {}",
+        is_table(["EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"])
     ))?;
     if triggers > 0 {
         return Err(refused(
@@ -55,8 +57,9 @@ pub(super) fn check_table(
     }
     let foreign_keys = count(format!(
         "SELECT COUNT(*) FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND \
-         ((TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}) \
-         OR (REFERENCED_TABLE_SCHEMA = {schema} AND REFERENCED_TABLE_NAME = {table}))"
+         (({}) OR ({}))",
+        is_table(["TABLE_SCHEMA", "TABLE_NAME"]),
+        is_table(["REFERENCED_TABLE_SCHEMA", "REFERENCED_TABLE_NAME"])
     ))?;
     if foreign_keys > 0 {
         return Err(refused(
@@ -130,16 +133,18 @@ impl Layout {
                 "take another table",
             ));
         }
+        // Names of columns differ in no server by their case alone.
+        let is_same = |one: &str, other: &str| NameCase::Folded.is_same(one, other);
         let is_stored = |column: &&ColumnRow| !column.4.contains("GENERATED");
         let is_shared = |column: &&ColumnRow| {
             new.iter()
                 .filter(is_stored)
-                .any(|other| other.0 == column.0)
+                .any(|other| is_same(&other.0, &column.0))
         };
         let shared = old.iter().filter(is_stored).filter(is_shared);
         if !new
             .iter()
-            .any(|column| column.0 == *key && column.3 == "PRI")
+            .any(|column| is_same(&column.0, key) && column.3 == "PRI")
         {
             return Err(refused(
                 alter,
@@ -166,8 +171,7 @@ fn columns(
 ) -> Result<Vec<ColumnRow>, DdlError> {
     Ok(connection.rows(format!(
         "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
-         WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} ORDER BY ORDINAL_POSITION",
-        text_literal(schema),
-        text_literal(table)
+         WHERE {} ORDER BY ORDINAL_POSITION",
+        is_table(["TABLE_SCHEMA", "TABLE_NAME"], schema, table)
     ))?)
 }

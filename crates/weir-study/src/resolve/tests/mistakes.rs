@@ -31,7 +31,7 @@ fn mistakes_are_named_with_file_place_and_remedy() {
         (
             "threads = 32",
             "thread = 32",
-            "s.toml: line 13: unknown key `thread`",
+            "study.toml: line 13: unknown key `thread`",
         ),
         (
             "oltp_write_only",
@@ -80,7 +80,7 @@ fn mistakes_are_named_with_file_place_and_remedy() {
             "`factors.drive` = [] (needs at least one level)",
         ),
         ("[\"a\", \"b\"]", "[\"a\", \"a\"]", "write each level once"),
-        ("\"5s\"", "5", "s.toml: line 14"),
+        ("\"5s\"", "5", "study.toml: line 14"),
         ("\"1/25\"", "\"25\"", "not a scale"),
         ("title", "titel", "did you mean `title`?"),
         (

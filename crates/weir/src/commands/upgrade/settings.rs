@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_server::{ServerBinary, check_variables, known_variables, translate};
 
-use crate::commands::server::option_file;
+use crate::commands::server::imported_settings;
 
 /// Settings of an option file.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Settings {
         };
         let known = known_variables(to)?;
         let mut settings = Self::default();
-        for (name, value) in option_file::variables(from, file)? {
+        for (name, value) in imported_settings::variables(from, file)? {
             let one = [(name.clone(), value.clone())].into();
             let taken = translate(to.flavor, to.version, &one).and_then(|native| {
                 let names: Vec<_> = native.keys().map(String::as_str).collect();

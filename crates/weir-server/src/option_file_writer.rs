@@ -8,11 +8,11 @@ use crate::ServerError;
 
 /// The text of an option file for the group `mysqld`, which both flavours read.
 #[derive(Debug)]
-pub(crate) struct OptionFile {
+pub(crate) struct OptionFileWriter {
     text: String,
 }
 
-impl OptionFile {
+impl OptionFileWriter {
     /// An empty one.
     pub(crate) fn new() -> Self {
         Self {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn values_cannot_break_out_of_their_line() {
-        let mut file = OptionFile::new();
+        let mut file = OptionFileWriter::new();
         file.set("innodb_data_home_dir", "/a b\\c#d").unwrap();
         assert!(
             file.text()
