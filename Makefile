@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo timings studies test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table powercut-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
+.PHONY: demo timings studies lint-workflows test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table powercut-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -140,6 +140,10 @@ web: $(WEB)
 $(WEB): web/package-lock.json $(wildcard web/*.ts web/*.html web/*.json web/src/* web/src/*/*)
 	cd web && npm ci --no-audit --no-fund --loglevel=error && npm run build --silent
 	touch $@
+
+# The workflows of GitHub, read by actionlint; needs Go. A test reads their YAML and their commands in `make test`.
+lint-workflows:
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 setup:
 	scripts/setup.sh

@@ -95,6 +95,8 @@ stage() {
         install -d "$share/weir/$data"
         install -m 644 "$root/$data"/*.toml "$share/weir/$data"
     done
+    # What jobs of CI call (docs/ci.md).
+    install -m 755 "$root/scripts/gate-action.sh" "$share/weir/gate-action.sh"
     install -d "$share/man/man1" "$share/doc/weir"
     "$program" manual "$share/man/man1"
     gzip -9 -n "$share/man/man1"/*.1

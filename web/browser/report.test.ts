@@ -105,6 +105,22 @@ describe("a report", () => {
     await page.context().close();
   });
 
+  it("says at its head where the data lay", async () => {
+    const result = fixture() as { setup: { host: Record<string, string> } };
+    const places = ["on disk: /var/tmp (ext4 on nvme0n1)", "on emulated drives, whose files lie in memory: /dev/shm (tmpfs)"];
+    for (const place of places) {
+      result.setup.host["data"] = place;
+      const page = await open(result);
+      expect(await page.locator("header .facts span").allTextContents()).toContain(`data ${place}`);
+      await page.context().close();
+    }
+    // A server of the user's own: Weir does not know.
+    delete result.setup.host["data"];
+    const page = await open(result);
+    expect(await page.locator("header .facts").textContent()).not.toContain("data ");
+    await page.context().close();
+  });
+
   it("shows values under the pointer and to the keyboard", async () => {
     const page = await open();
     const tooltip = page.locator(".tooltip");

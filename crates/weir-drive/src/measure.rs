@@ -30,7 +30,7 @@ mod storage;
 mod write_buffer;
 
 pub use error::MeasureError;
-pub use facts::Facts;
+pub use facts::{Facts, device_below};
 pub use figure::Figure;
 pub use file_storage::FileStorage;
 pub use job::{Job, Limit, OperationSpan, Order, Work};

@@ -1,8 +1,8 @@
 //! Throughput and latency against a quantity that the study varies: buffer pool, connections.
 //!
 //! The page draws an arm (one combination of all other factors) as a line. Over buffer pools it
-//! marks the places that the study "Should I buy a Fast SSD or more memory?" (Percona, 2010) calls
-//! A (the data fit), B (they just exceed the pool) and C (they are three times the pool).
+//! marks the points of docs/predict.md: A (the data fit), B (the pool is 2 % short of them) and C (a third of them
+//! fits).
 
 use std::collections::BTreeMap;
 

@@ -67,7 +67,7 @@ fn is_in_memory(folder: &Path) -> bool {
     Mount::for_path(folder).is_some_and(|mount| mount.is_in_memory())
 }
 
-/// Where [`choose`] puts `data`, in words: `on disk: /var/tmp (ext4)`.
+/// Where [`choose`] puts `data`, in words: `on disk: /var/tmp (ext4 on nvme0n1)`.
 pub(crate) fn in_words(work: Option<&Path>, data: Bytes, kind: StorageKind) -> String {
     let folder = folder(work, data, kind);
     let where_it_is = if is_in_memory(&folder) {
@@ -75,7 +75,10 @@ pub(crate) fn in_words(work: Option<&Path>, data: Bytes, kind: StorageKind) -> S
     } else {
         "on disk"
     };
-    let file_system = Mount::for_path(&folder).map(|mount| format!(" ({})", mount.file_system));
+    let device = weir_drive::measure::device_below(&folder);
+    let device = device.map_or_else(String::new, |device| format!(" on {device}"));
+    let file_system =
+        Mount::for_path(&folder).map(|mount| format!(" ({}{device})", mount.file_system));
     format!(
         "{where_it_is}: {}{}",
         folder.display(),
@@ -152,5 +155,11 @@ mod tests {
         }
         let words = in_words(Some("/proc".as_ref()), Bytes(1), StorageKind::Disk);
         assert_eq!(words, "on disk: /proc (proc)");
+        // This file's disk, if the kernel names one.
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let words = in_words(Some(here), Bytes(1), StorageKind::Disk);
+        if let Some(device) = weir_drive::measure::device_below(here) {
+            assert!(words.ends_with(&format!(" on {device})")), "{words}");
+        }
     }
 }

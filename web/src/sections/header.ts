@@ -10,6 +10,7 @@ export function header(page: Page): HTMLElement {
     page.server,
     `${count(page.cells.length, "combination")} \u00d7 ${count(repetitionsOf(page).length, "repetition")}`,
     moment(page.started_at),
+    ...dataPlace(page),
   ];
   return h(
     "header",
@@ -19,4 +20,10 @@ export function header(page: Page): HTMLElement {
     h("p", { class: "question" }, page.question),
     h("p", { class: "facts" }, ...facts.map((fact) => h("span", {}, fact))),
   );
+}
+
+/** `data on disk: /var/tmp (ext4 on nvme0n1)`: what the storage was decides what the numbers are of. Nothing for a server of the user's own. */
+function dataPlace(page: Page): string[] {
+  const place = page.setup.host["data"];
+  return place === undefined ? [] : [`data ${place}`];
 }

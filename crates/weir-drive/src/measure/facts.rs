@@ -36,14 +36,7 @@ impl Facts {
             return facts;
         };
         let device = queue.parent().unwrap_or(&queue).to_owned();
-        facts.device = device
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if let Some(model) = text(&device.join("device/model")) {
-            facts.device = format!("{model} ({})", facts.device);
-        }
+        facts.device = name(&device);
         if let Some(sectors) = number(&device.join("size")) {
             facts.capacity_bytes = sectors * 512;
         }
@@ -56,6 +49,21 @@ impl Facts {
             _ => None,
         };
         facts
+    }
+}
+
+/// The device below the existing `folder`, with its model where that is known: `nvme0n1`, `Example SSD (nvme0n1)`; `None`
+/// where there is none, as in memory.
+pub fn device_below(folder: &Path) -> Option<String> {
+    Some(name(queue_folder(folder)?.parent()?))
+}
+
+/// Name and model of a device's folder in sysfs.
+fn name(device: &Path) -> String {
+    let name = device.file_name().unwrap_or_default().to_string_lossy();
+    match text(&device.join("device/model")) {
+        Some(model) => format!("{model} ({name})"),
+        None => name.into_owned(),
     }
 }
 

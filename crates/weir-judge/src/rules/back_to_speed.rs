@@ -1,4 +1,4 @@
-//! R22: a server that was gone is judged by the time to its old speed, outage and cold time apart.
+//! R22: a server that was gone is judged by the time to its earlier throughput; outage and recovery are apart.
 
 use weir_model::{Finding, IntervalRecord, Plan, RuleId, RunResult};
 use weir_stats::{BackToSpeed, SeriesInterval, back_to_speed};
@@ -7,15 +7,15 @@ use super::{Design, Evidence, ONLY_WARNS, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R22,
-    title: "a server that was gone is judged by the time to its old speed",
+    title: "a server that was gone is judged by the time to its earlier throughput",
     checked: "Runs with an event that ends the server. Warning: fewer than five seconds of measurement before that \
-              event. Warning: a run that was not back at its old speed when it ended. That speed is five seconds in \
-              sequence with 95 % of the throughput before, and a p99 of at most 1.25 times that before. The table of events has the \
-              outage (no answers) and the cold time (slow answers) apart.",
+              event. Warning: a run that had not recovered when it ended. Recovered means five consecutive seconds at \
+              95 % of the earlier throughput, with a p99 of at most 1.25 times the earlier one. The table of events has \
+              the outage (no answers) and the recovery (slow answers) apart.",
     reason: "A mean over a measurement mixes a time without answers with a time of slow ones, and depends on how \
              long was measured after. A server that answers again is not yet as fast: its buffer pool is empty.",
     remedy: "Raise `load.measure`, or move the event: at least five seconds after the beginning, and early enough \
-             to see the old speed again. Compare outage and cold time, not the mean throughput.",
+             to see the recovery. Compare outage and recovery, not the mean throughput.",
     reference: "docs/events.md",
     severities: ONLY_WARNS,
     design: check_design,
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NONE
 };
 
-/// Seconds before an event that say what the old speed was.
+/// Seconds before an event that say what the earlier throughput was.
 const BEFORE_S: f64 = 5.0;
 
 fn check_design(design: &Design<'_>) -> Vec<Finding> {
@@ -32,7 +32,7 @@ fn check_design(design: &Design<'_>) -> Vec<Finding> {
     };
     vec![RULE.warning(format!(
         "an event ends the server {earliest_s:.1} s after the measurement began, less than {BEFORE_S:.0} s: nothing \
-         says what its old speed was; let the event happen later"
+         says what its throughput was; let the event happen later"
     ))]
 }
 
@@ -51,7 +51,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     vec![RULE.warning(format!(
-        "{} were not back at their old speed when they ended, the first of them {}: the time to it is longer than \
+        "{} were not back at their earlier throughput when they ended, the first of them {}: the time to it is longer than \
          shown; raise load.measure",
         named.count, named.first
     ))]

@@ -12,12 +12,12 @@ pub(super) const RULE: Rule = Rule {
               Above 70 % of a core, requests queue in the client, and Weir bounds the effect on the ratio. \
               At utilization u a thread holds at most u / (1 - u) connections. Without that queue a run \
               would have been faster by at most their share of all connections. Error: the bound is as large \
-              as the effect. Warning: it reaches across the end of the interval that decides the verdict. \
-              Note: it does neither. Weir does not start a second client to see whether it raises \
+              as the effect. Warning: without the busy client the interval might include 1. \
+              Note: neither. Weir does not start a second client to see whether it raises \
               throughput.",
     reason: "Tencent asked one 8-core client for the work of 3,000 connections. A client that is the limit \
              compares itself with itself.",
-    remedy: "Give the client more cores, or a host of its own; lower the rate.",
+    remedy: "Give the client more cores, or run it on its own host (`agents` in `[load]`); lower the rate.",
     reference: "Tencent Cloud, 2022 (docs/studies/txsql-new-architecture.md); Brendan Gregg, \"Systems \
                 Performance\", 2nd edition, 12.2",
     severities: NOTES_WARNS_OR_FORBIDS,

@@ -13,8 +13,8 @@ pub(super) const RULE: Rule = Rule {
     title: "emulated drives keep their model's time and take nothing from the server",
     checked: "The time that a drive's operations took beyond their modelled time, as a share of the modelled time. \
               A run would have been faster by that share at most, with a drive on time. This bounds the ratio. \
-              Error: the bound is as large as the effect. Warning: it reaches across the end of the interval that \
-              decides the verdict. Note: it is 1 % of the ratio or more, or more than 1 % of the operations \
+              Error: the bound is as large as the effect. Warning: with drives on time the interval might include 1. \
+              Note: it is 1 % of the ratio or more, or more than 1 % of the operations \
               completed late or early, by more than 10 us and 5 %. A drive that is used less than 1 % of the time \
               is not checked. The bound holds for throughput and means, not for p99. Also the cores that the drive's \
               process used in runs that were limited by the server's CPU. With them a run would have been faster \
@@ -26,8 +26,8 @@ pub(super) const RULE: Rule = Rule {
              that two cores could not use up took 0.34 to 0.52 cores, and the server had 0.71 to 0.88 of the \
              throughput. Linux lets no write pass a flush of the same file of an emulated drive. Without interception \
              MySQL committed 17 to 25 % less often than with it.",
-    remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host; more cores. In a container add `--cap-add SYS_PTRACE`; `weir doctor` tells \
-             whether it is enough.",
+    remedy: "Use a smaller `scale` for the drive, fewer connections or a quieter host; more cores. In a container add `--cap-add SYS_PTRACE`; \
+             `weir doctor` checks that it is enough.",
     reference: "docs/decisions/0004-drive-in-real-time.md, docs/decisions/0005-flushes-beside-writes.md, docs/twin.md",
     severities: NOTES_WARNS_OR_FORBIDS,
     comparison: check,

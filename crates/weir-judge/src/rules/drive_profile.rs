@@ -38,7 +38,7 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "the ratio hangs on two profiles: {}; `weir drive show` has the sources",
+        "the ratio depends on two profiles: {}; `weir drive show` has the sources",
         words.join(", ")
     );
     Some(if profiles.into_iter().any(is_doubtful) {

@@ -8,7 +8,7 @@ use crate::fingerprints::{compared, differing};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R21,
     title: "a replay is faithful",
-    checked: "Errors: a session is not let in or loses its connection. More than 1 % of the statements are not sent, other \
+    checked: "Errors: a session is refused or loses its connection. More than 1 % of the statements are not sent, other \
               schemas apart. The capture lacks more than 1 % of the statements of its time. Statements of \
               free sessions are more than 20 ms late at p99. More than 1 % have a lock error that the capture does \
               not have. Warnings: late by more than 2 ms at p99. More than 1 % of the results differ from the capture. \
@@ -50,7 +50,7 @@ fn unfaithful(found: &ReplayFidelity) -> Option<String> {
     let absent = found.sessions.saturating_sub(found.sessions_joined);
     if let (true, Some(why)) = (absent > 0, &found.not_joined_why) {
         return Some(format!(
-            "{absent} sessions of a replay were not let in ({why})"
+            "{absent} sessions of a replay were refused ({why})"
         ));
     }
     if found.connections_lost > 0 {

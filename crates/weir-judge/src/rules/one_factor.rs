@@ -12,8 +12,8 @@ use crate::contrast::Contrast;
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R1,
     title: "one factor differs between two levels",
-    checked: "Error: the servers' own variables (SHOW GLOBAL VARIABLES) differ in more than the two cells declare. \
-              Option files do not count, since a server rounds, caps and overrides. Between two different programs \
+    checked: "Weir compares SHOW GLOBAL VARIABLES of both servers. Error: any difference that you did not ask for. \
+              Option files do not count, because a server rounds, caps and overrides. Between two different programs \
               only the variables that the study sets are compared. A setting that the study holds fixed and the \
               server does not is an error, too. Warning: the levels of a factor change several settings together. \
               Note: the server derives other variables from the factor. Weir knows that where it wrote the options \

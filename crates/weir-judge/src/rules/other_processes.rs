@@ -14,10 +14,10 @@ pub(super) const RULE: Rule = Rule {
               in the other cell's. Warning: as many with idle cores. Both limits are chosen, not measured. \
               Of other virtual machines Weir sees stolen time only. A run would have been faster by at most \
               the stolen time, if all of it fell on the busiest core. This bounds the ratio. Error: the \
-              bound is as large as the effect. Warning: it reaches across the end of the interval that \
-              decides the verdict. Note: it does neither.",
-    reason: "A backup or a compiler that runs beside one of two levels makes a difference that is none of the \
-             setting's. Beside both it leaves both less than they would have.",
+              bound is as large as the effect. Warning: without the stolen time the interval might include 1. \
+              Note: neither.",
+    reason: "A backup or a compiler that runs during one of two levels makes a difference that the setting does \
+             not make. During both it slows down both.",
     remedy: "Run the study again while nothing else works on the host; see with `top` who does.",
     reference: "Brendan Gregg, \"Systems Performance\", 2nd edition, 12.1; published studies, section 9",
     severities: NOTES_WARNS_OR_FORBIDS,

@@ -8,7 +8,7 @@ use crate::claim_contrasts::{Subject, subject};
 pub(super) const RULE: Rule = Rule {
     id: RuleId::R19,
     title: "claims stay within the measurements",
-    checked: "A claim whose levels, metric or conditions (`where`) are not in the study: it is neither borne out \
+    checked: "A claim whose levels, metric or conditions (`where`) are not in the study: it is neither confirmed \
               nor refuted. Every sentence of a report names the levels at which it holds. Curves and \
               memory-equivalents end where the measurements end.",
     reason: "\"10x\", \"about 1x\" and \"at least 2x\" were all published for the P4800X. All are true, at \

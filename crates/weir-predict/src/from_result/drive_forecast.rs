@@ -108,7 +108,7 @@ impl DriveForecast {
         });
         add("limited by", Point::limit);
         if let Some(first) = &self.beside {
-            add(&format!("pool on {first}"), |point| {
+            add(&format!("{first} needs"), |point| {
                 pool_or_none(point.equivalent_pool_bytes)
             });
         }
@@ -148,12 +148,15 @@ impl DriveForecast {
     /// The places that have names, in one line.
     pub fn places(&self) -> String {
         let size = |pages: f64| whole_mebibytes(pages).to_string();
-        let reach = REACHED.iter().zip(self.cliffs.reach);
+        let reach = REACHED.iter().zip(self.cliffs.reach).enumerate();
         let reach: Vec<_> = reach
-            .map(|(share, pages)| format!("{:.0} % at {}", share * 100.0, size(pages)))
+            .map(|(at, (share, pages))| {
+                let unit = if at == 0 { " of A's throughput" } else { "" };
+                format!("{:.0} %{unit} at {}", share * 100.0, size(pages))
+            })
             .collect();
         format!(
-            "A (all fits) {}, B (first spill) {}, C (a third) {}; of A's throughput: {}",
+            "A (all fits) {}, B (2 % short) {}, C (a third) {}; cliff: {}",
             size(self.cliffs.all_fit),
             size(self.cliffs.first_spill),
             size(self.cliffs.third),

@@ -130,9 +130,11 @@ fn old_speed(events: &[&EventRecord], runs: &[&RunResult]) -> Option<String> {
         BackToSpeed::Never => None,
     });
     let cold = match (found.contains(&BackToSpeed::Never), middle(back)) {
-        (true, _) => "not back at 95 % of the old speed when a run ended".to_owned(),
-        (false, Some(cold_s)) => format!("cold {cold_s:.0} s, until 95 % of the old speed"),
-        (false, None) => "too little before it to say what the old speed was".to_owned(),
+        (true, _) => "not back at 95 % of the earlier throughput when a run ended".to_owned(),
+        (false, Some(cold_s)) => {
+            format!("recovery {cold_s:.0} s, until 95 % of the earlier throughput")
+        }
+        (false, None) => "too little before it to say what the throughput was".to_owned(),
     };
     Some(format!("outage {} s, {cold}", seconds(outage_s)))
 }

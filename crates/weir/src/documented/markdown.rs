@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 /// Begins and ends an example.
 const FENCE: &str = "```";
+/// Languages of examples that are commands and their output.
+const SHELL: [&str; 2] = ["", "sh"];
 
 /// A page of the documents.
 pub(super) struct Page {
@@ -22,12 +24,41 @@ impl Page {
         self.path.display().to_string()
     }
 
-    /// The lines of its examples that have no language, which are commands and their output.
-    pub(super) fn example_lines(&self) -> Vec<&str> {
+    /// The lines of its examples of commands and their output. Variables that an example sets (`URL=...`) have their
+    /// values.
+    pub(super) fn example_lines(&self) -> Vec<String> {
         let parts = self.text.split(FENCE);
         let examples = parts.skip(1).step_by(2);
-        let plain = examples.filter_map(|example| example.strip_prefix('\n'));
-        plain.flat_map(str::lines).collect()
+        let shell = examples.filter_map(|example| {
+            let (language, lines) = example.split_once('\n')?;
+            SHELL.contains(&language).then_some(lines)
+        });
+        shell.flat_map(with_values).collect()
+    }
+
+    /// The text of its examples in a language.
+    pub(super) fn examples_in(&self, language: &str) -> Vec<&str> {
+        let examples = self.text.split(FENCE).skip(1).step_by(2);
+        examples
+            .filter_map(|example| example.strip_prefix(language)?.strip_prefix('\n'))
+            .collect()
+    }
+
+    /// The lines from the heading with this anchor on, without empty ones; of the whole page for an empty anchor.
+    pub(super) fn lines_from(&self, anchor: &str) -> Vec<&str> {
+        let is_there = |line: &&str| {
+            anchor.is_empty()
+                || line.starts_with('#') && anchor_of(line.trim_start_matches('#').trim()) == anchor
+        };
+        let lines = self.text.lines().skip_while(|line| !is_there(line));
+        lines.filter(|line| !line.trim().is_empty()).collect()
+    }
+
+    /// The cells of its tables, row by row, heads included.
+    pub(super) fn rows(&self) -> Vec<Vec<&str>> {
+        let rows = self.text.lines().filter(|line| line.starts_with("| "));
+        rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect())
+            .collect()
     }
 
     /// The text between its examples.
@@ -70,6 +101,26 @@ impl Page {
             .map(|line| anchor_of(line.trim_start_matches('#').trim()))
             .any(|heading| heading == anchor)
     }
+}
+
+/// The lines of an example, with the values of variables in place of their names.
+fn with_values(example: &str) -> Vec<String> {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|sign| sign.is_ascii_uppercase() || sign == b'_')
+    };
+    let set = |line: &str| {
+        let (name, value) = line.split_once('=')?;
+        (is_name(name) && !value.contains(' ')).then(|| (format!("${name}"), value.to_owned()))
+    };
+    let values: Vec<_> = example.lines().filter_map(set).collect();
+    let replaced = |line: &str| {
+        let one = |line: String, (name, value): &(String, String)| line.replace(name, value);
+        values.iter().fold(line.to_owned(), one)
+    };
+    example.lines().map(replaced).collect()
 }
 
 /// The anchor that a heading gets: lower case, dashes for spaces, no other signs.

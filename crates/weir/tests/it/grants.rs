@@ -216,7 +216,7 @@ fn documented(name: &str, flavor: Flavor) -> Vec<String> {
     let (block, _) = rest.split_once("```").unwrap();
     let own = block
         .replace("weir@'10.0.0.%'", "granted@localhost")
-        .replace("a password of yours", "x")
+        .replace("your password", "x")
         .replace("shop.*", "sbtest.*")
         .replace("bench.*", "sbtest.*");
     assert!(!own.contains('%'), "{own}");

@@ -24,6 +24,7 @@ mod external_server;
 mod failover;
 #[cfg(feature = "flashback")]
 mod flashback;
+mod gate_action;
 mod grants;
 mod harness;
 mod inheritance;

@@ -22,7 +22,7 @@ pub(crate) fn assert_predictable(world: &World) {
     let told = Weir::new().args(predict).args(drives).args(money);
     let told = told.args(promise).args(report).succeeds().stdout;
     for part in [
-        "pool on intel-p4610",
+        "intel-p4610 needs",
         "may cost more",
         "A (all fits)",
         "a page earns its memory if it is used every",

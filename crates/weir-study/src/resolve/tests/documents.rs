@@ -1,5 +1,6 @@
 //! Studies that stand in documents are studies.
 
+use super::replays::Capture;
 use super::*;
 
 /// A whole study is the first example of the guide; the others replace keys of its sections.
@@ -25,19 +26,31 @@ fn every_example_of_the_guide_is_a_study() {
     }
 }
 
-/// Whole studies on other pages, which a reader copies.
+/// Whole studies on other pages, which a reader copies. The capture and the workload that they name are real ones.
 #[test]
 fn whole_studies_of_other_pages_are_studies() {
     let pages = [
         include_str!("../../../../../README.md"),
+        include_str!("../../../../../docs/an-index.md"),
+        include_str!("../../../../../docs/ci.md"),
         include_str!("../../../../../docs/cookbook.md"),
-        include_str!("../../../../../docs/study-reference.md"),
         include_str!("../../../../../docs/events.md"),
+        include_str!("../../../../../docs/replay.md"),
+        include_str!("../../../../../docs/study-reference.md"),
     ];
+    let capture = Capture::new();
     for page in pages {
-        let block = page.split("```toml\n[study]\n").nth(1).unwrap();
-        let example = format!("[study]\n{}", block.split("```").next().unwrap());
-        let found = resolved(&example);
-        assert!(found.is_ok(), "{}\n{example}", found.unwrap_err());
+        let mut found = 0;
+        for block in page.split("```toml\n[study]\n").skip(1) {
+            found += 1;
+            // The capture of the test has 20 s.
+            let example = format!("[study]\n{}", block.split("```").next().unwrap())
+                .replace("tuesday.weircap", &capture.path().display().to_string())
+                .replace("\"shop.toml\"", "\"../../workloads/shop.toml\"")
+                .replace("warmup = \"30s\"", "warmup = \"3s\"");
+            let resolved = resolved(&example);
+            assert!(resolved.is_ok(), "{}\n{example}", resolved.unwrap_err());
+        }
+        assert!(found > 0, "{}", page.lines().next().unwrap());
     }
 }

@@ -30,7 +30,7 @@ impl Capture {
         Self(folder)
     }
 
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         self.0.path().join("a.weircap")
     }
 
