@@ -18,6 +18,7 @@ use weir_model::{
     FingerprintComparison, FingerprintRecord, FingerprintVerdict, ReplayComparison, ReplayFidelity,
     ReplayRecord, RunResult,
 };
+use weir_mysql::{DifferenceExtent, DifferenceSource, difference_sources};
 use weir_stats::{benjamini_hochberg, paired_equality_p_value, welch_equality_p_value};
 
 use crate::estimate_ratio::{Pairing, RatioAnalysis, paired, unpaired};
@@ -164,7 +165,7 @@ fn of_kind(
     let means = latencies(|kind| kind.latency.map(|latency| latency.us_mean));
     let p99s = latencies(|kind| kind.latency.map(|latency| latency.us_p99));
     let mean = means.ratio(seed);
-    let differs = differences(&baseline, &level);
+    let differs = explained(differences(&baseline, &level), name);
     let sent: u64 = baseline
         .iter()
         .chain(&level)
@@ -296,10 +297,36 @@ fn differences(
         if differ_surely([baseline, level], |kind| &kind.results) {
             found.push("contents of the rows".to_owned());
         } else if differ_surely([baseline, level], |kind| &kind.results_in_order) {
-            found.push("order of the rows".to_owned());
+            found.push(ORDER.to_owned());
         }
     }
     found
+}
+
+/// A difference in the order of rows only.
+const ORDER: &str = "order of the rows";
+
+/// Adds to each difference why it can come without a fault of either arm, as far as the statement's text says it.
+fn explained(differences: Vec<String>, fingerprint: &str) -> Vec<String> {
+    if differences.is_empty() {
+        return differences;
+    }
+    let sources = difference_sources(fingerprint.as_bytes());
+    let reasons = |is_order: bool| -> Vec<String> {
+        let sources = sources.iter();
+        let of_this =
+            sources.filter(|source| is_order || source.extent == DifferenceExtent::Outcome);
+        of_this.map(DifferenceSource::words).collect()
+    };
+    let differences = differences.into_iter().map(|found| {
+        let reasons = reasons(found == ORDER);
+        if reasons.is_empty() {
+            found
+        } else {
+            format!("{found} ({})", reasons.join(", "))
+        }
+    });
+    differences.collect()
 }
 
 /// Returns true if all runs of an arm have one digest, and the other arm's another. Arms whose own runs differ say nothing

@@ -76,6 +76,12 @@ pub struct ReplayFidelity {
     pub affected_compared: u64,
     /// Those that differ.
     pub affected_differ: u64,
+    /// Statements for which an `AUTO_INCREMENT` column gave a number in the capture, and which did not fail in the replay.
+    #[serde(default)]
+    pub insert_ids_compared: u64,
+    /// Those that got another number, so that their rows differ.
+    #[serde(default)]
+    pub insert_ids_differ: u64,
 }
 
 /// Statements that were not sent, by their reasons.

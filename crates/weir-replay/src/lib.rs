@@ -8,6 +8,7 @@
 mod absence;
 mod charsets;
 mod commits;
+mod difference;
 mod error;
 mod example;
 mod executed;
@@ -29,6 +30,7 @@ mod transaction;
 mod window;
 mod writers;
 
+pub use difference::{KindDifference, outcome_differences, table_differences};
 pub use error::ReplayError;
 pub use example::Example;
 pub use options::ReplayOptions;
