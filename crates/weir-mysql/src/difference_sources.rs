@@ -37,6 +37,13 @@ impl DifferenceSource {
     pub fn words(&self) -> String {
         format!("{} {}", self.part, self.why)
     }
+
+    /// Returns true if it has the value of statements before in the session: it differs only if these did.
+    pub fn is_derived(&self) -> bool {
+        let of_session = ["last_insert_id()", "found_rows()", "row_count()"];
+        let is_variable = self.part.starts_with('@') && !self.part.starts_with("@@");
+        is_variable || of_session.contains(&&*self.part)
+    }
 }
 
 /// Returns the sources of difference in a statement or a fingerprint, each once, in their order. A statement that ends

@@ -31,7 +31,10 @@ impl KindDifference {
             rows: kind.rows_differ,
             affected: kind.affected_differ,
             errors: kind.errors_differ,
-            reasons: reasons(&kind.fingerprint),
+            reasons: outcome_sources(kind)
+                .iter()
+                .map(DifferenceSource::words)
+                .collect(),
         }
     }
 
@@ -39,14 +42,6 @@ impl KindDifference {
     pub fn outcomes(&self) -> u64 {
         self.rows + self.affected + self.errors
     }
-}
-
-fn reasons(fingerprint: &str) -> Vec<String> {
-    let sources = difference_sources(fingerprint.as_bytes());
-    let of_outcome = sources
-        .iter()
-        .filter(|source| source.extent == DifferenceExtent::Outcome);
-    of_outcome.map(DifferenceSource::words).collect()
 }
 
 /// Returns the kinds with another outcome than in the capture, those with the most of them first.
@@ -57,12 +52,47 @@ pub fn outcome_differences(record: &ReplayRecord) -> Vec<KindDifference> {
     found
 }
 
+/// Sources of a kind of statement, as far as they change its outcome.
+fn outcome_sources(kind: &FingerprintRecord) -> Vec<DifferenceSource> {
+    let sources = difference_sources(kind.fingerprint.as_bytes());
+    let of_outcome = sources
+        .into_iter()
+        .filter(|source| source.extent == DifferenceExtent::Outcome);
+    of_outcome.collect()
+}
+
+/// Returns true if a source gives other values in this replay. A value of statements before does so if one of them has
+/// a source of its own.
+fn differs(source: &DifferenceSource, record: &ReplayRecord) -> bool {
+    if !source.is_derived() {
+        return true;
+    }
+    if source.part == "last_insert_id()" {
+        return record.fidelity.insert_ids_differ > 0;
+    }
+    let mut before = record.fingerprints.iter().filter(|kind| kind.sent > 0);
+    before.any(|kind| {
+        let gives = kind.fingerprint.contains(&*source.part) || !source.part.starts_with('@');
+        gives
+            && outcome_sources(kind)
+                .iter()
+                .any(|other| !other.is_derived())
+    })
+}
+
 /// Returns the kinds that were sent and write what depends on more than the data, the most frequent first. After them the
 /// tables can differ from those of the capture, whatever was counted.
 pub fn table_differences(record: &ReplayRecord) -> Vec<KindDifference> {
     let kinds = record.fingerprints.iter();
     let written = kinds.filter(|kind| kind.sent > 0 && writes(&kind.fingerprint));
-    let written = written.map(KindDifference::new);
+    let written = written.map(|kind| {
+        let sources = outcome_sources(kind).into_iter();
+        let reasons = sources.filter(|source| differs(source, record));
+        KindDifference {
+            reasons: reasons.map(|source| source.words()).collect(),
+            ..KindDifference::new(kind)
+        }
+    });
     let mut found: Vec<_> = written.filter(|kind| !kind.reasons.is_empty()).collect();
     found.sort_by_key(|kind| std::cmp::Reverse(kind.sent));
     found
@@ -89,6 +119,10 @@ mod tests {
                 kind("select a from t where b = ?", 9, 5),
                 kind("insert into t values (?, uuid())", 7, 0),
                 kind("insert into t values (?+)", 7, 0),
+                kind("set @a = ?", 7, 0),
+                kind("insert into t values (?, @a)", 7, 0),
+                kind("set @b = uuid()", 7, 0),
+                kind("insert into t values (?, @b)", 6, 0),
                 kind("delete from t limit ?", 0, 0),
             ],
             ..ReplayRecord::default()
@@ -109,10 +143,16 @@ mod tests {
         );
         assert_eq!(
             told(table_differences(&record)),
-            [(
-                "insert into t values (?, uuid())".to_owned(),
-                vec!["uuid() is another value in each call".to_owned()]
-            )]
+            [
+                (
+                    "insert into t values (?, uuid())".to_owned(),
+                    vec!["uuid() is another value in each call".to_owned()]
+                ),
+                (
+                    "insert into t values (?, @b)".to_owned(),
+                    vec!["@b has a value of statements before".to_owned()]
+                )
+            ]
         );
     }
 }

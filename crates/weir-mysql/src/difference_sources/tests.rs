@@ -88,7 +88,7 @@ fn a_statement_without_such_a_part_has_none() {
         "SELECT shop.now(), shop.uuid()",
         "INSERT INTO user (id, version) VALUES (1, 2)",
         "INSERT INTO version () VALUES ()",
-        "SELECT GROUP_CONCAT(a ORDER BY a) FROM t",
+        "SELECT GROUP_CONCAT(a ORDER BY a) FROM t ORDER BY 1",
         "SELECT ROW_NUMBER() OVER (ORDER BY a) FROM t ORDER BY a",
         "SELECT COUNT(*) OVER (), EXISTS (SELECT 1 FROM t LIMIT 1) FROM t ORDER BY a",
         "SELECT a FROM t UNION SELECT a FROM u ORDER BY a LIMIT 3",

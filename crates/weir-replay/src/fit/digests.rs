@@ -86,13 +86,15 @@ impl Digests {
         };
         for kind in &self.counters.kinds {
             match taken(kind, &mut found.catalog) {
-                Taken::Shape(shape) => {
+                KindUse::Shape(shape) => {
                     found.all += kind.count;
                     found.all_us += kind.time_us;
                     found.shapes.push(shape);
                 }
-                Taken::Bound => {}
-                Taken::LeftOut(why) => leave_out(&mut found.left_out, &kind.text, why, kind.count),
+                KindUse::Bound => {}
+                KindUse::LeftOut(why) => {
+                    leave_out(&mut found.left_out, &kind.text, why, kind.count)
+                }
             }
         }
         found.catalog.choose_texts();
@@ -101,7 +103,7 @@ impl Digests {
     }
 
     /// Returns how the workload differs from the load, in words.
-    pub(crate) fn remarks(&self, assumed: Assumed) -> Vec<String> {
+    pub(crate) fn remarks(&self, assumed: ValueOrigins) -> Vec<String> {
         let mut remarks = vec![
             "made of counts: each statement is a transaction of its own, its order and its session are not known".to_owned(),
         ];
@@ -144,43 +146,43 @@ impl Digests {
 
 /// Values of a workload by where they come from.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Assumed {
+pub(crate) struct ValueOrigins {
     by_column: usize,
     by_example: usize,
     invented: usize,
 }
 
 /// Use of a kind.
-enum Taken {
+enum KindUse {
     Shape(Shape),
     /// It begins or ends a transaction.
     Bound,
     LeftOut(&'static str),
 }
 
-fn taken(kind: &CountedKind, catalog: &mut Catalog) -> Taken {
+fn taken(kind: &CountedKind, catalog: &mut Catalog) -> KindUse {
     let text = match &kind.sample {
         Some(sample) => sample.clone(),
         None => match with_marks(&kind.text) {
             Ok(text) => text,
-            Err(why) => return Taken::LeftOut(why),
+            Err(why) => return KindUse::LeftOut(why),
         },
     };
     let call = Call::from_text(text.as_bytes());
     if call.template.class().transaction != TransactionStep::None {
-        return Taken::Bound;
+        return KindUse::Bound;
     }
     let Some(number) = catalog.number(&call) else {
-        return Taken::LeftOut("its text is no UTF-8, or there are too many");
+        return KindUse::LeftOut("its text is no UTF-8, or there are too many");
     };
     let statement = &mut catalog.statements[number];
     statement.count += kind.count;
     if let Some(why) = statement.left_out {
-        return Taken::LeftOut(why);
+        return KindUse::LeftOut(why);
     }
     let marks = statement.marks.clone();
     let example = call.data(&marks).unwrap_or_default();
-    Taken::Shape(Shape {
+    KindUse::Shape(Shape {
         statements: vec![number],
         begins_itself: false,
         count: kind.count,
@@ -261,9 +263,9 @@ fn cover(found: &mut Shapes) {
 }
 
 /// Draws the values of all kinds. A kind with a value of which nothing is known is left out.
-pub(crate) fn draw(found: &mut Shapes, tables: &SchemaFacts, began_unix_us: i64) -> Assumed {
+pub(crate) fn draw(found: &mut Shapes, tables: &SchemaFacts, began_unix_us: i64) -> ValueOrigins {
     let mut rng = seeded(0, 0);
-    let mut assumed = Assumed::default();
+    let mut assumed = ValueOrigins::default();
     let has_tables = tables.iter().next().is_some();
     let Shapes {
         catalog,
@@ -326,7 +328,13 @@ impl<'a> ValueSource<'a> {
             let (_, column) = columns.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
             Some((column, *purpose))
         });
-        if let Some((column, purpose)) = column.filter(|(column, _)| can_draw(column)) {
+        // A pattern is none of the column's values.
+        let is_pattern = matches!(
+            example.get(mark),
+            Some(Datum::Text(text)) if text.open_ends != (false, false)
+        );
+        let drawn = column.filter(|(column, _)| can_draw(column) && !is_pattern);
+        if let Some((column, purpose)) = drawn {
             return Some(Self::Column(column, purpose));
         }
         if statement.marks[mark]

@@ -10,7 +10,7 @@ use weir_model::Flavor;
 use weir_mysql::{DifferenceExtent, difference_sources};
 use weir_testing::Random;
 
-use statements::Made;
+use statements::RandomStatement;
 use world::{Outcome, World};
 
 weir_testing::on_both_flavors! { what_differs_has_a_source_and_what_has_none_is_given_none }
@@ -45,7 +45,7 @@ fn what_differs_has_a_source_and_what_has_none_is_given_none(flavor: Flavor) {
     assert!(accepted * 10 > all * 9, "{accepted} of {all}");
 }
 
-fn judge(made: &Made, one: &Outcome, two: &Outcome) {
+fn judge(made: &RandomStatement, one: &Outcome, two: &Outcome) {
     let sql = &made.sql;
     let found = difference_sources(sql.as_bytes());
     let has = |extent| found.iter().any(|source| source.extent == extent);

@@ -7,7 +7,7 @@ use weir_model::{Endpoint, Flavor, Secret};
 use weir_mysql::{Connection, Row, Value};
 use weir_testing::PrivateServer;
 
-use super::statements::Made;
+use super::statements::RandomStatement;
 
 const PASSWORD: &str = "of-the-test";
 
@@ -69,7 +69,10 @@ impl World {
     }
 
     /// Executes all statements in one schema, and then all in the other. Nothing of them stays.
-    pub(crate) fn execute<'a>(&mut self, made: &'a [Made]) -> Vec<(&'a Made, Outcome, Outcome)> {
+    pub(crate) fn execute<'a>(
+        &mut self,
+        made: &'a [RandomStatement],
+    ) -> Vec<(&'a RandomStatement, Outcome, Outcome)> {
         let [one, two] = &mut self.schemas;
         let first: Vec<_> = made
             .iter()
