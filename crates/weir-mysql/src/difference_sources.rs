@@ -213,7 +213,8 @@ impl Search<'_> {
             before.end == start && is_name
         });
         // What a statement sets does not depend on the value before.
-        let is_set = self.is(0, "SET") && (at == 1 || self.is_behind_sign(at, b','));
+        let is_left = self.is_sign(at + 1, b'=') || self.is_sign(at + 1, b':');
+        let is_set = self.is(0, "SET") && is_left && (at == 1 || self.is_behind_sign(at, b','));
         let is_given = self.is_before(at, &["INTO"]) || self.is_sign(at + 1, b':');
         if is_host || is_set || is_given {
             return;

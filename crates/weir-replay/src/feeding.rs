@@ -40,7 +40,7 @@ pub(crate) struct Feeding {
     open: VecDeque<Open>,
     /// When the last command ended.
     ended_us: Option<u64>,
-    /// True if its open transaction has written.
+    /// True if its open transaction has written, or locked rows to read them.
     has_written: bool,
 }
 
@@ -492,7 +492,8 @@ impl Feeding {
 
     /// Follows a statement that the window has taken.
     fn effect(&mut self, rows: RowUse, step: TransactionStep) -> WriteEffect {
-        let has_written = self.has_written || rows.writes;
+        // Others that wanted rows that a read has locked waited for its transaction.
+        let has_written = self.has_written || rows.writes || rows.locks;
         // Another one begins: the server ends the open one itself.
         let ends = has_written && (!self.window.is_in() || step == TransactionStep::Begins);
         self.has_written = has_written && !ends;

@@ -242,6 +242,55 @@ fn results_that_differ_are_told_and_those_that_vary_by_themselves_are_not() {
 }
 
 #[test]
+fn a_difference_has_its_reason_where_the_statement_names_one() {
+    let mut result = replayed(3, 1.0, 1);
+    for run in &mut result.runs {
+        let arm = run.record.cell.to_string();
+        let kinds = &mut run.replay.as_mut().unwrap().fingerprints;
+        for (kind, name) in kinds.iter_mut().zip([
+            "select uuid()",
+            "select a from t where b = ?",
+            "select a from t where c < now()",
+        ]) {
+            kind.fingerprint = name.to_owned();
+        }
+        kinds[0].results.clone_from(&arm);
+        kinds[1].results_in_order.clone_from(&arm);
+        kinds[2].results = "1".to_owned();
+        kinds[2].results_in_order = arm;
+    }
+    let found = compared(&result);
+    let of = |part: &str| {
+        let mut kinds = found.fingerprints.iter();
+        let kind = kinds.find(|kind| kind.fingerprint.contains(part));
+        kind.unwrap().differs.join(", ")
+    };
+    assert_eq!(
+        of("uuid"),
+        "contents of the rows (uuid() is another value in each call)"
+    );
+    // Only the order of its rows can differ.
+    assert_eq!(
+        of("b = ?"),
+        "order of the rows (no order by lets rows come in any order)"
+    );
+    assert_eq!(
+        of("now()"),
+        "order of the rows (now() is the time of the execution, no order by lets rows come in any order)"
+    );
+    for run in &mut result.runs {
+        let arm = run.record.cell.to_string();
+        run.replay.as_mut().unwrap().fingerprints[1].results = arm;
+    }
+    let found = compared(&result);
+    let kind = found
+        .fingerprints
+        .iter()
+        .find(|kind| kind.fingerprint.contains("b = ?"));
+    assert_eq!(kind.unwrap().differs, ["contents of the rows"]);
+}
+
+#[test]
 fn plans_differ_where_no_run_of_one_arm_has_a_plan_of_the_other() {
     let mut found = compared(&replayed(20, 3.0, 3)).fingerprints.remove(0);
     let mut differ = |baseline: &str, level: &str| {

@@ -71,6 +71,7 @@ fn a_part_that_differs_is_found_wherever_it_stands() {
             &["no order by"],
         ),
         ("SELECT a, RAND(5) FROM t ORDER BY a", &["rand(...)"]),
+        ("SET @y = CONCAT(1, @x), @z = 5", &["@x"]),
         ("DO SLEEP(1)", &["sleep(...)"]),
         ("SELECT schema(), database()", &["schema()", "database()"]),
     ] {

@@ -92,7 +92,7 @@ const SHARED: [&[&str]; 25] = [
         "SET autocommit = 0",
         "INSERT INTO shared VALUES (NULL, #, 'l')",
         "START TRANSACTION",
-        "SELECT k FROM shared",
+        "SELECT # + 1",
         "SET autocommit = 1",
     ],
     &[
