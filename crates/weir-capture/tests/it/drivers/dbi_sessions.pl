@@ -8,9 +8,8 @@ use File::Temp;
 my ($host, $port, $user, $password, $schema, $driver) = @ARGV;
 my $prefix = lc $driver;
 my $account = "DBI:$driver:database=$schema;host=$host;port=$port";
-$account .= ";${prefix}_ssl=1" if exists $ENV{SESSIONS_ENCRYPT};
-# Built with MariaDB's library it refuses to insist on encryption; the server tells if a session has it.
-$account .= ";mysql_ssl_optional=1" if exists $ENV{SESSIONS_ENCRYPT} && $driver eq 'mysql';
+# DBD::mysql, built with MariaDB's library, cannot insist on encryption; the server tells if a session has it.
+$account .= ";${prefix}_ssl=1;${prefix}_ssl_optional=1;${prefix}_ssl_verify_server_cert=0" if exists $ENV{SESSIONS_ENCRYPT};
 
 sub file_of {
     my $file = File::Temp->new;
