@@ -18,7 +18,6 @@ use weir_model::{
     FingerprintComparison, FingerprintRecord, FingerprintVerdict, ReplayComparison, ReplayFidelity,
     ReplayRecord, RunResult,
 };
-use weir_mysql::{DifferenceExtent, DifferenceSource, difference_sources};
 use weir_stats::{benjamini_hochberg, paired_equality_p_value, welch_equality_p_value};
 
 use crate::estimate_ratio::{Pairing, RatioAnalysis, paired, unpaired};
@@ -165,7 +164,8 @@ fn of_kind(
     let means = latencies(|kind| kind.latency.map(|latency| latency.us_mean));
     let p99s = latencies(|kind| kind.latency.map(|latency| latency.us_p99));
     let mean = means.ratio(seed);
-    let differs = explained(differences(&baseline, &level), name);
+    let records = baseline.iter().chain(&level).map(|(_, kind)| kind);
+    let differs = explained(differences(&baseline, &level), records);
     let sent: u64 = baseline
         .iter()
         .chain(&level)
@@ -307,23 +307,23 @@ fn differences(
 const ORDER: &str = "order of the rows";
 
 /// Adds to each difference why it can come without a fault of either arm, as far as the statement's text says it.
-fn explained(differences: Vec<String>, fingerprint: &str) -> Vec<String> {
-    if differences.is_empty() {
+fn explained<'a>(
+    differences: Vec<String>,
+    mut records: impl Iterator<Item = &'a FingerprintRecord>,
+) -> Vec<String> {
+    // All have the same text; older results have no reasons.
+    let record = records.find(|record| !record.difference_reasons.is_empty());
+    let Some(record) = record else {
         return differences;
-    }
-    let sources = difference_sources(fingerprint.as_bytes());
-    let reasons = |is_order: bool| -> Vec<String> {
-        let sources = sources.iter();
-        let of_this =
-            sources.filter(|source| is_order || source.extent == DifferenceExtent::Outcome);
-        of_this.map(DifferenceSource::words).collect()
     };
     let differences = differences.into_iter().map(|found| {
-        let reasons = reasons(found == ORDER);
-        if reasons.is_empty() {
+        let reasons = record.difference_reasons.iter();
+        let of_this = reasons.filter(|reason| found == ORDER || !reason.is_of_order);
+        let words: Vec<_> = of_this.map(|reason| reason.words.as_str()).collect();
+        if words.is_empty() {
             found
         } else {
-            format!("{found} ({})", reasons.join(", "))
+            format!("{found} ({})", words.join(", "))
         }
     });
     differences.collect()

@@ -1,7 +1,7 @@
 //! Kinds of statements whose outcome is another one than in the capture, with the reasons that their texts name.
 
 use serde::Serialize;
-use weir_model::{FingerprintRecord, ReplayRecord};
+use weir_model::{DifferenceReason, FingerprintRecord, ReplayRecord};
 use weir_mysql::{DifferenceExtent, DifferenceSource, difference_sources};
 
 use crate::writers::writes;
@@ -50,6 +50,16 @@ pub fn outcome_differences(record: &ReplayRecord) -> Vec<KindDifference> {
     let mut found: Vec<_> = kinds.filter(|kind| kind.outcomes() > 0).collect();
     found.sort_by_key(|kind| std::cmp::Reverse(kind.outcomes()));
     found
+}
+
+/// Reasons in the text of a kind of statement, for a comparison of two replays.
+pub(crate) fn difference_reasons(fingerprint: &str) -> Vec<DifferenceReason> {
+    let sources = difference_sources(fingerprint.as_bytes());
+    let reasons = sources.iter().map(|source| DifferenceReason {
+        words: source.words(),
+        is_of_order: source.extent == DifferenceExtent::Order,
+    });
+    reasons.collect()
 }
 
 /// Sources of a kind of statement, as far as they change its outcome.

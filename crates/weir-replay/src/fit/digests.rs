@@ -3,7 +3,7 @@
 //! Each kind is a transaction of its own. A value that belongs to a column is one of the values that the column has, each
 //! row as likely; any other is the one of the kind's example.
 
-use weir_capture::{CaptureHead, CaptureReader, CaptureSource, CountedKind, ServerCounters};
+use weir_capture::{CaptureReader, CountedKind, ServerCounters};
 use weir_mysql::{NameCase, StatementText};
 use weir_workload::{Purpose, Rng, seeded};
 
@@ -20,9 +20,6 @@ use weir_capture::TransactionStep;
 const DRAWN: usize = 2_000;
 /// Rows that a `LIMIT` without a number asks for.
 const LIMIT: i64 = 10;
-/// Polls that missed more of the statements are no transactions to go by.
-const UNSEEN_MAX: f64 = 0.05;
-
 /// Content of a capture that holds counters in the place of transactions.
 #[derive(Debug)]
 pub(crate) struct Digests {
@@ -31,31 +28,15 @@ pub(crate) struct Digests {
 }
 
 impl Digests {
-    /// Reads them; `None` for a capture whose statements say more.
-    pub(crate) fn read(
-        head: &CaptureHead,
-        mut reader: CaptureReader,
-    ) -> Result<Option<Self>, FitError> {
+    /// Reads them; `None` for a capture without counters.
+    pub(crate) fn read(mut reader: CaptureReader) -> Result<Option<Self>, FitError> {
         while reader.next_record()?.is_some() {}
         let Some(tail) = reader.tail() else {
             return Ok(None);
         };
-        let Some(counters) = tail
-            .counters
-            .clone()
-            .filter(|found| !found.kinds.is_empty())
-        else {
-            return Ok(None);
-        };
-        let is_sample = match head.source {
-            CaptureSource::Digests
-            | CaptureSource::PolledHistory
-            | CaptureSource::PolledProcesslist => true,
-            _ => counters
-                .share_by_count()
-                .is_none_or(|share| share < 1.0 - UNSEEN_MAX),
-        };
-        Ok(is_sample.then_some(Self {
+        let counters = tail.counters.clone();
+        let counters = counters.filter(|found| !found.kinds.is_empty());
+        Ok(counters.map(|counters| Self {
             counters,
             length_us: tail.ended_us,
         }))

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use weir_capture::{CaptureReader, Happening, Literals};
+use weir_capture::{CaptureHead, CaptureReader, CaptureSource, Happening, Literals};
 use weir_model::{Distribution, FileWorkload, WorkloadSpec};
 use weir_mysql::{Connection, NameCase, text_literal};
 use weir_workload::Workload;
@@ -69,7 +69,7 @@ pub struct Tables<'a> {
     pub schema: &'a str,
 }
 
-/// Fits a workload to a capture, or to the counters of a server where the capture has a part of its statements. With `tables` the file makes tables like those; without, its numbers are those of the
+/// Fits a workload to a capture, or to the counters of a server where the capture has no statements with values. With `tables` the file makes tables like those; without, its numbers are those of the
 /// capture, and its statements need the capture's own tables.
 ///
 /// # Errors
@@ -78,31 +78,14 @@ pub struct Tables<'a> {
 pub fn fit(path: &Path, mut tables: Option<Tables<'_>>) -> Result<FitResult, FitError> {
     let reader = CaptureReader::open(path)?;
     let head = reader.head().clone();
-    let digests = Digests::read(&head, reader)?;
-    if head.literals == Literals::Drop && digests.is_none() {
-        return Err(FitError::NoValues {
-            path: path.display().to_string(),
-        });
-    }
     let (schema, case) = match &mut tables {
         Some(tables) => (
             Some(tables.schema.to_owned()),
             NameCase::read(tables.connection)?,
         ),
-        None => match &digests {
-            Some(digests) => (digests.schema(), NameCase::Exact),
-            None => (usual_schema(CaptureReader::open(path)?)?, NameCase::Exact),
-        },
+        None => (usual_schema(reader)?, NameCase::Exact),
     };
-    let mut found = match &digests {
-        Some(digests) => digests.shapes(schema, case),
-        None => shapes(path, schema, case)?,
-    };
-    if found.shapes.is_empty() {
-        return Err(FitError::NoTransactions {
-            path: path.display().to_string(),
-        });
-    }
+    let (mut found, digests) = content(path, &head, schema, case)?;
     let mut facts = match tables {
         Some(mut tables) => facts(&found, &mut tables, case)?,
         None => SchemaFacts::default(),
@@ -130,6 +113,35 @@ pub fn fit(path: &Path, mut tables: Option<Tables<'_>>) -> Result<FitResult, Fit
     let fitted = fitted(&found, &facts, &kinds, more);
     check(&fitted.text)?;
     Ok(fitted)
+}
+
+/// The transactions of a capture; one without any that can be used may have counters.
+fn content(
+    path: &Path,
+    head: &CaptureHead,
+    schema: Option<String>,
+    case: NameCase,
+) -> Result<(Shapes, Option<Digests>), FitError> {
+    let has_no_values = head.literals == Literals::Drop;
+    if head.source != CaptureSource::Digests && !has_no_values {
+        let found = shapes(path, schema.clone(), case)?;
+        if !found.shapes.is_empty() {
+            return Ok((found, None));
+        }
+    }
+    let path_text = path.display().to_string();
+    let Some(digests) = Digests::read(CaptureReader::open(path)?)? else {
+        return Err(if has_no_values {
+            FitError::NoValues { path: path_text }
+        } else {
+            FitError::NoTransactions { path: path_text }
+        });
+    };
+    let found = digests.shapes(schema.or_else(|| digests.schema()), case);
+    if found.shapes.is_empty() {
+        return Err(FitError::NoTransactions { path: path_text });
+    }
+    Ok((found, Some(digests)))
 }
 
 /// The schema in which most sessions begin.
