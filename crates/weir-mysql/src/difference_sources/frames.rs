@@ -14,6 +14,9 @@ const WINDOW_FUNCTIONS: [&str; 7] = [
     "NTH_VALUE",
 ];
 
+/// Words behind which, or between which, rows are.
+const OF_ROWS: [&str; 6] = ["FROM", "UPDATE", "DELETE", "UNION", "EXCEPT", "INTERSECT"];
+
 /// A part of a statement and what is taken from its rows.
 type Choice = (&'static str, &'static str);
 
@@ -77,15 +80,7 @@ impl Frames {
         let frame = self.open.last_mut().unwrap_or(&mut self.outer);
         if token.is(sql, "ORDER") && is_by {
             frame.has_order = !is_by_null;
-        } else if ["UNION", "EXCEPT", "INTERSECT"]
-            .iter()
-            .any(|word| token.is(sql, word))
-        {
-            frame.has_rows = true;
-        } else if ["FROM", "UPDATE", "DELETE"]
-            .iter()
-            .any(|word| token.is(sql, word))
-        {
+        } else if OF_ROWS.iter().any(|word| token.is(sql, word)) {
             frame.has_rows = true;
         } else if token.is(sql, "LIMIT") {
             let takes_any = frame.has_rows && !frame.has_order && frame.kind != FrameKind::Exists;

@@ -3,6 +3,8 @@
 //! Each kind is a transaction of its own. A value that belongs to a column is one of the values that the column has, each
 //! row as likely; any other is the one of the kind's example.
 
+use std::fmt::Write as _;
+
 use weir_capture::{CaptureReader, CountedKind, ServerCounters};
 use weir_mysql::{NameCase, StatementText};
 use weir_workload::{Purpose, Rng, seeded};
@@ -74,7 +76,7 @@ impl Digests {
                 }
                 KindUse::Bound => {}
                 KindUse::LeftOut(why) => {
-                    leave_out(&mut found.left_out, &kind.text, why, kind.count)
+                    leave_out(&mut found.left_out, &kind.text, why, kind.count);
                 }
             }
         }
@@ -194,7 +196,8 @@ fn with_marks(fingerprint: &str) -> Result<String, &'static str> {
         let Some(columns) = columns else {
             return Err("its values and the names of their columns are not known");
         };
-        text += &format!("({})", vec!["?"; columns].join(", "));
+        // Writing to a String cannot fail.
+        let _ = write!(text, "({})", vec!["?"; columns].join(", "));
         rest = after;
     }
     Ok(text + rest)

@@ -3,6 +3,11 @@
 //!
 //! Each source that can differ on one server is shown to differ.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "its figures are what a long run is for"
+)]
+
 mod statements;
 mod world;
 
