@@ -118,6 +118,11 @@ impl CaptureSource {
         }
     }
 
+    /// Returns true if the source shows the answer to each command.
+    pub(crate) fn knows_answers(self) -> bool {
+        matches!(self, Self::Proxy | Self::Pcap)
+    }
+
     /// Returns true if the source shows when sessions connect and leave.
     pub fn knows_sessions(self) -> bool {
         matches!(self, Self::Proxy | Self::GeneralLog | Self::Pcap)
@@ -228,6 +233,13 @@ pub struct Losses {
     /// is in the capture.
     #[serde(default)]
     pub of_routines: u64,
+    /// Commands that the capture shows without an answer: their connection ended before it. Closing a prepared statement
+    /// has none by its nature, and is not counted.
+    #[serde(default)]
+    pub unanswered: u64,
+    /// Sessions of these commands.
+    #[serde(default)]
+    pub sessions_unanswered: u64,
 }
 
 impl Losses {

@@ -85,13 +85,18 @@ impl ServerCounters {
 impl CountedKind {
     /// Counts another one as this one.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        self.time_us += other.time_us;
-        self.seen += other.seen;
+        self.count = sum(self.count, other.count);
+        self.time_us = sum(self.time_us, other.time_us);
+        self.seen = sum(self.seen, other.seen);
         if self.sample.is_none() {
             self.sample.clone_from(&other.sample);
         }
     }
+}
+
+/// A sum, so bounded that a few of them can be added.
+fn sum(one: u64, other: u64) -> u64 {
+    one.saturating_add(other).min(u64::MAX >> 2)
 }
 
 /// More than all was not seen: counters are read a moment before or after the statements.

@@ -80,6 +80,8 @@ pub struct CaptureWriter {
     flushed_bytes: u64,
     /// Sessions of the block's records, each as often as it has one.
     block_sessions: Vec<u32>,
+    /// Commands that wait for their answer, by session; `None`: the source does not show answers.
+    waiting: Option<HashMap<u32, u64>>,
     /// Losses so far.
     pub(crate) losses: Losses,
     /// Counters of the server, of a capture that holds a part of its statements.
@@ -118,6 +120,7 @@ impl CaptureWriter {
             flushed: CaptureCounts::default(),
             flushed_bytes: (MAGIC.len() + head_bytes) as u64,
             block_sessions: Vec::new(),
+            waiting: head.source.knows_answers().then(HashMap::new),
             losses: Losses::default(),
             counters: None,
         })
@@ -141,7 +144,16 @@ impl CaptureWriter {
 
     /// A session has gone.
     pub(crate) fn closed(&mut self, at_us: u64, session: u32) -> Result<(), CaptureError> {
+        if let Some(commands) = self.waiting.as_mut().and_then(|all| all.remove(&session)) {
+            self.lose_answers(commands);
+        }
         self.put(at_us, session, Happening::Closed, None)
+    }
+
+    /// A session has gone, and so many of its commands have no answer.
+    fn lose_answers(&mut self, commands: u64) {
+        self.losses.unanswered += commands;
+        self.losses.sessions_unanswered += u64::from(commands > 0);
     }
 
     /// A command began.
@@ -152,6 +164,13 @@ impl CaptureWriter {
         asked: Request<'_>,
     ) -> Result<(), CaptureError> {
         self.written.events += 1;
+        if let Some(all) = self
+            .waiting
+            .as_mut()
+            .filter(|_| asked.command != Command::Close)
+        {
+            *all.entry(session).or_default() += 1;
+        }
         let mut started = CommandStart::new(asked.command);
         started.handle = asked.handle;
         started.login = asked.login;
@@ -197,6 +216,10 @@ impl CaptureWriter {
         session: u32,
         ended: CommandEnd,
     ) -> Result<(), CaptureError> {
+        let waiting = self.waiting.as_mut().and_then(|all| all.get_mut(&session));
+        if let Some(commands) = waiting {
+            *commands = commands.saturating_sub(1);
+        }
         self.put(at_us, session, Happening::Ended(ended), None)
     }
 
@@ -325,6 +348,9 @@ impl CaptureWriter {
         ended_us: u64,
         failure: Option<String>,
     ) -> Result<CaptureTail, CaptureError> {
+        for commands in self.waiting.take().unwrap_or_default().into_values() {
+            self.lose_answers(commands);
+        }
         let tail = CaptureTail {
             ended_us: ended_us.max(self.last_us),
             written: self.written,

@@ -164,7 +164,8 @@ fn of_kind(
     let means = latencies(|kind| kind.latency.map(|latency| latency.us_mean));
     let p99s = latencies(|kind| kind.latency.map(|latency| latency.us_p99));
     let mean = means.ratio(seed);
-    let differs = differences(&baseline, &level);
+    let records = baseline.iter().chain(&level).map(|(_, kind)| kind);
+    let differs = explained(differences(&baseline, &level), records);
     let sent: u64 = baseline
         .iter()
         .chain(&level)
@@ -296,10 +297,36 @@ fn differences(
         if differ_surely([baseline, level], |kind| &kind.results) {
             found.push("contents of the rows".to_owned());
         } else if differ_surely([baseline, level], |kind| &kind.results_in_order) {
-            found.push("order of the rows".to_owned());
+            found.push(ORDER.to_owned());
         }
     }
     found
+}
+
+/// A difference in the order of rows only.
+const ORDER: &str = "order of the rows";
+
+/// Adds to each difference why it can come without a fault of either arm, as far as the statement's text says it.
+fn explained<'a>(
+    differences: Vec<String>,
+    mut records: impl Iterator<Item = &'a FingerprintRecord>,
+) -> Vec<String> {
+    // All have the same text; older results have no reasons.
+    let record = records.find(|record| !record.difference_reasons.is_empty());
+    let Some(record) = record else {
+        return differences;
+    };
+    let differences = differences.into_iter().map(|found| {
+        let reasons = record.difference_reasons.iter();
+        let of_this = reasons.filter(|reason| found == ORDER || !reason.is_of_order);
+        let words: Vec<_> = of_this.map(|reason| reason.words.as_str()).collect();
+        if words.is_empty() {
+            found
+        } else {
+            format!("{found} ({})", words.join(", "))
+        }
+    });
+    differences.collect()
 }
 
 /// Returns true if all runs of an arm have one digest, and the other arm's another. Arms whose own runs differ say nothing

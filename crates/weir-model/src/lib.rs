@@ -83,8 +83,8 @@ pub use load_host::LoadHost;
 pub use metric::{Gap, Metric, MetricKind, Series, metrics};
 pub use plan::{Cell, NegativeControl, Plan, PlannedRun, Price, Probe};
 pub use replay_record::{
-    FingerprintComparison, FingerprintRecord, FingerprintVerdict, LatenessUs, NotSent,
-    ReplayComparison, ReplayFidelity, ReplayRecord,
+    DifferenceReason, FingerprintComparison, FingerprintRecord, FingerprintVerdict, LatenessUs,
+    NotSent, ReplayComparison, ReplayFidelity, ReplayRecord,
 };
 pub use resource_limits::{CpuList, Limits};
 pub use result::{

@@ -76,6 +76,12 @@ pub struct ReplayFidelity {
     pub affected_compared: u64,
     /// Those that differ.
     pub affected_differ: u64,
+    /// Statements for which an `AUTO_INCREMENT` column gave a number in the capture, and which did not fail in the replay.
+    #[serde(default)]
+    pub insert_ids_compared: u64,
+    /// Those that got another number, so that their rows differ.
+    #[serde(default)]
+    pub insert_ids_differ: u64,
 }
 
 /// Statements that were not sent, by their reasons.
@@ -171,9 +177,23 @@ pub struct FingerprintRecord {
     pub affected_differ: u64,
     /// Number that had another error, or none.
     pub errors_differ: u64,
+    /// Reasons in the text by which the outcome can differ on the same data; none in older results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub difference_reasons: Vec<DifferenceReason>,
     /// Plan of one of them after the run: table by table, in the words of EXPLAIN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
+}
+
+/// Reason that a statement can have another outcome on the same data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DifferenceReason {
+    /// The part of the statement and its meaning: `now() is the time of the execution`.
+    pub words: String,
+    /// Only the order of the rows can differ.
+    #[serde(default)]
+    pub is_of_order: bool,
 }
 
 /// Two arms of a replay, kind of statement by kind of statement.

@@ -1,5 +1,5 @@
 //! The only MySQL client: packets, login, TLS, the gate that each statement passes, and the binary log as a replica reads it.
-//! Change here: what a statement may do: `gate/`, functions: `gate/functions.rs`; a reply: `reply.rs`; login: `handshake.rs`; an event of the binary log: `binlog/header.rs`, `binlog/reader.rs`.
+//! Change here: what a statement may do: `gate/`, functions: `gate/functions.rs`; a reply: `reply.rs`; parts by which a statement's outcome can differ: `difference_sources/`; login: `handshake.rs`; an event of the binary log: `binlog/header.rs`, `binlog/reader.rs`.
 //!
 //! [`Connection`] is for control, probes and tests; [`Connector`] logs in and hands the stream to
 //! an engine that drives it without waiting, with [`Request`] and [`ReplyParser`] for what travels on it. All of
@@ -19,6 +19,7 @@ mod compression;
 mod connection;
 mod connector;
 mod deadline;
+mod difference_sources;
 mod error;
 mod exchange;
 mod execute;
@@ -48,6 +49,7 @@ pub use compression::{Codec, Compression, Wire};
 pub use connection::{BinaryLog, Connection, Patience};
 pub use connector::Connector;
 pub use deadline::Deadline;
+pub use difference_sources::{DifferenceExtent, DifferenceSource, difference_sources};
 pub use error::{ClientError, shorten};
 pub use exchange::{Exchange, ExchangeStep};
 pub use execute::{ExecuteTemplate, ParameterKind, Request};

@@ -219,6 +219,19 @@ impl ReplyParser {
         }
     }
 
+    /// Keeps the number of an `AUTO_INCREMENT` column, which is the second count of an OK packet.
+    fn gave_number(&mut self, payload: &[u8]) -> Result<(), MalformedPacket> {
+        let Some(digest) = &mut self.digest else {
+            return Ok(());
+        };
+        let rest = &payload[1..];
+        let (_, affected) = length_encoded(rest)?;
+        if let Some(rest) = rest.get(affected..).filter(|rest| !rest.is_empty()) {
+            digest.insert_id = length_encoded(rest)?.0;
+        }
+        Ok(())
+    }
+
     /// The rows of the last reply, if they were to be kept.
     pub fn rows(&self) -> &[Row] {
         self.kept.rows()
@@ -506,6 +519,7 @@ impl ReplyParser {
                 let status = after_counts(payload)?;
                 let has_more = says_more(status);
                 self.warned(status.get(2..).unwrap_or_default());
+                self.gave_number(payload)?;
                 self.kept.clear();
                 self.wire_rows.clear();
                 if self.keeps_results() {

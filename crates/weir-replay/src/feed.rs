@@ -139,10 +139,11 @@ impl<'a> Feed<'a> {
                 self.live.insert(session, feeding);
             }
             Happening::Closed => {
-                let slot = self
-                    .live
-                    .remove(&session)
-                    .and_then(|feeding| feeding.slot());
+                let feeding = self.live.remove(&session);
+                let slot = feeding.and_then(|mut feeding| {
+                    feeding.close(self.stage);
+                    feeding.slot()
+                });
                 if let Some(slot) = slot {
                     self.stage.push(slot, Item::Close { at_us });
                     self.free.push_back(slot);
@@ -164,6 +165,7 @@ impl<'a> Feed<'a> {
                         }
                     }
                     Some(Move::Leaves) => {
+                        feeding.close(self.stage);
                         if let Some(slot) = feeding.leave() {
                             self.stage.push(slot, Item::Close { at_us });
                             self.free.push_back(slot);

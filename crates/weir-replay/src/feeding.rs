@@ -8,7 +8,7 @@ use weir_capture::{Command, CommandEnd, CommandStart, Login, Template, Transacti
 use crate::charsets::{Charsets, LoginCharset, sets_charset};
 use crate::executed::Reader;
 use crate::item::{Action, Ask, Item, Moment, Reason, Statement, judged};
-use crate::order::may_write;
+use crate::order::RowUse;
 use crate::session_schema::SessionSchema;
 use crate::slot::{CapturedOutcome, Stage};
 use crate::survey::schema_of_use;
@@ -40,14 +40,14 @@ pub(crate) struct Feeding {
     open: VecDeque<Open>,
     /// When the last command ended.
     ended_us: Option<u64>,
-    /// True if its open transaction has written.
+    /// True if its open transaction has written, or locked rows to read them.
     has_written: bool,
 }
 
 #[derive(Debug)]
 enum Open {
-    /// A statement of this number, when it began, and whether a writing transaction ends with it.
-    Statement(u64, u64, bool),
+    /// A statement that is sent.
+    Statement(OpenStatement),
     /// A preparation, which is sent when the capture's number of it is known.
     Prepare(Moment, Arc<Statement>),
     /// A move to another schema.
@@ -56,6 +56,25 @@ enum Open {
     Change(Moment, bool),
     /// Nothing that is sent.
     Nothing,
+}
+
+/// A statement that has not ended in the capture.
+#[derive(Debug, Clone, Copy)]
+struct OpenStatement {
+    number: u64,
+    began_us: u64,
+    effect: WriteEffect,
+    /// The number of the writing transaction that ends with it, if it has one already.
+    commit: Option<u64>,
+}
+
+/// Effect of a statement on writing transactions and their rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct WriteEffect {
+    /// A writing transaction ends with it.
+    ends: bool,
+    /// It may wait for rows that others have locked.
+    wants_rows: bool,
 }
 
 /// Effect on the replay of a session that goes on with another account.
@@ -80,7 +99,7 @@ pub(crate) struct Numbers {
     pub(crate) selection: Selection,
     /// Who reads comments that a server executes; `None`: no statement has one.
     pub(crate) reader: Option<Reader>,
-    /// Writing transactions that have ended so far.
+    /// Writing transactions that have ended so far, or begun to commit.
     pub(crate) commits: u64,
     pub(crate) charsets: Charsets,
     /// A session that is reset has the character set of its login again: not so on `MySQL`.
@@ -96,6 +115,11 @@ impl Numbers {
     fn next(&mut self) -> u64 {
         self.next += 1;
         self.next
+    }
+
+    fn next_commit(&mut self) -> u64 {
+        self.commits += 1;
+        self.commits
     }
 }
 
@@ -233,8 +257,7 @@ impl Feeding {
             self.open.push_back(Open::Nothing);
             return;
         }
-        let ends_writing =
-            self.ends_writing(template.is_some_and(|template| may_write(template.fingerprint())));
+        let effect = self.effect(template.map(RowUse::new).unwrap_or_default(), step);
         let action = self
             .skips(numbers, &started.text(), &[])
             .unwrap_or_else(|| query(started, numbers.reader));
@@ -243,7 +266,7 @@ impl Feeding {
             transaction: step,
             ..Ask::new(moment, action)
         };
-        self.ask(ask, ends_writing, numbers, stage);
+        self.ask(ask, effect, numbers, stage);
     }
 
     /// A statement that was prepared is to be executed.
@@ -269,7 +292,8 @@ impl Feeding {
             self.open.push_back(Open::Nothing);
             return;
         }
-        let ends_writing = self.ends_writing(statement.as_ref().is_some_and(|found| found.writes));
+        let rows = statement.as_ref().map(|found| found.rows);
+        let effect = self.effect(rows.unwrap_or_default(), transaction);
         let text = statement.as_ref().map_or(&[][..], |found| &found.text);
         let action = self
             .skips(numbers, text, &started.values)
@@ -279,7 +303,7 @@ impl Feeding {
             transaction,
             ..Ask::new(moment, action)
         };
-        self.ask(ask, ends_writing, numbers, stage);
+        self.ask(ask, effect, numbers, stage);
     }
 
     /// A statement is to be prepared; it is sent when the capture's number of it is known.
@@ -293,7 +317,7 @@ impl Feeding {
             is_unusable: started.is_unusable,
             asks_for_file: class.asks_for_file,
             transaction: class.transaction,
-            writes: template.is_some_and(|template| may_write(template.fingerprint())),
+            rows: template.map(|found| RowUse::new(found)).unwrap_or_default(),
             text: read_by(numbers.reader, started.text()),
         };
         self.open
@@ -385,17 +409,7 @@ impl Feeding {
     ) -> Option<Move> {
         self.ended_us = Some(at_us);
         match self.open.pop_front() {
-            Some(Open::Statement(number, began_us, ends)) => {
-                if let Some(slot) = self.slot {
-                    numbers.commits += u64::from(ends);
-                    let captured = CapturedOutcome {
-                        ended,
-                        took_us: at_us.saturating_sub(began_us),
-                        commit: ends.then_some(numbers.commits),
-                    };
-                    stage.captured(slot, number, captured);
-                }
-            }
+            Some(Open::Statement(open)) => self.end_statement(at_us, open, ended, numbers, stage),
             Some(Open::Prepare(moment, statement)) => {
                 self.end_preparation(moment, statement, &ended, numbers, stage);
             }
@@ -407,6 +421,47 @@ impl Feeding {
             Some(Open::Nothing) | None => {}
         }
         None
+    }
+
+    /// A statement ended.
+    fn end_statement(
+        &self,
+        at_us: u64,
+        open: OpenStatement,
+        ended: CommandEnd,
+        numbers: &mut Numbers,
+        stage: &Stage,
+    ) {
+        let Some(slot) = self.slot else { return };
+        // Commands behind it would wait with it, and others for these.
+        let has_waited = open.effect.wants_rows && self.open.is_empty();
+        let after = if has_waited { numbers.commits } else { 0 };
+        let commit = open
+            .commit
+            .or_else(|| open.effect.ends.then(|| numbers.next_commit()));
+        let captured = CapturedOutcome {
+            ended,
+            took_us: at_us.saturating_sub(open.began_us),
+            commit,
+            after,
+        };
+        stage.captured(slot, open.number, captured);
+    }
+
+    /// The session has gone: what it asked last has no end, and nothing waits for it any longer than for its answer.
+    pub(crate) fn close(&mut self, stage: &Stage) {
+        let Some(slot) = self.slot else { return };
+        for open in self.open.drain(..) {
+            if let Open::Statement(open) = open {
+                let captured = CapturedOutcome {
+                    ended: CommandEnd::default(),
+                    took_us: 0,
+                    commit: open.commit,
+                    after: 0,
+                };
+                stage.captured(slot, open.number, captured);
+            }
+        }
     }
 
     /// A statement is prepared: the capture's number of it is known.
@@ -435,11 +490,17 @@ impl Feeding {
         self.push(ask, stage);
     }
 
-    /// Follows a statement that the window has taken: whether a writing transaction ends with it.
-    fn ends_writing(&mut self, writes: bool) -> bool {
-        let has_written = self.has_written || writes;
-        self.has_written = has_written && self.window.is_in();
-        has_written && !self.window.is_in()
+    /// Follows a statement that the window has taken.
+    fn effect(&mut self, rows: RowUse, step: TransactionStep) -> WriteEffect {
+        // Others that wanted rows that a read has locked waited for its transaction.
+        let has_written = self.has_written || rows.writes || rows.locks;
+        // Another one begins: the server ends the open one itself.
+        let ends = has_written && (!self.window.is_in() || step == TransactionStep::Begins);
+        self.has_written = has_written && !ends;
+        WriteEffect {
+            ends,
+            wants_rows: rows.writes || rows.locks,
+        }
     }
 
     /// Why a statement is not sent, by where its session is.
@@ -456,14 +517,24 @@ impl Feeding {
     }
 
     /// Sends a statement, which gets its number and waits for the transactions that have ended so far.
-    fn ask(&mut self, ask: Ask, ends_writing: bool, numbers: &mut Numbers, stage: &Stage) {
+    fn ask(&mut self, ask: Ask, effect: WriteEffect, numbers: &mut Numbers, stage: &Stage) {
         let number = numbers.next();
         let began_us = ask.moment.at_us;
-        self.open
-            .push_back(Open::Statement(number, began_us, ends_writing));
+        let after = numbers.commits;
+        // A statement that waits for the rows of a transaction may be seen to end before the commit is: it comes after the
+        // commit's begin. Other statements end a transaction of their own at their end.
+        let commits = effect.ends && !effect.wants_rows && self.slot.is_some();
+        let commit = commits.then(|| numbers.next_commit());
+        self.open.push_back(Open::Statement(OpenStatement {
+            number,
+            began_us,
+            effect,
+            commit,
+        }));
         let ask = Ask {
             number,
-            after: numbers.commits,
+            after,
+            wants_rows: effect.wants_rows,
             ..ask
         };
         self.push(ask, stage);

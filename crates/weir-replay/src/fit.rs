@@ -7,6 +7,7 @@
 mod catalog;
 mod compare;
 mod datum;
+mod digests;
 mod distance;
 mod domain;
 mod enum_members;

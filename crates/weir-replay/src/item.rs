@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use weir_capture::{Template, TransactionStep, Value};
 
+use crate::order::RowUse;
+
 /// Next step of a slot.
 #[derive(Debug)]
 pub(crate) enum Item {
@@ -34,6 +36,8 @@ pub(crate) struct Ask {
     pub(crate) transaction: TransactionStep,
     /// Writing transactions that had ended in the capture when it began.
     pub(crate) after: u64,
+    /// It may wait for rows that others have locked.
+    pub(crate) wants_rows: bool,
     pub(crate) action: Action,
 }
 
@@ -46,6 +50,7 @@ impl Ask {
             fingerprint: 0,
             transaction: TransactionStep::None,
             after: 0,
+            wants_rows: false,
             action,
         }
     }
@@ -90,8 +95,7 @@ pub(crate) struct Statement {
     pub(crate) fingerprint: usize,
     pub(crate) is_unusable: bool,
     pub(crate) asks_for_file: bool,
-    /// It may change tables.
-    pub(crate) writes: bool,
+    pub(crate) rows: RowUse,
     pub(crate) transaction: TransactionStep,
 }
 

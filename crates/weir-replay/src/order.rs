@@ -1,5 +1,7 @@
 //! Statements for which others wait at `--order=commit`: all that may change tables.
 
+use weir_capture::Template;
+
 use crate::writers::writes;
 
 /// First words of statements that change no table, whatever follows.
@@ -17,6 +19,8 @@ const READING: [&str; 12] = [
     "use",
     "unlock",
 ];
+/// Clauses of a `SELECT` that locks rows.
+const LOCKING: [&str; 3] = [" for update", " for share", " lock in share mode"];
 /// Words before a parenthesis that call no function of a user's: the language's own, and the functions that loads have most.
 const OWN_WORDS: [&str; 46] = [
     "select",
@@ -67,9 +71,29 @@ const OWN_WORDS: [&str; 46] = [
     "convert",
 ];
 
+/// Use of rows by a statement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RowUse {
+    /// It may change some.
+    pub(crate) writes: bool,
+    /// It reads and locks some.
+    pub(crate) locks: bool,
+}
+
+impl RowUse {
+    pub(crate) fn new(template: &Template) -> Self {
+        let fingerprint = template.fingerprint();
+        let locks = LOCKING.iter().any(|words| fingerprint.contains(words));
+        Self {
+            writes: may_write(fingerprint),
+            locks,
+        }
+    }
+}
+
 /// Returns true if a statement may change tables. One that calls a function may, unless the function is known: to wait for
 /// it without need costs little, and not to wait lets the replay end with other data.
-pub(crate) fn may_write(fingerprint: &str) -> bool {
+fn may_write(fingerprint: &str) -> bool {
     if writes(fingerprint) {
         return true;
     }

@@ -12,6 +12,7 @@ use weir_mysql::{Connection, Gate};
 
 use crate::absence::watch;
 use crate::charsets::Charsets;
+use crate::difference::difference_reasons;
 use crate::executed::Reader;
 use crate::feed::Feed;
 use crate::feeding::Numbers;
@@ -263,6 +264,7 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
                 rows_differ: counted.rows_differ,
                 affected_differ: counted.affected_differ,
                 errors_differ: counted.errors_differ,
+                difference_reasons: difference_reasons(&found.text),
                 plan: None,
             }
         });

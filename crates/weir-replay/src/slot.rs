@@ -53,6 +53,8 @@ pub(crate) struct CapturedOutcome {
     pub(crate) took_us: u64,
     /// The number of the writing transaction that it ended.
     pub(crate) commit: Option<u64>,
+    /// Number of the last of the writing transactions that it may have waited for, as it wanted their rows; 0: of none.
+    pub(crate) after: u64,
 }
 
 #[derive(Debug)]
@@ -174,11 +176,24 @@ impl Stage {
 
     /// Returns true if the slot's next statement waits for such transactions.
     pub(crate) fn holds_next(&self, slot: usize) -> bool {
-        let after = self.peek(slot, |item| match item {
-            Item::Ask(ask) => ask.after,
-            Item::Open { .. } | Item::Close { .. } => 0,
-        });
-        after.is_some_and(|after| self.is_held(after))
+        if self.options.order != ReplayOrder::Commit {
+            return false;
+        }
+        let state = self.slots[slot].state();
+        let Some(Item::Ask(ask)) = state.items.front() else {
+            return false;
+        };
+        // A statement that wants rows comes after the transactions that had them in the capture, too: until these ended,
+        // it did not end.
+        let after = match state.halves.get(&ask.number) {
+            Some(Half::Captured(captured)) => ask.after.max(captured.after),
+            _ => ask.after,
+        };
+        let is_known = !ask.wants_rows
+            || self.options.pace != ReplayPace::Fast
+            || state.halves.contains_key(&ask.number)
+            || self.is_fed();
+        !is_known || self.is_held(after)
     }
 
     /// Records the outcome of a statement in the replay; `None`: it was not sent.

@@ -135,6 +135,10 @@ impl Tally {
             fidelity.rows_differ += u64::from(captured != replayed);
             of_fingerprint.rows_differ += u64::from(captured != replayed);
         }
+        if let (Some(captured), Some(_)) = (ended.insert_id, came.affected) {
+            fidelity.insert_ids_compared += 1;
+            fidelity.insert_ids_differ += u64::from(captured != came.digest.insert_id);
+        }
         if let (Some(captured), Some(replayed)) = (ended.affected, came.affected) {
             fidelity.affected_compared += 1;
             fidelity.affected_differ += u64::from(captured != replayed);

@@ -19,6 +19,8 @@ use crate::{CaptureError, CaptureWriter, CountedKind, Literals, ServerCounters};
 const BYTES_MAX: u64 = 256 << 20;
 /// Bytes that are looked at to tell a report from a log.
 const BYTES_LOOKED_AT: u64 = 64;
+/// Largest count or time in microseconds that is taken; greater ones are none of a server, and their sums would be no numbers.
+const NUMBER_MAX: u64 = 1 << 50;
 /// Common name of the kinds that a report leaves out.
 const LEFT_OUT: &str = "(statements that the report leaves out)";
 
@@ -158,7 +160,11 @@ fn text(value: Option<&Value>) -> String {
 }
 
 fn microseconds(seconds: Option<f64>) -> u64 {
-    (seconds.unwrap_or(0.0).max(0.0) * 1e6).round() as u64
+    bounded((seconds.unwrap_or(0.0).max(0.0) * 1e6).round() as u64)
+}
+
+fn bounded(number: u64) -> u64 {
+    number.min(NUMBER_MAX)
 }
 
 fn pt_time_us(metrics: &BTreeMap<String, Value>) -> u64 {
@@ -182,7 +188,10 @@ impl PtReport {
             .filter_map(|class| at(&class.ts_max))
             .max();
         Report {
-            total: (self.global.query_count, pt_time_us(&self.global.metrics)),
+            total: (
+                bounded(self.global.query_count),
+                pt_time_us(&self.global.metrics),
+            ),
             span: first.zip(last),
             kinds: self.classes.into_iter().map(PtClass::taken).collect(),
         }
@@ -195,7 +204,7 @@ impl PtClass {
         ReportedKind {
             time_us: pt_time_us(&self.metrics),
             schema: text(self.metrics.get("db").and_then(|db| db.get("value"))),
-            count: self.query_count,
+            count: bounded(self.query_count),
             sample: (!example.is_empty()).then_some(example),
             text: self.fingerprint,
         }
@@ -210,8 +219,12 @@ impl PmmReport {
             .map(|row| (row.rank, row.taken()))
             .partition(|(rank, kind)| *rank == 0 && (kind.text.is_empty() || kind.text == "TOTAL"));
         let kinds: Vec<_> = rows.into_iter().map(|(_, kind)| kind).collect();
-        let listed = kinds.iter().fold((0, 0), |(count, time_us), kind| {
-            (count + kind.count, time_us + kind.time_us)
+        let listed = kinds.iter().fold((0_u64, 0_u64), |(count, time_us), kind| {
+            let (count, time_us) = (
+                count.saturating_add(kind.count),
+                time_us.saturating_add(kind.time_us),
+            );
+            (bounded(count), bounded(time_us))
         });
         let total = sums.first().map(|(_, sum)| (sum.count, sum.time_us));
         Report {
@@ -232,7 +245,7 @@ impl PmmRow {
         ReportedKind {
             text: self.fingerprint,
             schema: self.database,
-            count: stat("cnt").unwrap_or(0.0).max(0.0).round() as u64,
+            count: bounded(stat("cnt").unwrap_or(0.0).max(0.0).round() as u64),
             time_us: microseconds(stat("sum")),
             sample: None,
         }

@@ -8,7 +8,7 @@ pub enum TransactionStep {
     /// Nothing.
     #[default]
     None,
-    /// It begins one.
+    /// It begins one, and ends the one that is open.
     Begins,
     /// It ends the one that is open.
     Ends,
@@ -81,7 +81,12 @@ fn transaction(tokens: &[SqlToken], sql: &[u8]) -> TransactionStep {
         return TransactionStep::Begins;
     }
     if is(0, "COMMIT") || is(0, "ROLLBACK") && !(is(1, "TO") || is(2, "TO")) {
-        return TransactionStep::Ends;
+        let chains = (1..tokens.len()).any(|at| is(at, "AND") && is(at + 1, "CHAIN"));
+        return if chains {
+            TransactionStep::Begins
+        } else {
+            TransactionStep::Ends
+        };
     }
     if ENDING.iter().any(|verb| is(0, verb)) && !is(1, "TEMPORARY") {
         return TransactionStep::Ends;
@@ -152,6 +157,8 @@ mod tests {
             ("BEGIN", Begins),
             ("/* x */ start transaction read only", Begins),
             ("COMMIT", Ends),
+            ("COMMIT WORK AND CHAIN", Begins),
+            ("ROLLBACK AND NO CHAIN RELEASE", Ends),
             ("ROLLBACK", Ends),
             ("ROLLBACK TO SAVEPOINT x", None),
             ("ROLLBACK WORK TO x", None),

@@ -2,7 +2,7 @@
 
 use super::class::StatementClass;
 use super::fingerprint::of_template;
-use super::parts::MARK;
+use super::parts::{MARK, split};
 use weir_mysql::{Quoting, SqlScan, SqlTokenKind};
 
 /// Common part of all statements of one text, without their literals.
@@ -14,6 +14,13 @@ pub struct Template {
 }
 
 impl Template {
+    /// Takes a statement apart: its template and its literals.
+    pub fn parse(sql: &[u8]) -> (Self, Vec<Vec<u8>>) {
+        let parts = split(sql, true);
+        let literals = parts.literals.into_iter().map(|(text, _)| text);
+        (Self::new(parts.text), literals.collect())
+    }
+
     /// Of a text with marks.
     pub(crate) fn new(text: Vec<u8>) -> Self {
         Self {
@@ -76,7 +83,6 @@ impl Template {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parts::split;
     use super::*;
 
     #[test]

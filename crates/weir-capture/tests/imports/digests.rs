@@ -153,3 +153,18 @@ fn a_damaged_report_is_refused_in_one_line() {
         assert!(!to.exists());
     }
 }
+
+/// Numbers that no server has are bounded, and their sums stay numbers.
+#[test]
+fn a_report_with_numbers_beyond_all_bounds_is_read() {
+    let row = "{\"rank\": 1, \"fingerprint\": \"select ?\", \"metrics\": {\"query_time\": \
+               {\"stats\": {\"cnt\": 1e300, \"sum\": \"1e300\"}}}}";
+    let rows = vec![row; 20_000].join(",");
+    let directory = tempfile::tempdir().unwrap();
+    let report = directory.path().join("report.json");
+    std::fs::write(&report, format!("{{\"rows\": [{rows}]}}")).unwrap();
+    let (_, counters) = import(&report, Literals::Keep);
+    let all = counters.kinds.iter().map(|kind| kind.count);
+    assert!(all.sum::<u64>() > 0);
+    assert_eq!(counters.statements, Some(1 << 50));
+}

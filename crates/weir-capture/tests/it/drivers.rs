@@ -18,6 +18,7 @@ weir_testing::on_both_flavors! {
     a_capture_of_clients_in_scripts_is_what_the_server_logged
     a_capture_of_clients_of_the_distribution_is_what_the_server_logged
     a_capture_of_clients_in_java_is_what_the_server_logged
+    a_capture_of_clients_that_encrypt_is_what_the_server_logged
 }
 
 /// A client, and the named differences of its sessions.
@@ -25,6 +26,8 @@ struct Client {
     name: &'static str,
     command: fn(&Path, &Target) -> Option<Process>,
     named: &'static [&'static str],
+    /// Its sessions are encrypted if they are told to be.
+    encrypts: bool,
 }
 
 /// Where a client connects.
@@ -38,26 +41,31 @@ const IN_SCRIPTS: [Client; 6] = [
         name: "mariadb and mysql command line",
         command: |directory, target| Some(command_line(directory, target)),
         named: &[],
+        encrypts: true,
     },
     Client {
         name: "PyMySQL",
         command: |_, target| python(target, "pymysql_sessions.py", ""),
         named: &["several statements in one text"],
+        encrypts: true,
     },
     Client {
         name: "mysql-connector-python, pure",
         command: |_, target| python(target, "connector.py", "pure"),
         named: &["several statements in one text", "prepared again", "reset"],
+        encrypts: true,
     },
     Client {
         name: "mysql-connector-python, C",
         command: |_, target| python(target, "connector.py", "c"),
         named: &["several statements in one text", "prepared again", "reset"],
+        encrypts: true,
     },
     Client {
         name: "mysql2 for Node.js",
         command: |_, target| node(target, "mysql2"),
         named: &["several statements in one text", "prepared again"],
+        encrypts: true,
     },
     Client {
         name: "mariadb for Node.js",
@@ -68,6 +76,7 @@ const IN_SCRIPTS: [Client; 6] = [
             "reset",
             "bulk execution",
         ],
+        encrypts: true,
     },
 ];
 
@@ -81,31 +90,37 @@ const OF_DISTRIBUTION: [Client; 6] = [
             "bulk execution",
             "no answer",
         ],
+        encrypts: false,
     },
     Client {
         name: "go-sql-driver",
         command: |_, target| program(target, "go-sessions"),
         named: &["several statements in one text", "prepared again"],
+        encrypts: false,
     },
     Client {
         name: "PHP's mysqli",
         command: |_, target| php(target, "mysqli"),
         named: &["several statements in one text", "prepared again"],
+        encrypts: true,
     },
     Client {
         name: "PHP's PDO",
         command: |_, target| php(target, "pdo"),
         named: &["several statements in one text", "prepared again"],
+        encrypts: true,
     },
     Client {
         name: "DBD::mysql",
         command: |_, target| perl(target, "mysql"),
         named: &["several statements in one text", "prepared again"],
+        encrypts: true,
     },
     Client {
         name: "DBD::MariaDB",
         command: |_, target| perl(target, "MariaDB"),
         named: &["several statements in one text", "prepared again"],
+        encrypts: true,
     },
 ];
 
@@ -114,6 +129,7 @@ const IN_JAVA: [Client; 2] = [
         name: "Connector/J",
         command: |_, target| java(target, "mysql"),
         named: &["several statements in one text", "prepared again", "reset"],
+        encrypts: false,
     },
     Client {
         name: "MariaDB Connector/J",
@@ -124,6 +140,7 @@ const IN_JAVA: [Client; 2] = [
             "reset",
             "bulk execution",
         ],
+        encrypts: false,
     },
 ];
 
@@ -141,7 +158,9 @@ fn command_line(directory: &Path, target: &Target) -> Process {
     shell.args([
         "-c",
         "for client in mariadb mysql; do command -v $client >/dev/null || continue; \
-         for charset in utf8mb4 latin1; do $client --no-defaults --force --host=127.0.0.1 --port=\"$1\" --user=\"$2\" \
+         encryption=; case $SESSIONS_ENCRYPT/$($client --version) in /*) ;; *MariaDB*) encryption=--ssl ;; \
+         *) encryption=--ssl-mode=REQUIRED ;; esac; \
+         for charset in utf8mb4 latin1; do $client --no-defaults $encryption --force --host=127.0.0.1 --port=\"$1\" --user=\"$2\" \
          --default-character-set=$charset \"$3\" <\"$4\"; done; done",
         "sh",
     ]);
@@ -247,19 +266,50 @@ fn installed(program: &str, look: &[&str], client: &str) -> Option<Process> {
 }
 
 fn a_capture_of_clients_in_scripts_is_what_the_server_logged(flavor: Flavor) {
-    compare(flavor, &IN_SCRIPTS);
+    compare_plain(flavor, &IN_SCRIPTS);
 }
 
 fn a_capture_of_clients_of_the_distribution_is_what_the_server_logged(flavor: Flavor) {
-    compare(flavor, &OF_DISTRIBUTION);
+    compare_plain(flavor, &OF_DISTRIBUTION);
 }
 
 fn a_capture_of_clients_in_java_is_what_the_server_logged(flavor: Flavor) {
-    compare(flavor, &IN_JAVA);
+    compare_plain(flavor, &IN_JAVA);
 }
 
-fn compare(flavor: Flavor, clients: &'static [Client]) {
-    let mut bench = Bench::start(flavor, Literals::Keep);
+/// Clients that are told to encrypt, of both lists.
+fn a_capture_of_clients_that_encrypt_is_what_the_server_logged(flavor: Flavor) {
+    let clients = IN_SCRIPTS.iter().chain(&OF_DISTRIBUTION);
+    let clients = clients.filter(|client| client.encrypts).collect::<Vec<_>>();
+    let directory = tempfile::tempdir().unwrap();
+    let certificate = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let file = |name: &str, content: String| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let key = file("key.pem", certificate.signing_key.serialize_pem());
+    let certificate = file("certificate.pem", certificate.cert.pem());
+    // MariaDB has no certificate of its own before 11.4.
+    let variables = [
+        ("ssl_ca", &*certificate),
+        ("ssl_cert", &*certificate),
+        ("ssl_key", &*key),
+    ];
+    let mut bench = Bench::start_with(flavor, Literals::Keep, &variables);
+    let ways = compare(&mut bench, &clients, true);
+    let are_encrypted = !ways.is_empty() && ways.iter().all(|way| way == "SSL/TLS");
+    assert!(are_encrypted, "{ways:?}");
+}
+
+fn compare_plain(flavor: Flavor, clients: &'static [Client]) {
+    let clients: Vec<_> = clients.iter().collect();
+    compare(&mut Bench::start(flavor, Literals::Keep), &clients, false);
+}
+
+/// Lets clients have their sessions, and compares the capture with the log; the way by which the server says that each
+/// session came.
+fn compare(bench: &mut Bench, clients: &[&'static Client], encrypts: bool) -> Vec<String> {
     let mut root = weir_testing::connect(&bench.server.endpoint());
     for sql in [
         "CREATE DATABASE other".to_owned(),
@@ -278,9 +328,12 @@ fn compare(flavor: Flavor, clients: &'static [Client]) {
         schema: bench.server.endpoint().database,
     };
     let mut connected = Vec::new();
-    for client in clients {
+    for &client in clients {
         let before = truth::connections(&mut root);
         if let Some(mut command) = (client.command)(&directory, &target) {
+            if encrypts {
+                command.env("SESSIONS_ENCRYPT", "yes");
+            }
             let output = command.output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             let is_python = command.get_program() != "sh";
@@ -296,17 +349,27 @@ fn compare(flavor: Flavor, clients: &'static [Client]) {
     }
     root.run("SET GLOBAL general_log = OFF").unwrap();
     let tail = bench.finish();
-    let logged = truth::sessions(&mut root);
+    let (logged, ways) = (truth::sessions(&mut root), truth::ways(&mut root));
     let captured = captured(&bench.path());
     assert_eq!(logged.len(), captured.len(), "{logged:?}\n{captured:?}");
     assert_eq!(logged.len(), connected.len());
+    let (mut unanswered, mut sessions_unanswered) = (0, 0);
     for ((logged, captured), client) in logged.iter().zip(&captured).zip(connected) {
         let (named, others) = differences(logged, captured);
         assert!(others.is_empty(), "{}: {others:#?}", client.name);
+        let count = named.get("no answer").copied().unwrap_or(0);
+        unanswered += count as u64;
+        sessions_unanswered += u64::from(count > 0);
         let is_expected = named.keys().all(|name| client.named.contains(name));
         assert!(is_expected, "{}: {named:?}", client.name);
     }
-    assert_eq!(tail.losses, Losses::default(), "{tail:?}");
+    let expected = Losses {
+        unanswered,
+        sessions_unanswered,
+        ..Losses::default()
+    };
+    assert_eq!(tail.losses, expected, "{tail:?}");
+    ways
 }
 
 /// What the capture has of each session of clients.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use weir_capture::{
     CaptureError, CaptureProxy, CaptureReader, CaptureTail, Command, CommandEnd, CommandStart,
-    Happening, Literals, ProxyCertificate, Record, Value,
+    Happening, Literals, Losses, ProxyCertificate, Record, Value,
 };
 use weir_model::{Address, Endpoint, Flavor, Secret, Tls, TlsMode};
 use weir_mysql::{ClientError, Connection, Connector, Gate, Patience};
@@ -23,6 +23,7 @@ weir_testing::on_both_flavors! {
     sessions_beside_each_other_are_kept_apart
     a_file_of_the_clients_is_noted
     both_sides_are_encrypted_if_the_client_encrypts
+    a_command_whose_client_does_not_wait_for_its_answer_is_counted
 }
 
 /// A server with an account of its own, and a proxy before it. The server goes before its directory.
@@ -36,7 +37,12 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn start(flavor: Flavor, literals: Literals) -> Self {
-        let variables = [("local_infile", "ON")];
+        Self::start_with(flavor, literals, &[])
+    }
+
+    /// With more variables of the server.
+    pub(crate) fn start_with(flavor: Flavor, literals: Literals, more: &[(&str, &str)]) -> Self {
+        let variables = [&[("local_infile", "ON")][..], more].concat();
         let (server, directory, server_port) = weir_testing::start_on_tcp(flavor, &variables);
         weir_testing::make_account(&server.endpoint(), USER, PASSWORD);
         let table = "CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(40), price DECIMAL(8,2))";
@@ -67,10 +73,14 @@ impl Bench {
     }
 
     fn connect_by(&self, mode: TlsMode) -> Result<Connection, ClientError> {
+        self.connect_with(mode, Duration::from_secs(30))
+    }
+
+    fn connect_with(&self, mode: TlsMode, patience: Duration) -> Result<Connection, ClientError> {
         let mut endpoint = endpoint(&self.server, self.port);
         endpoint.tls.mode = mode;
         let connector = Connector::new(endpoint, None, Gate::own()).unwrap();
-        Connection::connect(&connector, true, Patience::Each(Duration::from_secs(30)))
+        Connection::connect(&connector, true, Patience::Each(patience))
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -297,4 +307,29 @@ fn both_sides_are_encrypted_if_the_client_encrypts(flavor: Flavor) {
         .iter()
         .any(|(started, _)| started.text().starts_with(b"INSERT"));
     assert_eq!(inserted, is_offered);
+}
+
+fn a_command_whose_client_does_not_wait_for_its_answer_is_counted(flavor: Flavor) {
+    let mut bench = Bench::start(flavor, Literals::Keep);
+    let mut patient = bench.connect();
+    let one = patient.prepare("SELECT 1").unwrap();
+    // It has no answer by its nature.
+    patient.close("SELECT 1", one).unwrap();
+    patient.run("DO 1").unwrap();
+    drop(patient);
+    let patience = Duration::from_secs(5);
+    let mut hasty = bench.connect_with(TlsMode::Disabled, patience).unwrap();
+    hasty.run("DO SLEEP(600)").unwrap_err();
+    drop(hasty);
+    let tail = bench.finish();
+    let expected = Losses {
+        unanswered: 1,
+        sessions_unanswered: 1,
+        ..Losses::default()
+    };
+    assert_eq!(tail.losses, expected);
+    let statements = commands(&bench.path(), 2);
+    let last = statements.last().unwrap();
+    assert_eq!(last.0.text(), b"DO SLEEP(600)");
+    assert_eq!(last.1, None);
 }

@@ -16,8 +16,8 @@ pub(crate) struct Knowledge {
     source: CaptureSource,
     flavor: Flavor,
     is_table: bool,
-    /// The log of this machine's own server has changed rows; that of another version may not.
-    has_affected: bool,
+    /// The log is of another version than this machine's own server. It may have no changed rows.
+    is_other_version: bool,
 }
 
 impl Knowledge {
@@ -26,7 +26,7 @@ impl Knowledge {
             source,
             flavor,
             is_table,
-            has_affected: std::env::var_os("WEIR_TEST_SERVER").is_none(),
+            is_other_version: std::env::var_os("WEIR_TEST_SERVER").is_some(),
         }
     }
 
@@ -66,12 +66,18 @@ impl Knowledge {
     }
 
     /// `MySQL` logs nothing that it refuses when it reads it, but for the slow log of old versions. No slow log has a
-    /// statement that took no microsecond: a `SET timestamp` begins to count again.
+    /// statement that took no microsecond: a `SET timestamp` begins to count again. The general log of `MariaDB` 10.2 lacks
+    /// executions of prepared statements that failed.
     fn may_lack(&self, sent: &SentStatement) -> bool {
         let error = sent.reply.and_then(|(rows, _)| rows.err());
         let is_short = !self.is_general() && sent.text.has_word(b"timestamp");
         let is_refused = error.is_some_and(|code| UNREAD.contains(&code));
-        is_short || (self.flavor == Flavor::Mysql && is_refused)
+        let is_failed_execution = self.is_general()
+            && self.flavor == Flavor::Mariadb
+            && self.is_other_version
+            && sent.is_prepared
+            && error.is_some();
+        is_short || is_failed_execution || (self.flavor == Flavor::Mysql && is_refused)
     }
 
     /// The tables of `MariaDB` hold no bytes that are no characters, and none of four bytes.
@@ -210,7 +216,10 @@ fn answer(knowledge: &Knowledge, sent: &SentStatement, one: &CapturedStatement) 
     }
     // Of a statement that returns rows the log says nothing else.
     let is_other = |known: u64| known != affected;
-    let is_wrong = one.ended.affected.map_or(knowledge.has_affected, is_other);
+    let is_wrong = one
+        .ended
+        .affected
+        .map_or(!knowledge.is_other_version, is_other);
     if has_affected && reply == Ok(0) && is_wrong {
         return Some("affected".to_owned());
     }

@@ -27,6 +27,8 @@ pub(crate) struct SentStatement {
     pub(crate) is_broken: bool,
     /// The next one stood in the same text.
     pub(crate) is_joined: bool,
+    /// It was executed after it had been prepared, by the protocol or by SQL.
+    pub(crate) is_prepared: bool,
     /// Rows or the error, and changed rows, if they are this statement's alone.
     pub(crate) reply: Option<(Result<usize, u16>, u64)>,
     /// Between these it began, microseconds since 1970.
@@ -147,6 +149,7 @@ impl SessionTruth {
             text: text.clone(),
             is_broken: false,
             is_joined: false,
+            is_prepared: false,
             reply: Some((rows, self.client().affected)),
             began_us: (began_us, now_us()),
         };
@@ -174,6 +177,7 @@ impl SessionTruth {
                 text: text.clone(),
                 is_broken: false,
                 is_joined,
+                is_prepared: false,
                 reply: None,
                 began_us: (began_us, now_us()),
             };
@@ -197,6 +201,13 @@ impl SessionTruth {
         };
         self.prepared.insert(sql, handle);
         self.note(text, |client| client.execute(handle, &text.values()));
+        self.was_prepared();
+    }
+
+    fn was_prepared(&mut self) {
+        if let Some(sent) = self.sent.last_mut() {
+            sent.is_prepared = true;
+        }
     }
 
     fn by_sql(&mut self, text: &Text) {
@@ -223,6 +234,7 @@ impl SessionTruth {
         let prepare = [b"PREPARE p FROM ".to_vec(), escaped(&text.sent())].concat();
         self.client().query(&prepare).unwrap();
         self.note(text, |client| client.query(b"EXECUTE p USING @v"));
+        self.was_prepared();
         self.client().query(b"DEALLOCATE PREPARE p").unwrap();
     }
 }

@@ -1,4 +1,4 @@
-use weir_model::{LatencySummary, StudyResult};
+use weir_model::{DifferenceReason, LatencySummary, StudyResult};
 
 use super::*;
 use crate::rules::tests::fair;
@@ -239,6 +239,56 @@ fn results_that_differ_are_told_and_those_that_vary_by_themselves_are_not() {
             .iter()
             .any(|kind| kind.fingerprint == "select 1" && kind.differs.is_empty())
     );
+}
+
+#[test]
+fn a_difference_has_its_reason_where_the_statement_names_one() {
+    let mut result = replayed(3, 1.0, 1);
+    let reason = |words: &str, is_of_order| DifferenceReason {
+        words: words.to_owned(),
+        is_of_order,
+    };
+    let time = reason("now() is the time of the execution", false);
+    let order = reason("no order by lets rows come in any order", true);
+    for run in &mut result.runs {
+        let arm = run.record.cell.to_string();
+        let kinds = &mut run.replay.as_mut().unwrap().fingerprints;
+        kinds[0].results.clone_from(&arm);
+        kinds[0].difference_reasons = vec![time.clone()];
+        kinds[1].results_in_order.clone_from(&arm);
+        kinds[1].difference_reasons = vec![order.clone()];
+        kinds[2].results_in_order = arm;
+        kinds[2].difference_reasons = vec![time.clone(), order.clone()];
+    }
+    let found = compared(&result);
+    let of = |part: &str| {
+        let mut kinds = found.fingerprints.iter();
+        let kind = kinds.find(|kind| kind.fingerprint == part);
+        kind.unwrap().differs.join(", ")
+    };
+    assert_eq!(
+        of("select 0"),
+        "contents of the rows (now() is the time of the execution)"
+    );
+    // Only the order of its rows can differ.
+    assert_eq!(
+        of("select 1"),
+        "order of the rows (no order by lets rows come in any order)"
+    );
+    assert_eq!(
+        of("select 2"),
+        "order of the rows (now() is the time of the execution, no order by lets rows come in any order)"
+    );
+    for run in &mut result.runs {
+        let arm = run.record.cell.to_string();
+        run.replay.as_mut().unwrap().fingerprints[1].results = arm;
+    }
+    let found = compared(&result);
+    let kind = found
+        .fingerprints
+        .iter()
+        .find(|kind| kind.fingerprint == "select 1");
+    assert_eq!(kind.unwrap().differs, ["contents of the rows"]);
 }
 
 #[test]

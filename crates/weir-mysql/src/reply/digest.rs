@@ -9,6 +9,8 @@ pub struct AnswerDigest {
     pub rows_in_order: u64,
     /// Warnings that the server counted.
     pub warnings: u64,
+    /// Number that an `AUTO_INCREMENT` column gave its (first) row; 0 for none.
+    pub insert_id: u64,
 }
 
 impl AnswerDigest {

@@ -1,15 +1,20 @@
-//! How faithful a replay is, what the capture proxy costs, and what both take of memory and files:
-//! `cargo bench -p weir-replay --bench replay -- OUT.json [--seconds=10] [--rounds=20] [--only=PART]`.
+//! How faithful a replay is, the cost of the capture proxy beside a plain relay, the speed of import beside a reader that
+//! counts lines, and the memory and files of these:
+//! `cargo bench -p weir-replay --bench replay -- OUT.json [--seconds=10] [--rounds=20]
+//! [--megabytes=256] [--turn-seconds=3] [--only=PART]`.
 //!
 //! Captures are made of general logs that are written here, so that each start is known. They are sent to the null
 //! server, which shares this machine's processors with the replay. Equal arms are judged on a real server.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a benchmark prints, and ends at what it can't do
 
 mod equal_arms;
+mod import;
 mod lateness;
 mod own_process;
 mod profile;
 mod proxy;
+mod relay;
+mod spread;
 mod starts;
 mod written;
 
@@ -25,6 +30,10 @@ struct Arguments {
     seconds: u64,
     /// Comparisons of equal arms.
     rounds: u64,
+    /// Size of the log that is imported, megabytes.
+    megabytes: u64,
+    /// Length of a turn of the proxy's loads, seconds.
+    turn_seconds: u64,
     /// One part in place of all.
     only: Option<String>,
 }
@@ -41,6 +50,8 @@ impl Arguments {
             out: words.iter().find(|word| !word.starts_with("--")).cloned(),
             seconds: number("--seconds=", 10),
             rounds: number("--rounds=", 20),
+            megabytes: number("--megabytes=", 256),
+            turn_seconds: number("--turn-seconds=", 3),
             only: of("--only="),
         }
     }
@@ -70,8 +81,9 @@ fn main() {
 /// A part of the benchmark: measures below a folder of its own use.
 type Part = Box<dyn Fn(&Path) -> Value>;
 
-fn parts(asked: &Arguments) -> [(&'static str, Part); 5] {
+fn parts(asked: &Arguments) -> [(&'static str, Part); 6] {
     let (seconds, rounds) = (asked.seconds, asked.rounds);
+    let (megabytes, turn_seconds) = (asked.megabytes, asked.turn_seconds);
     [
         (
             "lateness",
@@ -83,7 +95,14 @@ fn parts(asked: &Arguments) -> [(&'static str, Part); 5] {
             }),
         ),
         ("profile", Box::new(profile::measure)),
-        ("proxy", Box::new(proxy::measure)),
+        (
+            "proxy",
+            Box::new(move |folder: &Path| proxy::measure(folder, turn_seconds)),
+        ),
+        (
+            "import",
+            Box::new(move |folder: &Path| import::measure(folder, megabytes)),
+        ),
         ("starts", Box::new(starts::measure)),
         (
             "equal_arms",

@@ -19,6 +19,14 @@ pub enum FitError {
         /// The capture.
         path: String,
     },
+    /// The capture has kinds of statements, and of none are the values known.
+    #[error(
+        "{path} has kinds of statements without their values; give the URL of a server that has their tables"
+    )]
+    NoValuesOfDigests {
+        /// The capture.
+        path: String,
+    },
     /// The capture has no transactions that a workload file can have.
     #[error(
         "{path} has no whole transaction of SELECT, INSERT, UPDATE or DELETE; `weir capture show {path}` lists it"

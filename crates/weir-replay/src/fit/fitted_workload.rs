@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use weir_capture::{CaptureReader, Happening, Literals};
+use weir_capture::{CaptureHead, CaptureReader, CaptureSource, Happening, Literals};
 use weir_model::{Distribution, FileWorkload, WorkloadSpec};
 use weir_mysql::{Connection, NameCase, text_literal};
 use weir_workload::Workload;
 
 use crate::fit::FitError;
+use crate::fit::digests::{self, Digests};
 use crate::fit::kind_text::{Context, FittedValue, KindText};
 use crate::fit::references::note_references;
 use crate::fit::schema::TableFacts;
@@ -27,11 +28,11 @@ pub struct FitResult {
     /// The file.
     #[serde(skip)]
     pub text: String,
-    /// Sessions of the capture.
+    /// Sessions of the capture; 0 if it has counts of statements only.
     pub sessions: u64,
     /// Length of the capture, seconds.
     pub length_s: f64,
-    /// Transactions that were read.
+    /// Transactions that were read; statements, if there are no sessions.
     pub transactions: u64,
     /// Share of them that the workload has, of those with a statement that a workload can have.
     pub share_of_transactions: f64,
@@ -49,6 +50,16 @@ pub struct FitResult {
     pub remarks: Vec<String>,
 }
 
+impl FitResult {
+    /// Returns the content that was read: `5 sessions, 700 transactions`.
+    pub fn content(&self) -> String {
+        match self.sessions {
+            0 => format!("counters of {} statements", self.transactions),
+            sessions => format!("{sessions} sessions, {} transactions", self.transactions),
+        }
+    }
+}
+
 /// A server with the capture's tables.
 #[derive(Debug)]
 pub struct Tables<'a> {
@@ -58,7 +69,7 @@ pub struct Tables<'a> {
     pub schema: &'a str,
 }
 
-/// Fits a workload to a capture. With `tables` the file makes tables like those; without, its numbers are those of the
+/// Fits a workload to a capture, or to the counters of a server where the capture has no statements with values. With `tables` the file makes tables like those; without, its numbers are those of the
 /// capture, and its statements need the capture's own tables.
 ///
 /// # Errors
@@ -67,11 +78,6 @@ pub struct Tables<'a> {
 pub fn fit(path: &Path, mut tables: Option<Tables<'_>>) -> Result<FitResult, FitError> {
     let reader = CaptureReader::open(path)?;
     let head = reader.head().clone();
-    if head.literals == Literals::Drop {
-        return Err(FitError::NoValues {
-            path: path.display().to_string(),
-        });
-    }
     let (schema, case) = match &mut tables {
         Some(tables) => (
             Some(tables.schema.to_owned()),
@@ -79,16 +85,20 @@ pub fn fit(path: &Path, mut tables: Option<Tables<'_>>) -> Result<FitResult, Fit
         ),
         None => (usual_schema(reader)?, NameCase::Exact),
     };
-    let found = shapes(path, schema, case)?;
-    if found.shapes.is_empty() {
-        return Err(FitError::NoTransactions {
-            path: path.display().to_string(),
-        });
-    }
+    let (mut found, digests) = content(path, &head, schema, case)?;
     let mut facts = match tables {
         Some(mut tables) => facts(&found, &mut tables, case)?,
         None => SchemaFacts::default(),
     };
+    let mut more = Vec::new();
+    if let Some(digests) = &digests {
+        more = digests.remarks(digests::draw(&mut found, &facts, head.began_unix_us));
+        if found.shapes.is_empty() {
+            return Err(FitError::NoValuesOfDigests {
+                path: path.display().to_string(),
+            });
+        }
+    }
     note_references(&mut facts, &found);
     let context = Context {
         catalog: &found.catalog,
@@ -100,9 +110,38 @@ pub fn fit(path: &Path, mut tables: Option<Tables<'_>>) -> Result<FitResult, Fit
     let kinds: Vec<KindText> = numbered
         .map(|(number, shape)| context.kind(number, shape))
         .collect();
-    let fitted = fitted(&found, &facts, &kinds);
+    let fitted = fitted(&found, &facts, &kinds, more);
     check(&fitted.text)?;
     Ok(fitted)
+}
+
+/// The transactions of a capture; one without any that can be used may have counters.
+fn content(
+    path: &Path,
+    head: &CaptureHead,
+    schema: Option<String>,
+    case: NameCase,
+) -> Result<(Shapes, Option<Digests>), FitError> {
+    let has_no_values = head.literals == Literals::Drop;
+    if head.source != CaptureSource::Digests && !has_no_values {
+        let found = shapes(path, schema.clone(), case)?;
+        if !found.shapes.is_empty() {
+            return Ok((found, None));
+        }
+    }
+    let path_text = path.display().to_string();
+    let Some(digests) = Digests::read(CaptureReader::open(path)?)? else {
+        return Err(if has_no_values {
+            FitError::NoValues { path: path_text }
+        } else {
+            FitError::NoTransactions { path: path_text }
+        });
+    };
+    let found = digests.shapes(schema.or_else(|| digests.schema()), case);
+    if found.shapes.is_empty() {
+        return Err(FitError::NoTransactions { path: path_text });
+    }
+    Ok((found, Some(digests)))
 }
 
 /// The schema in which most sessions begin.
@@ -139,7 +178,12 @@ fn facts(found: &Shapes, tables: &mut Tables<'_>, case: NameCase) -> Result<Sche
     Ok(facts)
 }
 
-fn fitted(found: &Shapes, facts: &SchemaFacts, kinds: &[KindText]) -> FitResult {
+fn fitted(
+    found: &Shapes,
+    facts: &SchemaFacts,
+    kinds: &[KindText],
+    remarks_before: Vec<String>,
+) -> FitResult {
     let count: u64 = found.shapes.iter().map(|shape| shape.count).sum();
     let time_us: u64 = found.shapes.iter().map(|shape| shape.time_us).sum();
     let mut left_out = found.left_out.clone();
@@ -177,7 +221,7 @@ fn fitted(found: &Shapes, facts: &SchemaFacts, kinds: &[KindText]) -> FitResult 
         tables: facts.iter().count(),
         values: kinds.iter().flat_map(|kind| kind.found.clone()).collect(),
         left_out,
-        remarks: remarks(facts),
+        remarks: [remarks_before, remarks(facts)].concat(),
     };
     fitted.text = text(&fitted, facts, kinds);
     fitted
@@ -202,10 +246,11 @@ fn remarks(facts: &SchemaFacts) -> Vec<String> {
 fn text(fitted: &FitResult, facts: &SchemaFacts, kinds: &[KindText]) -> String {
     let rate = fitted.transactions as f64 / fitted.length_s.max(1e-6);
     let mut text = format!(
-        "# Made by `weir workload fit` from a capture of {:.0} s: {} sessions, {} transactions, {rate:.1} a second.\n\
+        "# Made by `weir workload fit` from a capture of {:.0} s: {}, {rate:.1} a second.\n\
          # It has numbers and lengths of the capture's values, no texts of them.\n\
          title = \"Fitted to a capture\"\n\n",
-        fitted.length_s, fitted.sessions, fitted.transactions
+        fitted.length_s,
+        fitted.content()
     );
     let values: Vec<_> = kinds.iter().flat_map(|kind| &kind.values).collect();
     if !values.is_empty() {

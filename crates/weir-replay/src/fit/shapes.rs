@@ -15,9 +15,9 @@ use crate::fit::transactions::{ReadCounts, Transaction, each_transaction};
 /// Different kinds that are counted.
 const COUNTED_MAX: usize = 20_000;
 /// Kinds that a workload has, at most.
-const KINDS_MAX: usize = 60;
+pub(crate) const KINDS_MAX: usize = 60;
 /// Share of time and of transactions that they have at least.
-const COVERED: f64 = 0.95;
+pub(crate) const COVERED: f64 = 0.95;
 /// Lengths of one repetition.
 const LENGTHS_OF_REPETITION: usize = 4;
 /// Longest transaction of a workload, statements.

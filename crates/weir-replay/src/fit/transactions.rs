@@ -29,6 +29,21 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// An execution of this text, without an outcome.
+    pub(crate) fn from_text(sql: &[u8]) -> Self {
+        let (template, literals) = Template::parse(sql);
+        Self {
+            template: Arc::new(template),
+            literals: Arc::new(literals),
+            values: Vec::new(),
+            at_us: 0,
+            took_us: None,
+            insert_id: None,
+            has_failed: false,
+            is_unusable: false,
+        }
+    }
+
     /// The values of its marks, which are literals of the text (`true`) or parameters; `None` if they are not all there.
     pub(crate) fn data(&self, marks: &[bool]) -> Option<Vec<Datum>> {
         let mut literals = self.literals.iter();

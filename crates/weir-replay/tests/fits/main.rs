@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests fail as tests do
 
+mod digests;
 mod known;
 mod names;
 mod privacy;

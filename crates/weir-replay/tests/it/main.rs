@@ -4,6 +4,7 @@
 
 mod bench;
 mod clients;
+mod difference_sources;
 mod losses;
 mod null;
 mod order;

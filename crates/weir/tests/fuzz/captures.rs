@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_capture::{CaptureReader, Literals, LogFormat, import_log, import_logs};
 
-use crate::fuzz;
+use crate::{fuzz, repository};
 
 const SLOW_OF_MYSQL: &str = "/usr/sbin/mysqld, Version: 9.7.4 (MySQL). started with:\n\
     Tcp port: 3306  Unix socket: /run/x.sock\n\
@@ -178,5 +178,41 @@ fn fits_of_captures() {
     let seed = fs::read(&capture).unwrap();
     fuzz("fits of captures", vec![seed], &[], |_, path| {
         let _ = weir_replay::fit::fit(path, None);
+    });
+}
+
+const DIGESTS_OF_PMM: &str = "{\"rows\": [\
+    {\"rank\": 0, \"fingerprint\": \"TOTAL\", \"metrics\": {\"query_time\": {\"stats\": {\"cnt\": 7, \"sum\": 0.5}}}},\
+    {\"rank\": 1, \"fingerprint\": \"select a from t where b in (?+) limit ?\", \"database\": \"shop\",\
+     \"metrics\": {\"query_time\": {\"stats\": {\"cnt\": 5, \"sum\": 0.25}}}},\
+    {\"rank\": 2, \"fingerprint\": \"insert into t (a, b) values (?+)\", \"database\": \"shop\",\
+     \"metrics\": {\"query_time\": {\"stats\": {\"cnt\": 2, \"sum\": \"1e-3\"}}}}]}";
+
+#[test]
+fn reports_of_digests() {
+    let mut seeds = repository("crates/weir-capture/tests/golden", ".json");
+    assert!(!seeds.is_empty());
+    seeds.push(DIGESTS_OF_PMM.as_bytes().to_vec());
+    let words = [
+        "\"example\": {\"query\": ",
+        "\"query_count\": ",
+        "\"ts_min\": \"2026-11-25 10:00:00\"",
+        "\"sum\": \"1e300\"",
+        "(?+)",
+        "values (?+)",
+        "limit ?",
+        "...",
+        "{",
+        "[",
+    ];
+    fuzz("reports of digests", seeds, &words, |_, path| {
+        let to = path.with_extension("weircap");
+        for literals in [Literals::Keep, Literals::Hash, Literals::Drop] {
+            if import_log(path, LogFormat::Digests, &to, literals).is_ok() {
+                read(&to);
+                let _ = weir_replay::fit::fit(&to, None);
+            }
+            fs::remove_file(&to).unwrap_or_default();
+        }
     });
 }

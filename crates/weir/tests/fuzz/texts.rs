@@ -1,7 +1,9 @@
 //! Texts that users write: option files, studies, workloads, drive profiles, statements, command lines.
 
 use weir_model::{Distribution, DriveProfile, FileWorkload, Flavor, WorkloadSpec};
-use weir_mysql::{ClientConfig, FileChoice, Gate, OptionFile, Permissions, StatementText};
+use weir_mysql::{
+    ClientConfig, FileChoice, Gate, OptionFile, Permissions, StatementText, difference_sources,
+};
 use weir_study::{Overrides, StudyFile, resolve};
 use weir_workload::{Drawer, RowWriter, ScriptInputs, Workload, seeded};
 
@@ -229,6 +231,9 @@ fn statements() {
                     .iter()
                     .all(|c| c.parameter <= parameters)
             );
+        }
+        for source in difference_sources(input) {
+            assert!(!source.part.is_empty());
         }
         gate.tables_changed(&sql);
         gate.outside_of(&sql);

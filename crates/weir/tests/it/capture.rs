@@ -19,6 +19,7 @@ const PASSWORD: &str = "of-the-test";
 weir_testing::on_both_flavors! {
     a_capture_by_hand_is_shown_and_sent_again
     a_killed_proxy_leaves_what_it_wrote
+    a_replay_names_statements_with_another_outcome_and_their_reasons
     a_poll_by_hand_states_its_share
     a_poll_of_an_idle_server_fails
 }
@@ -233,6 +234,57 @@ fn a_capture_by_hand_is_shown_and_sent_again(flavor: Flavor) {
         .succeeds()
         .stdout;
     assert!(help.contains("--allow-write"), "{help}");
+}
+
+fn a_replay_names_statements_with_another_outcome_and_their_reasons(flavor: Flavor) {
+    let bench = Bench::start(flavor);
+    let (mut proxy, port, _said) = bench.proxy();
+    let mut client = bench.client(port);
+    let own = format!(
+        "SELECT id FROM item WHERE CONNECTION_ID() = {}",
+        client.id()
+    );
+    let rows: Vec<(i64,)> = client.rows(own).unwrap();
+    assert_eq!(rows.len(), 3);
+    let rows: Vec<(i64,)> = client
+        .rows("SELECT id FROM item WHERE pieces > 100")
+        .unwrap();
+    assert!(rows.is_empty());
+    client
+        .run("INSERT INTO item VALUES (4, LENGTH(UUID()))")
+        .unwrap();
+    drop(client);
+    signal(proxy.id(), "INT");
+    assert_eq!(proxy.wait().unwrap().code(), Some(0));
+    let mut root = weir_testing::connect(&bench.server.endpoint());
+    root.run("DELETE FROM item WHERE id = 4").unwrap();
+    // Other data than in the capture.
+    root.run("INSERT INTO item VALUES (9, 500)").unwrap();
+    let (path, url) = (bench.path(), bench.url());
+    let said = Weir::new()
+        .args(["load", path.to_str().unwrap(), "run", &url, "--allow-write"])
+        .env("WEIR_MYSQL_PASSWORD", PASSWORD)
+        .succeeds()
+        .stdout;
+    let place = |part: &str| said.find(part).unwrap_or_else(|| panic!("{part}: {said}"));
+    let parts = [
+        "tables      can differ from those of the capture: 1 statements write values that the data alone do not give",
+        "1 of insert into item values (?, length(uuid())): uuid() is another value in each call",
+        "other outcomes than in the capture",
+    ];
+    assert!(parts.map(place).is_sorted(), "{said}");
+    let (_, told) = said.split_at(place(parts[2]));
+    let lines: Vec<_> = told.lines().map(str::trim).collect();
+    let below = |part: &str| {
+        let at = lines.iter().position(|line| line.ends_with(part));
+        lines[at.unwrap_or_else(|| panic!("{part}: {said}")) + 1]
+    };
+    assert_eq!(
+        below("select id from item where connection_id() = ?"),
+        "connection_id() depends on the session"
+    );
+    assert!(below("select id from item where pieces > ?").starts_with("no reason in its text"));
+    assert_eq!(lines.len(), 6, "{told}");
 }
 
 fn a_killed_proxy_leaves_what_it_wrote(flavor: Flavor) {

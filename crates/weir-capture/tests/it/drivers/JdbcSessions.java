@@ -1,4 +1,5 @@
-// Sessions of Connector/J and of MariaDB Connector/J: HOST PORT USER PASSWORD SCHEMA FORM.
+// Sessions of Connector/J and of MariaDB Connector/J: HOST PORT USER PASSWORD SCHEMA FORM; encrypted if
+// SESSIONS_ENCRYPT is there.
 
 import java.io.ByteArrayInputStream;
 import java.nio.file.Files;
@@ -41,8 +42,16 @@ class JdbcSessions {
     }
 
     private Connection open(String options) throws SQLException {
-        String encryption = isMariadb ? "&sslMode=disable" : "&sslMode=DISABLED";
-        return DriverManager.getConnection(url + encryption + options, account);
+        return DriverManager.getConnection(url + encryption() + options, account);
+    }
+
+    /** The proxy signs its own certificate. */
+    private String encryption() {
+        boolean encrypts = System.getenv("SESSIONS_ENCRYPT") != null;
+        if (isMariadb) {
+            return encrypts ? "&sslMode=trust" : "&sslMode=disable";
+        }
+        return encrypts ? "&sslMode=REQUIRED" : "&sslMode=DISABLED";
     }
 
     private static void refused(Statement statement, String text) throws SQLException {
@@ -140,7 +149,7 @@ class JdbcSessions {
 
     private void handedOn(String[] given) throws SQLException {
         if (isMariadb) {
-            String options = "&sslMode=disable&maxPoolSize=1&minPoolSize=1&useResetConnection=true";
+            String options = encryption() + "&maxPoolSize=1&minPoolSize=1&useResetConnection=true";
             try (var pool = new org.mariadb.jdbc.MariaDbPoolDataSource(url + options + "&user=" + given[2] + "&password=" + given[3])) {
                 for (String user : new String[] {"first", "second"}) {
                     try (Connection one = pool.getConnection(); Statement statement = one.createStatement()) {

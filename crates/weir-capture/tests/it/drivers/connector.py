@@ -1,4 +1,4 @@
-"""Sessions of mysql-connector-python: HOST PORT USER PASSWORD SCHEMA, and `pure` or `c`."""
+"""Sessions of mysql-connector-python: HOST PORT USER PASSWORD SCHEMA, and `pure` or `c`. It encrypts where it can."""
 import sys
 
 import mysql.connector

@@ -1,4 +1,4 @@
-# Sessions of DBD::mysql and DBD::MariaDB: HOST PORT USER PASSWORD SCHEMA DRIVER.
+# Sessions of DBD::mysql and DBD::MariaDB: HOST PORT USER PASSWORD SCHEMA DRIVER; encrypted if SESSIONS_ENCRYPT is there.
 use strict;
 use warnings;
 use utf8;
@@ -8,6 +8,8 @@ use File::Temp;
 my ($host, $port, $user, $password, $schema, $driver) = @ARGV;
 my $prefix = lc $driver;
 my $account = "DBI:$driver:database=$schema;host=$host;port=$port";
+# DBD::mysql, built with MariaDB's library, cannot insist on encryption; the server tells if a session has it.
+$account .= ";${prefix}_ssl=1;${prefix}_ssl_optional=1;${prefix}_ssl_verify_server_cert=0" if exists $ENV{SESSIONS_ENCRYPT};
 
 sub file_of {
     my $file = File::Temp->new;

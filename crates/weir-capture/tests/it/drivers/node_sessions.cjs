@@ -1,7 +1,11 @@
-// Sessions of mysql2 and of MariaDB's connector for Node.js: HOST PORT USER PASSWORD SCHEMA FORM.
+// Sessions of mysql2 and of MariaDB's connector for Node.js: HOST PORT USER PASSWORD SCHEMA FORM; encrypted if
+// SESSIONS_ENCRYPT is there.
 'use strict';
 const [host, port, user, password, database, form] = process.argv.slice(2);
-const account = { host, port: Number(port), user, password, database };
+const encrypts = 'SESSIONS_ENCRYPT' in process.env;
+// The proxy signs its own certificate.
+const encryption = encrypts ? { ssl: { rejectUnauthorized: false } } : {};
+const account = { host, port: Number(port), user, password, database, ...encryption };
 
 async function refused(promise) {
   let error = null;

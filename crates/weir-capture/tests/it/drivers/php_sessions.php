@@ -1,5 +1,5 @@
 <?php
-// Sessions of PHP's mysqli and PDO: HOST PORT USER PASSWORD SCHEMA FORM.
+// Sessions of PHP's mysqli and PDO: HOST PORT USER PASSWORD SCHEMA FORM; encrypted if SESSIONS_ENCRYPT is there.
 [, $host, $port, $user, $password, $schema, $form] = $argv;
 mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
 
@@ -26,6 +26,10 @@ function session(string $charset = 'utf8mb4', string $prefix = '', int $flags = 
     $session = mysqli_init();
     $session->options(MYSQLI_OPT_LOCAL_INFILE, 1);
     $session->options(MYSQLI_SET_CHARSET_NAME, $charset);
+    if (getenv('SESSIONS_ENCRYPT') !== false) {
+        // The proxy signs its own certificate.
+        $flags |= MYSQLI_CLIENT_SSL | MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT;
+    }
     $session->real_connect("$prefix$host", $user, $password, $schema, (int) $port, null, $flags);
     return $session;
 }
@@ -99,6 +103,9 @@ function by_pdo(): void
 {
     global $host, $port, $user, $password, $schema;
     $options = [PDO::MYSQL_ATTR_LOCAL_INFILE => true, PDO::ATTR_EMULATE_PREPARES => true];
+    if (getenv('SESSIONS_ENCRYPT') !== false) {
+        $options += [PDO::MYSQL_ATTR_SSL_CIPHER => 'HIGH', PDO::MYSQL_ATTR_SSL_VERIFY_SERVER_CERT => false];
+    }
     $one = new PDO("mysql:host=$host;port=$port;dbname=$schema;charset=utf8mb4", $user, $password, $options);
     $one->prepare('INSERT INTO item VALUES (?, ?)')->execute([81, "it's caf\u{e9} \u{1f600}"]);
     $one->query('SELECT 1; SELECT 2')->nextRowset();

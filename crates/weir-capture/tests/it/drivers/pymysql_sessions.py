@@ -1,14 +1,21 @@
-"""Sessions of PyMySQL: HOST PORT USER PASSWORD SCHEMA."""
+"""Sessions of PyMySQL: HOST PORT USER PASSWORD SCHEMA; encrypted if SESSIONS_ENCRYPT is there."""
+import os
+import ssl
 import sys
 
 import pymysql
 
 host, port, user, password, schema = sys.argv[1:6]
+encryption = {}
+if "SESSIONS_ENCRYPT" in os.environ:
+    # The proxy signs its own certificate.
+    encryption["ssl"] = ssl._create_unverified_context()
 
 
 def connect(**more):
     return pymysql.connect(
-        host=host, port=int(port), user=user, password=password, database=schema, autocommit=True, **more)
+        host=host, port=int(port), user=user, password=password, database=schema, autocommit=True,
+        **encryption, **more)
 
 
 one = connect(charset="utf8mb4", client_flag=pymysql.constants.CLIENT.MULTI_STATEMENTS)
@@ -30,7 +37,7 @@ with one.cursor() as cursor:
     cursor.execute("SELECT 'still there'")
 with pymysql.connect(
         host=host, port=int(port), user=user, password=password, database=schema, charset="utf8mb4",
-        cursorclass=pymysql.cursors.SSCursor).cursor() as cursor:
+        **encryption, cursorclass=pymysql.cursors.SSCursor).cursor() as cursor:
     cursor.execute("SELECT id, name FROM item")
     cursor.fetchall()
 one.close()

@@ -56,6 +56,18 @@ pub(crate) fn sessions(root: &mut Connection) -> Vec<Vec<SessionAction>> {
     sessions.into_iter().map(|(_, said)| said).collect()
 }
 
+/// The way by which each of these sessions came: `TCP/IP`, `SSL/TLS`.
+pub(crate) fn ways(root: &mut Connection) -> Vec<String> {
+    let rows: Vec<(u64, String, Option<String>)> = root.rows(LOG).unwrap();
+    let logins = rows.into_iter().filter_map(|(_, command, argument)| {
+        let argument = unhex(&argument.unwrap_or_default());
+        let is_login = command == "Connect" && argument.starts_with(&format!("{USER}@"));
+        is_login.then_some(argument)
+    });
+    let way = |login: String| login.rsplit(" using ").next().unwrap().to_owned();
+    logins.map(way).collect()
+}
+
 fn is_by_sql(text: &str) -> bool {
     let verb = text.split_whitespace().next().unwrap_or_default();
     ["PREPARE", "EXECUTE"]

@@ -14,6 +14,8 @@ pub(crate) enum Action {
     Reset,
     /// It connects again when it does something else.
     Quit,
+    /// Another session asks for rows that this one has locked, and waits for them until this one has done the rest.
+    Contend(usize, String),
 }
 
 /// Statements that a session sends before another one has its turn.
@@ -35,7 +37,7 @@ pub(crate) fn script(steps: &[Step]) -> String {
 
 /// Statements and short transactions on tables that all sessions share; `#` is a small number. Their outcome depends
 /// on their order.
-const SHARED: [&[&str]; 22] = [
+const SHARED: [&[&str]; 25] = [
     &["INSERT INTO shared VALUES (NULL, #, 'a#')"],
     &["INSERT INTO shared VALUES (NULL, #, 'b#'), (NULL, #, 'c#')"],
     &["INSERT INTO shared VALUES (#, #, 'd#')"],
@@ -81,6 +83,27 @@ const SHARED: [&[&str]; 22] = [
     ],
     &[
         "BEGIN",
+        "UPDATE shared SET k = k * 29 + #",
+        "BEGIN",
+        "UPDATE shared SET k = k * 37 WHERE id > #",
+        "COMMIT",
+    ],
+    &[
+        "SET autocommit = 0",
+        "INSERT INTO shared VALUES (NULL, #, 'l')",
+        "START TRANSACTION",
+        "SELECT # + 1",
+        "SET autocommit = 1",
+    ],
+    &[
+        "BEGIN",
+        "INSERT INTO shared VALUES (NULL, #, 'm')",
+        "ROLLBACK AND CHAIN",
+        "UPDATE shared SET k = k * 41 + #",
+        "COMMIT AND NO CHAIN",
+    ],
+    &[
+        "BEGIN",
         "UPDATE shared SET k = k * 13 + #",
         "ALTER TABLE shared COMMENT = 'c#'",
     ],
@@ -88,6 +111,18 @@ const SHARED: [&[&str]; 22] = [
         "LOCK TABLES shared WRITE",
         "UPDATE shared SET k = k * 17 + #",
         "UNLOCK TABLES",
+    ],
+];
+
+/// Statements that write something else each time.
+const RANDOM: [&[&str]; 5] = [
+    &["INSERT INTO shared VALUES (NULL, #, LEFT(UUID(), 20))"],
+    &["UPDATE shared SET k = CONNECTION_ID() WHERE id = #"],
+    &["UPDATE shared SET v = LEFT(now(6), 20) WHERE id < #"],
+    &["INSERT INTO traced SELECT FLOOR(RAND() * 1000000)"],
+    &[
+        "SET @y = SYSDATE(6)",
+        "INSERT INTO shared VALUES (NULL, #, RIGHT(@y, 20))",
     ],
 ];
 
@@ -108,8 +143,8 @@ const OWN: [&str; 13] = [
     "INSERT INTO own_@ SELECT id + 50, n FROM own_@ WHERE id < #",
 ];
 
-/// A history of so many steps.
-pub(crate) fn random(random: &mut Random, count: usize) -> Vec<Step> {
+/// A history of so many steps. `is_repeatable`: the same steps always leave the same tables.
+pub(crate) fn random(random: &mut Random, count: usize, is_repeatable: bool) -> Vec<Step> {
     let mut is_open = [false; SESSIONS];
     let steps = (0..count).map(|_| {
         let session = random.below(SESSIONS);
@@ -117,6 +152,8 @@ pub(crate) fn random(random: &mut Random, count: usize) -> Vec<Step> {
         let (open, actions) = match random.below(20) {
             0 => (false, vec![Action::Quit]),
             1 => (false, vec![Action::Reset]),
+            2 if !is_repeatable && !is_open[session] => (false, of_list(&RANDOM, random)),
+            2 if !is_open.contains(&true) => (false, contended(session, random)),
             2..10 if !is_open[session] => (false, shared(random)),
             _ => {
                 let words = random.one_of(&OWN);
@@ -145,11 +182,40 @@ fn shared(random: &mut Random) -> Vec<Action> {
         let at = random.below(prepared.len());
         return vec![Action::Execute(prepared[at], values)];
     }
-    let statements = SHARED[random.below(SHARED.len())];
-    let statements = statements.iter();
+    of_list(&SHARED, random)
+}
+
+/// One of these, with small numbers.
+fn of_list(all: &[&[&str]], random: &mut Random) -> Vec<Action> {
+    let statements = all[random.below(all.len())].iter();
     statements
         .map(|words| Action::Text(filled(words, random)))
         .collect()
+}
+
+/// A transaction for whose rows another session waits.
+fn contended(session: usize, random: &mut Random) -> Vec<Action> {
+    let waiting = [
+        "UPDATE shared SET k = k * 43 + #",
+        "DELETE FROM shared WHERE k % 2 = # % 2",
+        "INSERT INTO shared SELECT NULL, k + #, v FROM shared",
+        "SELECT k FROM shared FOR UPDATE",
+    ];
+    let ends = ["COMMIT", "ROLLBACK", "BEGIN", "COMMIT AND CHAIN"];
+    let mut actions = vec![
+        Action::Text("BEGIN".to_owned()),
+        Action::Text(filled("UPDATE shared SET k = k * 47 + #", random)),
+    ];
+    let other = (session + 1 + random.below(SESSIONS - 1)) % SESSIONS;
+    let asked = filled(random.one_of(&waiting), random);
+    actions.push(Action::Contend(other, asked));
+    actions.push(Action::Text(filled(
+        "UPDATE shared SET k = k + # WHERE id < 3",
+        random,
+    )));
+    actions.push(Action::Text(random.one_of(&ends).to_owned()));
+    actions.push(Action::Text("COMMIT".to_owned()));
+    actions
 }
 
 fn own(words: &str, session: usize, random: &mut Random) -> Action {

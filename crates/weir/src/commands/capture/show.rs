@@ -22,7 +22,7 @@ pub(super) fn execute(arguments: &CaptureShowArguments) -> anyhow::Result<Outcom
 }
 
 /// Returns what a capture lacks, in words.
-pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 16] {
+pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 18] {
     [
         ("sessions were not followed to their end", losses.sessions),
         (
@@ -75,6 +75,14 @@ pub(super) fn losses(losses: &Losses) -> [(&'static str, u64); 16] {
         (
             "statements ended between two polls and were not seen",
             losses.unseen,
+        ),
+        (
+            "sessions ended before the answer to a command",
+            losses.sessions_unanswered,
+        ),
+        (
+            "commands of these sessions have no answer: a replay sends them and compares nothing",
+            losses.unanswered,
         ),
     ]
 }

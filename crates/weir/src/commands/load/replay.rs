@@ -1,5 +1,6 @@
 //! `weir load CAPTURE run`: a capture in the place of a workload.
 
+mod differences;
 mod line;
 mod report;
 

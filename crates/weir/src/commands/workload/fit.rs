@@ -56,12 +56,11 @@ pub(super) fn execute(arguments: &WorkloadFitArguments) -> anyhow::Result<Outcom
 fn print(arguments: &WorkloadFitArguments, fitted: &FitResult) -> anyhow::Result<()> {
     let time = fitted.share_of_time.map_or("not known".to_owned(), percent);
     output::line(format_args!(
-        "{}: {} kinds of transactions on {} tables, from {} transactions of {} sessions in {:.1} s",
+        "{}: {} kinds of transactions on {} tables, from {} in {:.1} s",
         arguments.output.display(),
         fitted.kinds,
         fitted.tables,
-        fitted.transactions,
-        fitted.sessions,
+        fitted.content(),
         fitted.length_s
     ))?;
     output::line(format_args!(

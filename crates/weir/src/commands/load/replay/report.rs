@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use weir_model::{FingerprintRecord, ReplayFidelity, ReplayOrder};
-use weir_replay::{ReplayOutcome, Survey};
+use weir_replay::{ReplayOutcome, Survey, outcome_differences, table_differences};
 
+use super::differences;
 use super::line::ReplayLine;
 
 /// Kinds of statements in the table, those that took the most time in the capture first.
@@ -29,6 +30,8 @@ pub(super) fn document(
         "speed": line.options.speed,
         "fidelity": outcome.record.fidelity,
         "fingerprints": outcome.record.fingerprints,
+        "outcome_differences": outcome_differences(&outcome.record),
+        "table_differences": table_differences(&outcome.record),
         "measured_s": load.measured_s,
         "queries": load.counts_whole_run.queries,
         "transactions": load.counts_whole_run.transactions,
@@ -100,6 +103,7 @@ fn write_fidelity(
         late.p50, late.p99, late.max, told.busy
     )?;
     write_differences(text, outcome)?;
+    differences::write_tables(text, &outcome.record)?;
     if told.lock_errors_new > 0 {
         writeln!(
             text,
@@ -220,7 +224,7 @@ fn write_speed(text: &mut String, outcome: &ReplayOutcome) -> std::fmt::Result {
     for found in outcome.record.fingerprints.iter().take(TOP) {
         row(text, found)?;
     }
-    Ok(())
+    differences::write_kinds(text, &outcome.record)
 }
 
 fn row(text: &mut String, found: &FingerprintRecord) -> std::fmt::Result {
