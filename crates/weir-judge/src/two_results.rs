@@ -286,6 +286,7 @@ fn ratio_of_ratios(
         costs: Vec::new(),
         replay: None,
         negative_control: false,
+        equality: None,
         verdict,
         findings,
         ..first.clone()

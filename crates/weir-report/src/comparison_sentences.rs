@@ -5,7 +5,7 @@ use weir_model::{Comparison, CostPerQuery, CostRatio, Finding, Severity, Verdict
 
 use crate::insights::ratio_words;
 use crate::number::{RoundedNumber, grouped, interval_decimals, interval_end};
-use crate::words::{count, levels_phrase, method_name, metric_name, verdict_name};
+use crate::words::{count, levels_phrase, margin_words, method_name, metric_name, verdict_name};
 
 /// A comparison as the page shows it.
 #[derive(Debug, Serialize)]
@@ -124,6 +124,14 @@ pub fn sentence(comparison: &Comparison) -> String {
                  ({interval}{repetitions})"
             )
         }
+        (Verdict::Equal, interval) => {
+            let interval = interval.map_or(String::new(), |ends| format!("95 % interval {ends}, "));
+            format!(
+                "{factor} {level} and {baseline}{place} are equal in {metric} within {} (ratio {ratio}, \
+                 {interval}{repetitions})",
+                margin_words(comparison.equality.map_or(0.0, |test| test.margin))
+            )
+        }
         (Verdict::Inconclusive, Some(ends)) if comparison.estimate().differs_from_one() => {
             let why = comparison
                 .findings
@@ -163,6 +171,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         });
         notes.push(others.collect::<Vec<_>>().join(", "));
     }
+    notes.extend(equality(comparison));
     notes.extend(costs(comparison));
     if comparison.negative_control {
         notes.push(format!(
@@ -182,6 +191,24 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
+/// Equality where it is not the verdict: that a sure difference is a small one, or what would show equality.
+fn equality(comparison: &Comparison) -> Option<String> {
+    let test = comparison.equality?;
+    let margin = margin_words(test.margin);
+    match comparison.verdict {
+        Verdict::Effect if test.is_shown() => Some(format!(
+            "a small difference: both are equal within {margin}"
+        )),
+        Verdict::Inconclusive => {
+            let needed = test.repetitions_needed?;
+            Some(format!(
+                "equality within {margin} was not shown either; about {needed} repetitions would show it, if it is so"
+            ))
+        }
+        Verdict::Effect | Verdict::Equal | Verdict::Invalid => None,
+    }
+}
+
 /// The costs of a query that surely differ, and the server's CPU time in any case.
 fn costs(comparison: &Comparison) -> Option<String> {
     let is_told = |cost: &&CostRatio| {
@@ -192,7 +219,7 @@ fn costs(comparison: &Comparison) -> Option<String> {
         let known = CostPerQuery::find(&cost.metric)?;
         let differs = match cost.verdict {
             Verdict::Effect => "",
-            Verdict::Inconclusive => "; no difference was shown",
+            Verdict::Inconclusive | Verdict::Equal => "; no difference was shown",
             Verdict::Invalid => return None,
         };
         let [baseline, level] = [cost.baseline, cost.level].map(grouped);
@@ -268,6 +295,7 @@ mod tests {
             costs: Vec::new(),
             replay: None,
             negative_control: false,
+            equality: None,
             verdict,
             findings: Vec::new(),
         }
