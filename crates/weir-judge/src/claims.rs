@@ -112,7 +112,7 @@ fn agreement(
     }
 }
 
-/// What is known of the equality of two levels.
+/// Equality of two levels, as far as it is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Equality {
     /// Levels are equal within this share.

@@ -272,7 +272,7 @@ fn broken(findings: &[Finding]) -> (String, &str) {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use weir_model::{Method, Ratio, RuleId};
+    use weir_model::{EqualityTest, Method, Ratio, RuleId};
 
     fn comparison(verdict: Verdict, ratio: f64, ends: Option<(f64, f64)>) -> Comparison {
         Comparison {
@@ -307,6 +307,40 @@ mod tests {
             sentence(&comparison(Verdict::Effect, 1.3129, Some((1.2402, 1.3898)))),
             "innodb_doublewrite OFF gives 1.31x the queries per second of ON on intel-p4610 \
              (95 % interval 1.24 to 1.39, 3 repetitions)"
+        );
+    }
+
+    #[test]
+    fn equality_is_told_with_its_margin() {
+        let mut equal = comparison(Verdict::Equal, 1.0, Some((0.98, 1.02)));
+        let test = EqualityTest {
+            margin: 0.05,
+            p_value: 0.01,
+            p_value_adjusted: Some(0.02),
+            repetitions_needed: Some(12),
+        };
+        equal.equality = Some(test);
+        assert_eq!(
+            sentence(&equal),
+            "innodb_doublewrite OFF and ON on intel-p4610 are equal in queries per second within 5 % (ratio 1.00, 95 % \
+             interval 0.98 to 1.02, 3 repetitions)"
+        );
+        assert!(notes(&equal).is_empty());
+        equal.verdict = Verdict::Effect;
+        assert_eq!(
+            notes(&equal),
+            ["a small difference: both are equal within 5 %"]
+        );
+        equal.verdict = Verdict::Inconclusive;
+        equal.equality = Some(EqualityTest {
+            p_value_adjusted: Some(0.3),
+            ..test
+        });
+        assert_eq!(
+            notes(&equal),
+            [
+                "equality within 5 % was not shown either; about 12 repetitions would show it, if it is so"
+            ]
         );
     }
 

@@ -270,6 +270,20 @@ mod tests {
     }
 
     #[test]
+    fn levels_that_are_equal_are_called_so() {
+        let mut equal = on("b", Verdict::Equal, 1.0);
+        equal.equality = Some(weir_model::EqualityTest {
+            margin: 0.05,
+            p_value: 0.01,
+            p_value_adjusted: Some(0.01),
+            repetitions_needed: None,
+        });
+        let words = "innodb_doublewrite OFF and ON are equal in queries per second within 5 % on b";
+        assert_eq!(said(&[equal.clone()]), words);
+        assert_eq!(said(&[equal, on("a", Verdict::Inconclusive, 1.0)]), words);
+    }
+
+    #[test]
     fn what_was_not_shown_is_no_reason_to_keep_the_other() {
         assert_eq!(
             said(&[on("b", Verdict::Inconclusive, 1.0)]),

@@ -162,8 +162,10 @@ fn named_if_a_tenth_slower(spread: f64) -> f64 {
                 latency.us_mean = truth * (latency.us_mean / truth).powf(power);
             }
         }
-        let first = &compared(&result).fingerprints[0];
-        first.fingerprint == "select 0" && first.verdict == FingerprintVerdict::SurelyWorse
+        let kinds = compared(&result).fingerprints;
+        kinds.iter().any(|kind| {
+            kind.fingerprint == "select 0" && kind.verdict == FingerprintVerdict::SurelyWorse
+        })
     });
     named.count() as f64 / 400.0
 }
@@ -174,7 +176,7 @@ fn a_statement_that_is_a_tenth_slower_is_found_with_five_runs() {
     let shares = [0.01, 0.02, 0.03].map(named_if_a_tenth_slower);
     println!("a tenth slower, 20 kinds, five runs, spreads of 1, 2, 3 %: {shares:?}");
     assert!(
-        shares[0] >= 0.99 && shares[1] >= 0.9 && shares[2] >= 0.4,
+        shares[0] >= 0.99 && shares[1] >= 0.9 && shares[2] >= 0.5,
         "{shares:?}"
     );
 }
