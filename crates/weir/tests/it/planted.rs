@@ -352,7 +352,14 @@ fn three_differences_of_the_server_are_told_without_a_statement(flavor: Flavor) 
     let told = servers
         .command(
             "upgrade",
-            &[&flavor.to_string(), to, "--plan", "--out", "result"],
+            &[
+                &flavor.to_string(),
+                to,
+                "--plan",
+                "--until-decided",
+                "--out",
+                "result",
+            ],
         )
         .args([
             "--capture",
@@ -364,6 +371,8 @@ fn three_differences_of_the_server_are_told_without_a_statement(flavor: Flavor) 
         .at(servers.world.home.path())
         .completes()
         .stdout;
+    let study = std::fs::read_to_string(servers.world.home.path().join("result/upgrade.toml"));
+    assert!(study.unwrap().contains("until = \"equal +-5 %\""));
     let (before, defaults) = told.split_once("settings with another default").unwrap();
     assert!(before.contains(&format!("\n  {setting}: ")), "{told}");
     assert!(before.contains(&format!("\n  {word}\n")), "{told}");
