@@ -25,19 +25,23 @@ const CONFIDENCE: f64 = 0.98;
 
 /// Probability at which a look at this number of pairs calls levels equal.
 fn equality_limit(pairs: usize) -> f64 {
-    match pairs {
-        ..=PAIRS_EARLY_MAX => 0.015,
-        ..=PAIRS_LATE_MAX => 0.01,
-        _ => 0.002,
+    if pairs <= PAIRS_EARLY_MAX {
+        0.015
+    } else if pairs <= PAIRS_LATE_MAX {
+        0.01
+    } else {
+        0.002
     }
 }
 
 /// Probability at which a look calls them different, from both sides.
 fn difference_limit(pairs: usize) -> f64 {
-    match pairs {
-        ..=PAIRS_EARLY_MAX => 0.015,
-        ..=PAIRS_LATE_MAX => 0.005,
-        _ => 0.001,
+    if pairs <= PAIRS_EARLY_MAX {
+        0.015
+    } else if pairs <= PAIRS_LATE_MAX {
+        0.005
+    } else {
+        0.001
     }
 }
 
@@ -180,9 +184,9 @@ mod tests {
     /// A study that looks at other things, and ends when it likes to, has as many looks as it has pairs.
     #[test]
     fn thirty_looks_keep_the_error() {
+        const STUDIES: usize = 8_000;
         let mut noise = Noise::seeded(320);
         let (mut equal, mut different) = (0, 0);
-        const STUDIES: usize = 8_000;
         for _ in 0..STUDIES {
             let of_ratio = |noise: &mut Noise, ratio: f64| -> Vec<(f64, f64)> {
                 let pairs = (0..30).map(|_| (ratio * (0.02 * noise.normal()).exp(), 1.0));
