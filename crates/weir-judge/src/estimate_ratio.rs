@@ -44,8 +44,8 @@ pub(crate) fn ratio(
         Pairing::Repetition => {
             let pairs = runs.pairs(level, baseline, metric);
             match plan.repeat.until {
-                Some(Until::Verdict) => at_verdict(&pairs, decided_log_ratio),
-                Some(Until::Equal(_)) => at_verdict(&pairs, equality_decided_log_ratio),
+                Some(Until::Verdict) => at_verdict(&pairs, decided_log_ratio(&pairs)),
+                Some(Until::Equal(_)) => at_verdict(&pairs, equality_decided_log_ratio(&pairs)),
                 Some(Until::Within(_)) | None => paired(&pairs, plan.seed),
             }
         }
@@ -66,10 +66,9 @@ pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<RatioAnalysis> {
 /// Pairs of a study that ended because of what they say.
 fn at_verdict(
     pairs: &[(f64, f64)],
-    estimate: fn(&[(f64, f64)]) -> Result<RatioEstimate, StatsError>,
+    estimate: Result<RatioEstimate, StatsError>,
 ) -> Option<RatioAnalysis> {
-    let estimate = estimate(pairs).ok()?;
-    Some(of_pairs(pairs, &estimate, Method::PairedTAtVerdict))
+    Some(of_pairs(pairs, &estimate.ok()?, Method::PairedTAtVerdict))
 }
 
 fn of_pairs(pairs: &[(f64, f64)], estimate: &RatioEstimate, method: Method) -> RatioAnalysis {
