@@ -64,7 +64,7 @@ pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<RatioAnalysis> {
 }
 
 /// Pairs of a study that ended because of what they say.
-fn at_verdict(
+pub(crate) fn at_verdict(
     pairs: &[(f64, f64)],
     estimate: Result<RatioEstimate, StatsError>,
 ) -> Option<RatioAnalysis> {

@@ -17,10 +17,10 @@ use weir_model::{
     EqualityTest, FingerprintComparison, FingerprintRecord, FingerprintVerdict, Plan, Repetition,
     ReplayComparison, ReplayFidelity, ReplayRecord, RunResult,
 };
-use weir_stats::{benjamini_hochberg, looked_p_value};
+use weir_stats::{benjamini_hochberg, equality_decided_log_ratio, looked_p_value};
 
 use crate::equality::Arms;
-use crate::estimate_ratio::{Pairing, RatioAnalysis, paired, unpaired};
+use crate::estimate_ratio::{Pairing, RatioAnalysis, at_verdict, paired, unpaired};
 use crate::measured::RunsByCell;
 
 /// Share of false ones among the kinds that differ by the verdict.
@@ -255,10 +255,10 @@ fn ratio(latencies: &Arms, design: Design) -> Option<RatioAnalysis> {
     match latencies {
         Arms::Pairs(pairs) if pairs.is_empty() => None,
         Arms::Pairs(pairs) => {
-            let found = paired(pairs, design.seed)?;
             if !design.is_looked {
-                return Some(found);
+                return paired(pairs, design.seed);
             }
+            let found = at_verdict(pairs, equality_decided_log_ratio(pairs))?;
             let p_value = looked_p_value(pairs).ok()?;
             Some(RatioAnalysis { p_value, ..found })
         }
