@@ -126,10 +126,13 @@ function label(answer: ForestRow, { y, row, narrow }: Place): SVGElement {
   );
 }
 
-/** Full for a difference, hollow for none, a cross for what a rule forbids: told apart without colour. */
+/** Full for a difference, hollow for none shown, a square for equality, a cross for what a rule forbids: told apart without colour. */
 function point(answer: ForestRow, x: number, y: number): SVGElement {
   if (answer.verdict === "invalid") {
     return s("path", { d: `M${x - 5},${y - 5}l10,10m0,-10l-10,10`, class: "cross" });
+  }
+  if (answer.verdict === "equal") {
+    return s("rect", { x: x - 5, y: y - 5, width: 10, height: 10, class: "point" });
   }
   return s("circle", { cx: x, cy: y, r: 5.5, class: "point" });
 }

@@ -450,4 +450,4 @@ differing: Array<DifferingVariable>,
  */
 changed: Array<ChangedVariable>, };
 
-export type Verdict = "effect" | "inconclusive" | "invalid";
+export type Verdict = "effect" | "equal" | "inconclusive" | "invalid";

@@ -1,7 +1,8 @@
 //! Published claims beside what was measured here: borne out, refuted, or neither.
 
 use weir_model::{
-    Agreement, Bound, Claim, ClaimVerdict, Comparison, Finding, Ratio, Severity, Verdict,
+    Agreement, Bound, Claim, ClaimVerdict, Comparison, EqualityTest, Finding, Ratio, Severity,
+    Verdict,
 };
 
 use crate::claim_contrasts::{Subject, metric, subject};
@@ -97,16 +98,37 @@ fn agreement(
         let why = format!("{INVALID}{}): {}", finding.rule, finding.message);
         return (Agreement::CannotSay, why);
     }
-    let (agreement, why) = agreement_of_ratio(&comparison.estimate(), published);
+    let equality = Equality {
+        margin: evidence.result.plan.repeat.equal_margin(),
+        // Each claim is a question of its own, so that nothing is corrected for the others.
+        is_shown: comparison
+            .equality
+            .is_some_and(|test| test.p_value <= EqualityTest::P_VALUE_MAX),
+    };
+    let (agreement, why) = agreement_of_ratio(&comparison.estimate(), equality, published);
     match of_ranking.first() {
         Some(finding) => (agreement, format!("{why}{NO_RANKING}{})", finding.rule)),
         None => (agreement, why),
     }
 }
 
+/// Equality of two levels, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Equality {
+    /// Levels are equal within this share.
+    pub(crate) margin: f64,
+    /// True if they surely are.
+    pub(crate) is_shown: bool,
+}
+
 /// Returns the agreement of a ratio with a claim, and the reason.
-pub(crate) fn agreement_of_ratio(measured: &Ratio, published: &Claim) -> (Agreement, String) {
+pub(crate) fn agreement_of_ratio(
+    measured: &Ratio,
+    equality: Equality,
+    published: &Claim,
+) -> (Agreement, String) {
     match published.bound {
+        Bound::Equal if says_equal(published) => of_equality(measured, equality),
         Bound::Equal => of_interval(measured, published.value),
         Bound::Above => of_bound(measured, published.value, false),
         Bound::Below => of_bound(measured, published.value, true),
@@ -140,20 +162,39 @@ fn of_bound(measured: &Ratio, value: f64, below: bool) -> (Agreement, String) {
     (agreement, why.to_owned())
 }
 
-/// A claim this close to 1 is that there is no effect.
-const NO_EFFECT: f64 = 0.01;
-/// A measurement narrower than this (half-width over its ratio) may bear out that there is none.
-const NARROW: f64 = 0.10;
+/// A claim this close to 1 is that both levels are equal.
+const EQUAL: f64 = 0.01;
+
+/// Returns true if the claim is that both levels are about equal.
+pub(crate) fn says_equal(claim: &Claim) -> bool {
+    claim.bound == Bound::Equal && (claim.value - 1.0).abs() <= EQUAL
+}
+
+/// Returns the agreement with a claim that both levels are about equal.
+fn of_equality(measured: &Ratio, equality: Equality) -> (Agreement, String) {
+    let percent = (equality.margin * 1e5).round() / 1e3;
+    if measured.interval().is_none() {
+        let why = "too few repetitions for an interval";
+        (Agreement::CannotSay, why.to_owned())
+    } else if equality.is_shown {
+        let why = format!("both are equal within {percent} %");
+        (Agreement::Agrees, why)
+    } else if measured.differs_from_one() {
+        let why = format!("both differ, and equality within {percent} % was not shown");
+        (Agreement::Disagrees, why)
+    } else {
+        let why = format!("neither a difference was shown nor equality within {percent} %");
+        (Agreement::CannotSay, why)
+    }
+}
 
 fn of_interval(measured: &Ratio, value: f64) -> (Agreement, String) {
     let Some((low, high)) = measured.interval() else {
         let why = "too few repetitions for an interval";
         return (Agreement::CannotSay, why.to_owned());
     };
-    let claims_none = (value - 1.0).abs() <= NO_EFFECT;
-    let is_narrow = (high - low) / 2.0 <= NARROW * measured.ratio;
     if (low..=high).contains(&value) {
-        return if measured.differs_from_one() || (claims_none && is_narrow) {
+        return if measured.differs_from_one() {
             (
                 Agreement::Agrees,
                 "the interval holds the published number".to_owned(),
@@ -165,7 +206,7 @@ fn of_interval(measured: &Ratio, value: f64) -> (Agreement, String) {
     }
     let why = if !measured.differs_from_one() {
         "no effect was shown, and the published one is outside the interval"
-    } else if (measured.ratio > 1.0) != (value > 1.0) && !claims_none {
+    } else if (measured.ratio > 1.0) != (value > 1.0) {
         "the effect has the other direction"
     } else if (measured.ratio.ln().abs()) < value.ln().abs() {
         "the effect is smaller than published"
@@ -196,8 +237,6 @@ mod tests {
     fn an_interval_agrees_disagrees_or_cannot_say() {
         let of = |low, high, value| of_interval(&measured(low, high), value);
         assert_eq!(of(1.40, 1.55, 1.48).0, Agreement::Agrees);
-        assert_eq!(of(0.99, 1.02, 1.0).0, Agreement::Agrees);
-        assert_eq!(of(0.50, 2.00, 1.0).0, Agreement::CannotSay);
         assert_eq!(of(0.90, 1.60, 1.48).0, Agreement::CannotSay);
         let (agreement, why) = of(1.20, 1.30, 1.48);
         assert_eq!(agreement, Agreement::Disagrees);
@@ -211,6 +250,29 @@ mod tests {
             high: None,
         };
         assert_eq!(of_interval(&none, 1.48).0, Agreement::CannotSay);
+    }
+
+    #[test]
+    fn a_claim_of_equality_needs_more_than_that_no_difference_was_shown() {
+        let of = |low, high, is_shown| {
+            let margin = 0.05;
+            of_equality(&measured(low, high), Equality { margin, is_shown })
+        };
+        let (agreement, why) = of(0.98, 1.03, true);
+        assert_eq!(
+            (agreement, why.as_str()),
+            (Agreement::Agrees, "both are equal within 5 %")
+        );
+        assert_eq!(of(1.01, 1.03, true).0, Agreement::Agrees);
+        assert_eq!(of(0.50, 2.00, false).0, Agreement::CannotSay);
+        assert_eq!(of(1.10, 1.20, false).0, Agreement::Disagrees);
+        let claim = |value, bound| Claim {
+            value,
+            bound,
+            ..Claim::default()
+        };
+        assert!(says_equal(&claim(1.0, Bound::Equal)));
+        assert!(!says_equal(&claim(1.0, Bound::Above)) && !says_equal(&claim(1.02, Bound::Equal)));
     }
 
     #[test]

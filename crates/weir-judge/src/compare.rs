@@ -6,7 +6,7 @@ use crate::cell_index::{CellIndex, Levels, context};
 use crate::contrast::Contrast;
 use crate::estimate_ratio::{Pairing, ratio, second_opinion};
 use crate::measured::{RunsByCell, THROUGHPUT, study_metric};
-use crate::{compare_costs, fingerprints, screen};
+use crate::{compare_costs, equality, fingerprints, screen};
 
 /// Metrics that stand beside every ratio in another one: a mean hides stalls (rule R7).
 const OTHERS: [&str; 3] = [THROUGHPUT, "latency_us_p95", "latency_us_p99"];
@@ -116,8 +116,9 @@ pub(crate) fn compare(
         second_opinion: second,
         others: others.collect(),
         costs: compare_costs::ratios(plan, runs, contrast, pairing),
-        replay: fingerprints::compare(runs, (level, baseline), pairing, plan.seed),
+        replay: fingerprints::compare(plan, runs, (level, baseline), pairing),
         negative_control: is_negative_control(plan, contrast),
+        equality: equality::test(plan, contrast, runs, pairing),
         verdict: if estimate.ratio.differs_from_one() {
             Verdict::Effect
         } else {

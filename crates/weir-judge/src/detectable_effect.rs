@@ -1,10 +1,14 @@
 //! Power of a study, before anything runs: its comparisons, and the least effect that its
 //! repetitions can tell from noise.
 
-use weir_model::{Bound, Plan, ScreenPart, ScreenPlan, Until};
-use weir_stats::{REFERENCE_LOG_DEVIATION, detectable_ratio, pairs_needed, screen_half_width};
+use weir_model::{Bound, Claim, Plan, ScreenPart, ScreenPlan, Until};
+use weir_stats::{
+    REFERENCE_LOG_DEVIATION, detectable_ratio, equality_pairs_needed, pairs_needed,
+    screen_half_width,
+};
 
 use crate::cell_index::CellIndex;
+use crate::claims;
 use crate::compare::contrasts;
 
 /// One line each, most important first. The noise is that of published runs of I/O-bound servers;
@@ -30,6 +34,7 @@ pub fn prospects(plan: &Plan) -> Vec<String> {
         let effect = claim.value.max(1.0 / claim.value);
         claim.value > 0.0
             && claim.bound == Bound::Equal
+            && !claims::says_equal(claim)
             && plan.repeat.until.is_none()
             && effect < detectable_ratio(pairs, REFERENCE_LOG_DEVIATION)
     };
@@ -44,7 +49,25 @@ pub fn prospects(plan: &Plan) -> Vec<String> {
             claim.value, claim.says
         ));
     }
+    let says_equal = plan.claims.iter().filter(|claim| claims::says_equal(claim));
+    lines.extend(says_equal.map(|claim| equality_prospect(plan, claim)));
     lines
+}
+
+/// Repetitions that it takes to bear out a claim of equality.
+fn equality_prospect(plan: &Plan, claim: &Claim) -> String {
+    let margin = plan.repeat.equal_margin();
+    // Both runs of a pair vary.
+    let deviation = REFERENCE_LOG_DEVIATION * std::f64::consts::SQRT_2;
+    let needed = equality_pairs_needed(deviation, margin).map_or_else(
+        || "no number of repetitions shows it".to_owned(),
+        |needed| format!("about {needed} repetitions show it, if it is so"),
+    );
+    format!(
+        "the claim of equality within {} % ({}): at that noise {needed}",
+        margin * 100.0,
+        claim.says
+    )
 }
 
 fn screen_prospect(plan: &Plan, screen: &ScreenPlan) -> String {
@@ -74,6 +97,11 @@ fn comparisons(count: usize, pairs: usize, plan: &Plan) -> String {
                 format!("each is known to +-{:.3} %", half_width * 100.0).replace(".000 %", " %")
             }
             Until::Verdict => "each has a verdict".to_owned(),
+            Until::Equal(margin) => format!(
+                "each is equal within {:.3} %, or surely differs by more",
+                margin * 100.0
+            )
+            .replace(".000 %", " %"),
         };
         return format!(
             "{count} {comparisons}, repeated until {known}, at most {} times",

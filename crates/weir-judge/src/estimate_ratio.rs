@@ -5,9 +5,9 @@
 
 use weir_model::{Method, Plan, Ratio, SecondOpinion, Until};
 use weir_stats::{
-    BOOTSTRAP_PAIRS_MIN, MeanEstimate, RatioEstimate, WELCH_RUNS_MIN, WelchRatio,
-    bootstrap_log_ratio, decided_log_ratio, geometric_mean, paired_log_ratio, paired_p_value,
-    welch_log_ratio, welch_mean_ratio,
+    BOOTSTRAP_PAIRS_MIN, MeanEstimate, RatioEstimate, StatsError, WELCH_RUNS_MIN, WelchRatio,
+    bootstrap_log_ratio, decided_log_ratio, equality_decided_log_ratio, geometric_mean,
+    paired_log_ratio, paired_p_value, welch_log_ratio, welch_mean_ratio,
 };
 
 use crate::measured::{RunsByCell, THROUGHPUT, measured_series};
@@ -43,10 +43,10 @@ pub(crate) fn ratio(
     match pairing {
         Pairing::Repetition => {
             let pairs = runs.pairs(level, baseline, metric);
-            if plan.repeat.until == Some(Until::Verdict) {
-                at_verdict(&pairs)
-            } else {
-                paired(&pairs, plan.seed)
+            match plan.repeat.until {
+                Some(Until::Verdict) => at_verdict(&pairs, decided_log_ratio(&pairs)),
+                Some(Until::Equal(_)) => at_verdict(&pairs, equality_decided_log_ratio(&pairs)),
+                Some(Until::Within(_)) | None => paired(&pairs, plan.seed),
             }
         }
         Pairing::None => unpaired(&runs.values(level, metric), &runs.values(baseline, metric)),
@@ -64,9 +64,11 @@ pub(crate) fn paired(pairs: &[(f64, f64)], seed: u64) -> Option<RatioAnalysis> {
 }
 
 /// Pairs of a study that ended because of what they say.
-fn at_verdict(pairs: &[(f64, f64)]) -> Option<RatioAnalysis> {
-    let estimate = decided_log_ratio(pairs).ok()?;
-    Some(of_pairs(pairs, &estimate, Method::PairedTAtVerdict))
+pub(crate) fn at_verdict(
+    pairs: &[(f64, f64)],
+    estimate: Result<RatioEstimate, StatsError>,
+) -> Option<RatioAnalysis> {
+    Some(of_pairs(pairs, &estimate.ok()?, Method::PairedTAtVerdict))
 }
 
 fn of_pairs(pairs: &[(f64, f64)], estimate: &RatioEstimate, method: Method) -> RatioAnalysis {

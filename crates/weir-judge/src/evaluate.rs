@@ -10,7 +10,9 @@ use weir_store::Store;
 use crate::estimate_ratio::Pairing;
 use crate::measured::RunsByCell;
 use crate::rules::{Design, Evidence};
-use crate::{JudgeError, SettingsPreview, analysis, compare, compare_costs, rules, schedule};
+use crate::{
+    JudgeError, SettingsPreview, analysis, compare, compare_costs, equality, rules, schedule,
+};
 
 /// Of a result the servers themselves are the evidence.
 static NO_PREVIEW: SettingsPreview = SettingsPreview::NOTHING;
@@ -95,6 +97,7 @@ fn judged_comparisons<'a>(
     let mut comparisons = compare::compare_all(plan, &design.contrasts, runs, pairing);
     correct(&mut comparisons);
     compare_costs::correct(&mut comparisons);
+    equality::correct(&mut comparisons);
     let evidence = Evidence {
         result,
         noise: analysis::noise(&design, runs, pairing),
@@ -122,6 +125,7 @@ fn judged(evidence: &Evidence<'_>, mut comparison: Comparison) -> Comparison {
         Some(Severity::Inconclusive) => comparison.verdict = Verdict::Inconclusive,
         Some(Severity::Warning | Severity::Note) | None => {}
     }
+    comparison.verdict = equality::verdict(&evidence.result.plan, &comparison);
     comparison.findings = findings;
     comparison
 }

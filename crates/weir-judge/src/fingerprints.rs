@@ -4,9 +4,8 @@
 //! since statements of one run share its server, its pool and its minute. Many kinds are asked about at once, so that
 //! probabilities are corrected for their number (Benjamini and Hochberg, false share 5 %).
 //!
-//! That a kind is equal within 5 % is a claim of its own, by two one-sided tests. A reader who goes by the list of equal
-//! kinds is misled by the false ones in it; so their probabilities have the same correction, apart from those of
-//! differences. A difference that was shown stays one, however small.
+//! That a kind is equal within 5 % is a claim of its own ([`crate::equality`]). A difference that was shown stays one,
+//! however small.
 //!
 //! The mean of a kind that a run has a few times only is one pause of the machine away from another one, and means of a
 //! few runs can agree by chance. So the time that such a kind costs more or less in a run must exceed the longest pause.
@@ -15,16 +14,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use weir_model::{
-    FingerprintComparison, FingerprintRecord, FingerprintVerdict, ReplayComparison, ReplayFidelity,
-    ReplayRecord, RunResult,
+    EqualityTest, FingerprintComparison, FingerprintRecord, FingerprintVerdict, Plan, Repetition,
+    ReplayComparison, ReplayFidelity, ReplayRecord, RunResult,
 };
-use weir_stats::{benjamini_hochberg, paired_equality_p_value, welch_equality_p_value};
+use weir_stats::{benjamini_hochberg, equality_decided_log_ratio, looked_p_value};
 
-use crate::estimate_ratio::{Pairing, RatioAnalysis, paired, unpaired};
+use crate::equality::Arms;
+use crate::estimate_ratio::{Pairing, RatioAnalysis, at_verdict, paired, unpaired};
 use crate::measured::RunsByCell;
 
 /// Share of false ones among the kinds that differ by the verdict.
-const FALSE_SHARE: f64 = 0.05;
+const FALSE_SHARE: f64 = EqualityTest::P_VALUE_MAX;
 
 /// A kind that a run has less often hangs on single pauses of the machine.
 const EXECUTIONS_MIN: f64 = 20.0;
@@ -32,12 +32,21 @@ const EXECUTIONS_MIN: f64 = 20.0;
 /// A run's number and its kinds of statements.
 type Run<'a> = (u32, HashMap<&'a str, &'a FingerprintRecord>);
 
+/// Relation of the runs of both arms.
+#[derive(Debug, Clone, Copy)]
+struct Design {
+    pairing: Pairing,
+    seed: u64,
+    /// The number of runs depends on what they say.
+    is_looked: bool,
+}
+
 /// Compares a level with its baseline; `None` if their runs replay nothing.
 pub(crate) fn compare(
+    plan: &Plan,
     runs: &RunsByCell<'_>,
     (level, baseline): (usize, usize),
     pairing: Pairing,
-    seed: u64,
 ) -> Option<ReplayComparison> {
     let arms = [baseline, level].map(|cell| of_runs(runs.runs(cell)));
     if arms.iter().any(Vec::is_empty) {
@@ -47,11 +56,16 @@ pub(crate) fn compare(
         .into_iter()
         .flat_map(|cell| runs.runs(cell));
     let pause_us = longest_pause_us(both.filter_map(|run| run.replay.as_ref()));
+    let design = Design {
+        pairing,
+        seed: plan.seed,
+        is_looked: plan.repeat.until.is_some(),
+    };
     Some(ReplayComparison {
         fidelity: [baseline, level]
             .map(|cell| fidelity_words(runs.runs(cell)))
             .into(),
-        fingerprints: of_kinds(&arms, pause_us, pairing, seed),
+        fingerprints: of_kinds(&arms, pause_us, design),
     })
 }
 
@@ -64,7 +78,12 @@ pub fn compare_replays(
 ) -> Vec<FingerprintComparison> {
     let arms = [baseline, level].map(|records| (1..).zip(records.iter().map(kinds)).collect());
     let pause_us = longest_pause_us(baseline.iter().chain(level));
-    of_kinds(&arms, pause_us, Pairing::Repetition, seed)
+    let design = Design {
+        pairing: Pairing::Repetition,
+        seed,
+        is_looked: false,
+    };
+    of_kinds(&arms, pause_us, design)
 }
 
 /// The longest that a statement of these replays was late, which is a pause of the machine; microseconds.
@@ -74,12 +93,7 @@ fn longest_pause_us<'a>(records: impl Iterator<Item = &'a ReplayRecord>) -> f64 
 }
 
 /// All kinds of statements of the baseline, with the verdict: worse ones first.
-fn of_kinds(
-    arms: &[Vec<Run<'_>>; 2],
-    pause_us: f64,
-    pairing: Pairing,
-    seed: u64,
-) -> Vec<FingerprintComparison> {
+fn of_kinds(arms: &[Vec<Run<'_>>; 2], pause_us: f64, design: Design) -> Vec<FingerprintComparison> {
     let mut names = Vec::new();
     let mut known = BTreeSet::new();
     for (_, kinds) in &arms[0] {
@@ -99,7 +113,7 @@ fn of_kinds(
         .sum();
     let (mut found, equal_p_values): (Vec<_>, Vec<_>) = names
         .into_iter()
-        .filter_map(|name| of_kind(name, arms, total_us, pairing, seed))
+        .filter_map(|name| of_kind(name, arms, total_us, design))
         .unzip();
     judge(&mut found, pause_us);
     judge_equal(&mut found, &equal_p_values);
@@ -148,8 +162,7 @@ fn of_kind(
     name: &str,
     arms: &[Vec<Run<'_>>; 2],
     total_us: f64,
-    pairing: Pairing,
-    seed: u64,
+    design: Design,
 ) -> Option<(FingerprintComparison, Option<f64>)> {
     let of_arm = |arm: &Vec<Run<'_>>| -> Vec<(u32, FingerprintRecord)> {
         let kinds = arm.iter();
@@ -160,10 +173,10 @@ fn of_kind(
             .collect()
     };
     let [baseline, level] = [of_arm(&arms[0]), of_arm(&arms[1])];
-    let latencies = |read| Latencies::new(&level, &baseline, read, pairing);
+    let latencies = |read| latencies(&level, &baseline, read, design.pairing);
     let means = latencies(|kind| kind.latency.map(|latency| latency.us_mean));
     let p99s = latencies(|kind| kind.latency.map(|latency| latency.us_p99));
-    let mean = means.ratio(seed);
+    let mean = ratio(&means, design);
     let records = baseline.iter().chain(&level).map(|(_, kind)| kind);
     let differs = explained(differences(&baseline, &level), records);
     let sent: u64 = baseline
@@ -183,7 +196,9 @@ fn of_kind(
     let time: f64 = baseline.iter().map(|(_, kind)| time_us(kind)).sum();
     let count = average(baseline.iter().map(|(_, kind)| kind.sent as f64));
     // Means of a few statements agree by chance.
-    let equal_p_value = means.equality_p_value().filter(|_| count >= EXECUTIONS_MIN);
+    let equal_p_value = means
+        .equality_p_value(Repetition::EQUAL_MARGIN, design.is_looked)
+        .filter(|_| count >= EXECUTIONS_MIN);
     let found = FingerprintComparison {
         fingerprint: name.to_owned(),
         verdict: FingerprintVerdict::NotShown,
@@ -194,7 +209,7 @@ fn of_kind(
         ratio: mean.map(|mean| mean.ratio.ratio),
         ratio_low: mean.and_then(|mean| mean.ratio.low),
         ratio_high: mean.and_then(|mean| mean.ratio.high),
-        p99_ratio: p99s.ratio(seed).map(|p99| p99.ratio.ratio),
+        p99_ratio: ratio(&p99s, design).map(|p99| p99.ratio.ratio),
         p_value: mean.and_then(|mean| mean.p_value),
         p_value_adjusted: None,
         equal_p_value_adjusted: None,
@@ -211,55 +226,44 @@ fn average(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// A mean or percentile of a kind of statement in the runs of two arms.
-enum Latencies {
-    /// `(level, baseline)` of each repetition.
-    Pairs(Vec<(f64, f64)>),
-    /// Runs of the level and of the baseline.
-    Unpaired(Vec<f64>, Vec<f64>),
+fn latencies(
+    level: &[(u32, FingerprintRecord)],
+    baseline: &[(u32, FingerprintRecord)],
+    read: fn(&FingerprintRecord) -> Option<f64>,
+    pairing: Pairing,
+) -> Arms {
+    let values = |arm: &[(u32, FingerprintRecord)]| -> BTreeMap<u32, f64> {
+        let read = arm
+            .iter()
+            .filter_map(|(run, kind)| Some((*run, read(kind)?)));
+        read.filter(|(_, value)| *value > 0.0).collect()
+    };
+    let (level, baseline) = (values(level), values(baseline));
+    match pairing {
+        Pairing::Repetition => {
+            let pairs = level.iter();
+            let pairs = pairs.filter_map(|(run, value)| Some((*value, *baseline.get(run)?)));
+            Arms::Pairs(pairs.collect())
+        }
+        Pairing::None => Arms::Unpaired(
+            level.into_values().collect(),
+            baseline.into_values().collect(),
+        ),
+    }
 }
 
-impl Latencies {
-    fn new(
-        level: &[(u32, FingerprintRecord)],
-        baseline: &[(u32, FingerprintRecord)],
-        read: fn(&FingerprintRecord) -> Option<f64>,
-        pairing: Pairing,
-    ) -> Self {
-        let values = |arm: &[(u32, FingerprintRecord)]| -> BTreeMap<u32, f64> {
-            let read = arm
-                .iter()
-                .filter_map(|(run, kind)| Some((*run, read(kind)?)));
-            read.filter(|(_, value)| *value > 0.0).collect()
-        };
-        let (level, baseline) = (values(level), values(baseline));
-        match pairing {
-            Pairing::Repetition => {
-                let pairs = level.iter();
-                let pairs = pairs.filter_map(|(run, value)| Some((*value, *baseline.get(run)?)));
-                Self::Pairs(pairs.collect())
+fn ratio(latencies: &Arms, design: Design) -> Option<RatioAnalysis> {
+    match latencies {
+        Arms::Pairs(pairs) if pairs.is_empty() => None,
+        Arms::Pairs(pairs) => {
+            if !design.is_looked {
+                return paired(pairs, design.seed);
             }
-            Pairing::None => Self::Unpaired(
-                level.into_values().collect(),
-                baseline.into_values().collect(),
-            ),
+            let found = at_verdict(pairs, equality_decided_log_ratio(pairs))?;
+            let p_value = looked_p_value(pairs).ok()?;
+            Some(RatioAnalysis { p_value, ..found })
         }
-    }
-
-    fn ratio(&self, seed: u64) -> Option<RatioAnalysis> {
-        match self {
-            Self::Pairs(pairs) if pairs.is_empty() => None,
-            Self::Pairs(pairs) => paired(pairs, seed),
-            Self::Unpaired(level, baseline) => unpaired(level, baseline),
-        }
-    }
-
-    /// Probability of such a ratio if the arms were not equal.
-    fn equality_p_value(&self) -> Option<f64> {
-        let margin = FingerprintVerdict::EQUAL_MARGIN;
-        match self {
-            Self::Pairs(pairs) => paired_equality_p_value(pairs, margin).ok().flatten(),
-            Self::Unpaired(level, baseline) => welch_equality_p_value(level, baseline, margin).ok(),
-        }
+        Arms::Unpaired(level, baseline) => unpaired(level, baseline),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each is judged by the 95 % interval: met where all of it lies within the limit, failed where all of it lies beyond. So
 //! a gate passes only if the loss that it forbids is excluded, which is a one-sided test at 2.5 %; equality is two of them.
 
-use weir_model::{Comparison, GateCheck, GateOutcome, Ratio, ResultComparison, Verdict};
+use weir_model::{Comparison, GateCheck, GateOutcome, Ratio, ResultComparison, Severity, Verdict};
 
 use crate::JudgeError;
 
@@ -55,7 +55,7 @@ impl GateConditions {
         let metric = &comparison.metric;
         let runs = comparison.pairs;
         // A difference that is none after the correction for all comparisons is no loss.
-        let is_sure = comparison.verdict == Verdict::Effect;
+        let is_sure = is_sure(comparison);
         let improvement = comparison.improvement();
         if let Some(min) = self.improvement_min {
             let condition = format!("{metric} worse by at most {} %", percent(1.0 - min));
@@ -102,6 +102,16 @@ impl GateConditions {
             }
         }
         checks
+    }
+}
+
+/// Returns true if a difference holds among all comparisons. Levels that are equal within a margin may differ, too.
+fn is_sure(comparison: &Comparison) -> bool {
+    let mut findings = comparison.findings.iter();
+    match comparison.verdict {
+        Verdict::Effect => true,
+        Verdict::Equal => findings.all(|finding| finding.severity != Severity::Inconclusive),
+        Verdict::Inconclusive | Verdict::Invalid => false,
     }
 }
 
@@ -200,6 +210,22 @@ mod tests {
         assert_eq!(outcome(ratio(1.0, 0.96, 1.04), equal, true), Met);
         assert_eq!(outcome(ratio(1.0, 0.94, 1.04), equal, true), Undecided);
         assert_eq!(outcome(ratio(1.2, 1.1, 1.3), equal, true), Failed);
+    }
+
+    #[test]
+    fn a_small_loss_of_equal_levels_fails_a_smaller_limit() {
+        let compared = |verdict: &str| {
+            let mut compared = replayed(verdict);
+            let found = &mut compared.comparisons[0];
+            (found.ratio, found.ratio_low, found.ratio_high) = (0.97, Some(0.96), Some(0.98));
+            let conditions = GateConditions {
+                improvement_min: Some(0.99),
+                ..GateConditions::default()
+            };
+            conditions.check(&compared).unwrap()[0].outcome
+        };
+        assert_eq!(compared("equal"), GateOutcome::Failed);
+        assert_eq!(compared("inconclusive"), GateOutcome::Undecided);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Judges runs: comparisons, verdicts, findings and analysis, and which runs are left to do.
-//! Change here: a rule: `rules/`, one file each, and its name in `weir-model/src/rule_id.rs`; an interval of a comparison: `estimate_ratio.rs`; which run comes next: `schedule.rs`; a published claim: `claims.rs`.
+//! Change here: a rule: `rules/`, one file each, and its name in `weir-model/src/rule_id.rs`; an interval of a comparison: `estimate_ratio.rs`; equality: `equality.rs`; which run comes next: `schedule.rs`; a published claim: `claims.rs`.
 //!
 //! A stored result is judged each time it is read, so that better statistics also judge old results. What is left to do follows from
 //! the plan and the runs that there are. Nothing here touches a server or a drive.
 //!
 //! Downwards: `sessions`, `evaluate` and `two_results` -> `analysis` -> `claims` -> `rules` -> `claim_contrasts`,
-//! `schedule` -> `compare` -> `fingerprints` -> `estimate_ratio` -> `measured`.
+//! `schedule` -> `compare` -> `fingerprints` -> `equality` -> `estimate_ratio` -> `measured`.
 #![warn(clippy::missing_errors_doc)]
 
 mod analysis;
@@ -17,6 +17,7 @@ mod compare;
 mod compare_costs;
 mod contrast;
 mod detectable_effect;
+mod equality;
 mod error;
 mod estimate_ratio;
 mod evaluate;
@@ -43,7 +44,7 @@ pub use measured::recorded_metrics;
 pub use order::{block, interleaved, screen_order};
 pub use part::{cells_at, part_of_plan, part_of_result};
 pub use rules::{RULES, Rule, findings_of_design, rules_as_markdown};
-pub use schedule::{Next, expected_runs, next, total_runs};
+pub use schedule::{Next, RunKinds, expected_runs, next, total_runs};
 pub use screen::confirm;
 pub use sessions::merge_sessions;
 pub use settings_preview::{CellPreview, SettingsPreview};

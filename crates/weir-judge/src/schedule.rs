@@ -3,6 +3,7 @@
 //! So a study that was killed goes on where it was: the stored runs are all there is to know.
 
 mod blocks;
+mod kinds;
 mod screen;
 mod search;
 
@@ -11,6 +12,8 @@ use weir_model::{Plan, PlannedRun, Probe, RunRecord, Winner};
 use crate::JudgeError;
 
 pub(crate) use blocks::is_open;
+pub use kinds::RunKinds;
+pub(crate) use kinds::open_kinds;
 pub(crate) use search::answers;
 
 #[cfg(test)]
@@ -29,15 +32,21 @@ pub enum Next {
     Done,
 }
 
-/// The next run after `records`. Runs in `failed` are not made again; a search has none.
+/// The next run after `records`, of which those of a replay have `kinds`. Runs in `failed` are not made again; a search has
+/// none.
 ///
 /// # Errors
 /// If statistics of the runs cannot be computed.
-pub fn next(plan: &Plan, records: &[RunRecord], failed: &[PlannedRun]) -> Result<Next, JudgeError> {
+pub fn next(
+    plan: &Plan,
+    records: &[RunRecord],
+    kinds: &[RunKinds],
+    failed: &[PlannedRun],
+) -> Result<Next, JudgeError> {
     match (&plan.search, &plan.screen) {
         (Some(search), _) => search::next(plan, search, records),
         (None, Some(screen)) => screen::next(plan, screen, records, failed),
-        (None, None) => blocks::next(plan, records, failed),
+        (None, None) => blocks::next(plan, (records, kinds), failed),
     }
 }
 

@@ -3,7 +3,8 @@
 use weir_model::{ClaimVerdict, JudgedResult, Plan, Ratio};
 use weir_stats::sessions_ratio;
 
-use crate::claims::{agreement_of_ratio, is_refused, ranking_words};
+use crate::claims::{Equality, agreement_of_ratio, is_refused, ranking_words};
+use crate::equality::is_inside;
 
 /// Judges the claims of results of the same study together. Such results become one, the first, whose claims have the
 /// interval over all sessions. Other results stay as they are.
@@ -48,7 +49,12 @@ fn merged(mut sessions: Vec<JudgedResult>) -> JudgedResult {
         let claim = first.evidence.plan.claims.get(verdict.claim);
         let over_sessions = claim.and_then(|claim| {
             let (measured, words) = over_sessions(&all)?;
-            let (agreement, why) = agreement_of_ratio(&measured, claim);
+            let margin = first.evidence.plan.repeat.equal_margin();
+            let equality = Equality {
+                margin,
+                is_shown: is_inside(&measured, margin),
+            };
+            let (agreement, why) = agreement_of_ratio(&measured, equality, claim);
             Some(ClaimVerdict {
                 measured: Some(measured),
                 agreement,

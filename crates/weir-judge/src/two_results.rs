@@ -286,6 +286,7 @@ fn ratio_of_ratios(
         costs: Vec::new(),
         replay: None,
         negative_control: false,
+        equality: None,
         verdict,
         findings,
         ..first.clone()
@@ -324,7 +325,7 @@ mod tests {
         }
         let same = compare_results(&scaled(1.0), &scaled(1.0), None);
         let verdicts = same.comparisons.iter().map(|found| found.verdict);
-        assert!(verdicts.eq([Verdict::Inconclusive; 2]));
+        assert!(verdicts.eq([Verdict::Equal; 2]));
     }
 
     #[test]

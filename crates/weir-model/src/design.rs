@@ -55,9 +55,29 @@ pub struct Repetition {
 pub enum Until {
     /// It surely differs from none, by a test that allows for one after each repetition.
     Verdict,
+    /// It is surely equal within this share, or surely differs by more; 0.05 is +-5 %.
+    Equal(f64),
     /// Half width of the interval at most, relative; 0.05 is +-5 %.
     #[serde(untagged)]
     Within(f64),
+}
+
+impl Repetition {
+    /// Levels are equal within this share where a study names no other: 5 %.
+    pub const EQUAL_MARGIN: f64 = 0.05;
+
+    /// Share within which levels are equal: their ratio surely lies from 1 / (1 + this) to 1 + this.
+    pub fn equal_margin(&self) -> f64 {
+        match self.until {
+            Some(Until::Equal(margin)) => margin,
+            Some(Until::Verdict | Until::Within(_)) | None => Self::EQUAL_MARGIN,
+        }
+    }
+
+    /// Returns true if the study asks whether levels are equal, so that this answer goes before a difference.
+    pub fn asks_for_equality(&self) -> bool {
+        matches!(self.until, Some(Until::Equal(_)))
+    }
 }
 
 impl Default for Repetition {
@@ -232,6 +252,7 @@ mod tests {
         for (until, stored) in [
             (Until::Within(0.05), "0.05"),
             (Until::Verdict, "\"verdict\""),
+            (Until::Equal(0.1), "{\"equal\":0.1}"),
         ] {
             assert_eq!(serde_json::to_string(&until).unwrap(), stored);
             assert_eq!(serde_json::from_str::<Until>(stored).unwrap(), until);

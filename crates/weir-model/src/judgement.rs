@@ -13,6 +13,8 @@ use crate::{CostPerQuery, ReplayComparison, RuleId};
 pub enum Verdict {
     /// The interval excludes 1: the levels differ.
     Effect,
+    /// Both levels are surely equal within a margin.
+    Equal,
     /// The interval contains 1: no difference was shown.
     Inconclusive,
     /// A rule forbids the comparison.
@@ -205,10 +207,38 @@ pub struct Comparison {
     pub replay: Option<ReplayComparison>,
     /// True if the study declares that this factor cannot have an effect here.
     pub negative_control: bool,
+    /// The test for equality; `None` with fewer than two pairs, or three runs of each level without pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equality: Option<EqualityTest>,
     /// Verdict of the comparison.
     pub verdict: Verdict,
     /// Reasons that it is invalid, and notes on it.
     pub findings: Vec<Finding>,
+}
+
+/// Two one-sided tests that two levels are equal within a margin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EqualityTest {
+    /// The levels are equal if their ratio lies from 1 / (1 + this) to 1 + this; 0.05 is 5 %.
+    pub margin: f64,
+    /// Probability of a ratio this close to 1 if the true one were outside of that.
+    pub p_value: f64,
+    /// The same, corrected for all comparisons of the study (Benjamini and Hochberg).
+    pub p_value_adjusted: Option<f64>,
+    /// Repetitions that would show equal levels to be equal in 8 of 10 studies, if pairs go on to vary as they do.
+    pub repetitions_needed: Option<u64>,
+}
+
+impl EqualityTest {
+    /// Most that a probability may be for the levels to be equal.
+    pub const P_VALUE_MAX: f64 = 0.05;
+
+    /// Returns true if equality is shown, also among all comparisons of the study.
+    pub fn is_shown(&self) -> bool {
+        let p_value = self.p_value_adjusted.unwrap_or(self.p_value);
+        p_value <= Self::P_VALUE_MAX
+    }
 }
 
 impl Comparison {

@@ -75,8 +75,8 @@ pub use file_kind::FileKind;
 pub use gate_check::{GateCheck, GateOutcome};
 pub use judged_result::{Confirmation, FoundPlace, JudgedResult, SearchAnswer};
 pub use judgement::{
-    Comparison, CostRatio, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion, Severity,
-    Verdict, less_is_better,
+    Comparison, CostRatio, EqualityTest, Finding, Method, MetricRatio, Rank, Ratio, SecondOpinion,
+    Severity, Verdict, less_is_better,
 };
 pub use latency::LatencySummary;
 pub use load_host::LoadHost;

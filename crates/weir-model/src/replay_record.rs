@@ -270,16 +270,13 @@ pub enum FingerprintVerdict {
     SurelyWorse,
     /// It takes less.
     SurelyBetter,
-    /// It takes the same within [`FingerprintVerdict::EQUAL_MARGIN`], also after the correction for many.
+    /// It takes the same within 5 %, also after the correction for many.
     Equal,
     /// None of them was shown.
     NotShown,
 }
 
 impl FingerprintVerdict {
-    /// Mean times are equal if their ratio surely lies from 1 / (1 + this) to 1 + this: within 5 %.
-    pub const EQUAL_MARGIN: f64 = 0.05;
-
     /// In words.
     pub fn words(self) -> &'static str {
         match self {

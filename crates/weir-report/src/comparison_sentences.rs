@@ -5,7 +5,7 @@ use weir_model::{Comparison, CostPerQuery, CostRatio, Finding, Severity, Verdict
 
 use crate::insights::ratio_words;
 use crate::number::{RoundedNumber, grouped, interval_decimals, interval_end};
-use crate::words::{count, levels_phrase, method_name, metric_name, verdict_name};
+use crate::words::{count, levels_phrase, margin_words, method_name, metric_name, verdict_name};
 
 /// A comparison as the page shows it.
 #[derive(Debug, Serialize)]
@@ -124,6 +124,14 @@ pub fn sentence(comparison: &Comparison) -> String {
                  ({interval}{repetitions})"
             )
         }
+        (Verdict::Equal, interval) => {
+            let interval = interval.map_or(String::new(), |ends| format!("95 % interval {ends}, "));
+            format!(
+                "{factor} {level} and {baseline}{place} are equal in {metric} within {} (ratio {ratio}, \
+                 {interval}{repetitions})",
+                margin_words(comparison.equality.map_or(0.0, |test| test.margin))
+            )
+        }
         (Verdict::Inconclusive, Some(ends)) if comparison.estimate().differs_from_one() => {
             let why = comparison
                 .findings
@@ -163,6 +171,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         });
         notes.push(others.collect::<Vec<_>>().join(", "));
     }
+    notes.extend(equality(comparison));
     notes.extend(costs(comparison));
     if comparison.negative_control {
         notes.push(format!(
@@ -182,6 +191,24 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
+/// Equality where it is not the verdict: that a sure difference is a small one, or what would show equality.
+fn equality(comparison: &Comparison) -> Option<String> {
+    let test = comparison.equality?;
+    let margin = margin_words(test.margin);
+    match comparison.verdict {
+        Verdict::Effect if test.is_shown() => Some(format!(
+            "a small difference: both are equal within {margin}"
+        )),
+        Verdict::Inconclusive => {
+            let needed = test.repetitions_needed?;
+            Some(format!(
+                "equality within {margin} was not shown either; about {needed} repetitions would show it, if it is so"
+            ))
+        }
+        Verdict::Effect | Verdict::Equal | Verdict::Invalid => None,
+    }
+}
+
 /// The costs of a query that surely differ, and the server's CPU time in any case.
 fn costs(comparison: &Comparison) -> Option<String> {
     let is_told = |cost: &&CostRatio| {
@@ -192,7 +219,7 @@ fn costs(comparison: &Comparison) -> Option<String> {
         let known = CostPerQuery::find(&cost.metric)?;
         let differs = match cost.verdict {
             Verdict::Effect => "",
-            Verdict::Inconclusive => "; no difference was shown",
+            Verdict::Inconclusive | Verdict::Equal => "; no difference was shown",
             Verdict::Invalid => return None,
         };
         let [baseline, level] = [cost.baseline, cost.level].map(grouped);
@@ -245,7 +272,7 @@ fn broken(findings: &[Finding]) -> (String, &str) {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use weir_model::{Method, Ratio, RuleId};
+    use weir_model::{EqualityTest, Method, Ratio, RuleId};
 
     fn comparison(verdict: Verdict, ratio: f64, ends: Option<(f64, f64)>) -> Comparison {
         Comparison {
@@ -268,6 +295,7 @@ mod tests {
             costs: Vec::new(),
             replay: None,
             negative_control: false,
+            equality: None,
             verdict,
             findings: Vec::new(),
         }
@@ -279,6 +307,40 @@ mod tests {
             sentence(&comparison(Verdict::Effect, 1.3129, Some((1.2402, 1.3898)))),
             "innodb_doublewrite OFF gives 1.31x the queries per second of ON on intel-p4610 \
              (95 % interval 1.24 to 1.39, 3 repetitions)"
+        );
+    }
+
+    #[test]
+    fn equality_is_told_with_its_margin() {
+        let mut equal = comparison(Verdict::Equal, 1.0, Some((0.98, 1.02)));
+        let test = EqualityTest {
+            margin: 0.05,
+            p_value: 0.01,
+            p_value_adjusted: Some(0.02),
+            repetitions_needed: Some(12),
+        };
+        equal.equality = Some(test);
+        assert_eq!(
+            sentence(&equal),
+            "innodb_doublewrite OFF and ON on intel-p4610 are equal in queries per second within 5 % (ratio 1.00, 95 % \
+             interval 0.98 to 1.02, 3 repetitions)"
+        );
+        assert!(notes(&equal).is_empty());
+        equal.verdict = Verdict::Effect;
+        assert_eq!(
+            notes(&equal),
+            ["a small difference: both are equal within 5 %"]
+        );
+        equal.verdict = Verdict::Inconclusive;
+        equal.equality = Some(EqualityTest {
+            p_value_adjusted: Some(0.3),
+            ..test
+        });
+        assert_eq!(
+            notes(&equal),
+            [
+                "equality within 5 % was not shown either; about 12 repetitions would show it, if it is so"
+            ]
         );
     }
 

@@ -4,7 +4,7 @@ use weir_model::{Comparison, Finding, JudgedResult, RuleId, Severity, Verdict};
 
 use crate::comparison_sentences::{Answer, place};
 use crate::objections::Objections;
-use crate::words::{levels_phrase, metric_name};
+use crate::words::{levels_phrase, margin_words, metric_name};
 use crate::{searches, statements};
 
 /// Factors that one sentence speaks of.
@@ -70,6 +70,7 @@ fn of_comparisons(comparisons: &[Comparison], ground: Ground<'_>) -> Option<Stri
 enum Worth {
     Refused,
     NotShown,
+    Equal,
     Loss,
     /// A gain at the price of pages that a power cut may tear.
     UnsafeGain,
@@ -84,6 +85,7 @@ impl Worth {
         match comparison.verdict {
             Verdict::Invalid => Self::Refused,
             Verdict::Inconclusive => Self::NotShown,
+            Verdict::Equal => Self::Equal,
             Verdict::Effect if comparison.improvement().ratio < 1.0 => Self::Loss,
             Verdict::Effect if is_unsafe => Self::UnsafeGain,
             Verdict::Effect => Self::Gain,
@@ -129,6 +131,15 @@ fn of_level_in_words(comparisons: &[&Comparison], ground: Ground<'_>) -> String 
     match (worth, objections) {
         (Worth::NotShown, _) => {
             format!("no difference in {metric} was shown between {level} and {baseline}")
+        }
+        (Worth::Equal, _) => {
+            let margins = there.iter().filter_map(|found| found.equality);
+            let margin = margins.map(|test| test.margin).fold(0.0, f64::max);
+            format!(
+                "{level} and {baseline} are equal in {metric} within {}{}",
+                margin_words(margin),
+                where_it_holds(&there, comparisons)
+            )
         }
         (Worth::Refused, _) => {
             format!("no advice on {level} against {baseline}: rules refuse it")
@@ -256,6 +267,20 @@ mod tests {
             "in this emulation innodb_doublewrite OFF gave 1.61x to 1.88x the queries per second of ON, but a power cut \
              may tear pages: no advice while R3 objects"
         );
+    }
+
+    #[test]
+    fn levels_that_are_equal_are_called_so() {
+        let mut equal = on("b", Verdict::Equal, 1.0);
+        equal.equality = Some(weir_model::EqualityTest {
+            margin: 0.05,
+            p_value: 0.01,
+            p_value_adjusted: Some(0.01),
+            repetitions_needed: None,
+        });
+        let words = "innodb_doublewrite OFF and ON are equal in queries per second within 5 % on b";
+        assert_eq!(said(&[equal.clone()]), words);
+        assert_eq!(said(&[equal, on("a", Verdict::Inconclusive, 1.0)]), words);
     }
 
     #[test]

@@ -510,6 +510,7 @@ fn comparison(
         costs: Vec::new(),
         replay: None,
         negative_control: false,
+        equality: None,
         verdict,
         findings: if unequal { vec![finding] } else { Vec::new() },
     }

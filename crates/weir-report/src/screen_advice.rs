@@ -161,7 +161,7 @@ fn push_others(out: &mut String, others: &[&Row<'_>], ranking: &ScreenRanking) {
     for row in others {
         let why = match row.comparison.verdict {
             Verdict::Invalid => "a rule refuses the comparison".to_owned(),
-            Verdict::Inconclusive | Verdict::Effect => {
+            Verdict::Inconclusive | Verdict::Equal | Verdict::Effect => {
                 of_all(ratios(row.comparison, ranking), ranking)
             }
         };

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use weir_model::{
-    FingerprintComparison, FingerprintVerdict, JudgedResult, ReplayComparison, Verdict,
+    FingerprintComparison, FingerprintVerdict, JudgedResult, NotSent, ReplayComparison,
+    ReplayFidelity, Verdict,
 };
 
 use crate::comparison_sentences::Answer;
@@ -132,6 +133,9 @@ pub fn upgrade(result: &JudgedResult) -> String {
     for replay in comparisons.filter_map(|comparison| comparison.replay.as_ref()) {
         push_replay(&mut text, replay);
     }
+    let replays = result.evidence.runs.iter();
+    let fidelities = replays.filter_map(|run| Some(&run.replay.as_ref()?.fidelity));
+    push_not_replayed(&mut text, &fidelities.collect::<Vec<_>>());
     push_ranked(&mut text, &page.ranked, Palette::new(false));
     text
 }
@@ -177,6 +181,37 @@ fn push_replay(text: &mut String, replay: &ReplayComparison) {
     );
     for (arm, fidelity) in ["before", "after"].iter().zip(&replay.fidelity) {
         let _ = writeln!(text, "  {arm}: {fidelity}");
+    }
+}
+
+/// Statements of the capture about which the report says nothing, by reason: the most of any run.
+fn push_not_replayed(text: &mut String, fidelities: &[&ReplayFidelity]) {
+    let most = |read: &dyn Fn(&ReplayFidelity) -> u64| {
+        let counts = fidelities.iter().map(|found| read(found));
+        counts.max().unwrap_or(0)
+    };
+    let names = NotSent::default().reasons().map(|(name, _)| name);
+    let reasons = names.iter().enumerate().map(|(place, name)| {
+        let count = most(&|found| found.not_sent.reasons()[place].1);
+        (*name, count)
+    });
+    let missing = most(&|found| found.statements_missing);
+    let reasons: Vec<_> = reasons
+        .chain([("seen by the capture and not kept", missing)])
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    if reasons.is_empty() {
+        return;
+    }
+    let all: u64 = reasons.iter().map(|(_, count)| count).sum();
+    let captured = most(&|found| found.captured);
+    let _ = writeln!(
+        text,
+        "\nnot replayed: {all} of {} statements",
+        captured + missing
+    );
+    for (name, count) in reasons {
+        let _ = writeln!(text, "  {count} {name}");
     }
 }
 
@@ -234,6 +269,27 @@ mod tests {
             baseline_plan: Some("t: ref by a".to_owned()),
             level_plan: Some("t: ref by a".to_owned()),
         }
+    }
+
+    #[test]
+    fn statements_that_were_not_sent_are_counted_by_reason() {
+        let run = |not_prepared, no_connection| ReplayFidelity {
+            captured: 100,
+            not_sent: NotSent {
+                not_prepared,
+                no_connection,
+                ..NotSent::default()
+            },
+            ..ReplayFidelity::default()
+        };
+        let mut text = String::new();
+        push_not_replayed(&mut text, &[&run(0, 0), &run(0, 0)]);
+        assert_eq!(text, "");
+        push_not_replayed(&mut text, &[&run(7, 0), &run(6, 2)]);
+        assert_eq!(
+            text,
+            "\nnot replayed: 9 of 100 statements\n  7 prepared before the capture\n  2 without a connection\n"
+        );
     }
 
     #[test]

@@ -277,9 +277,15 @@ pub(crate) fn severity_name(severity: Severity) -> &'static str {
     }
 }
 
+/// Returns the margin of an equality: `5 %`.
+pub(crate) fn margin_words(margin: f64) -> String {
+    format!("{} %", (margin * 1e5).round() / 1e3)
+}
+
 pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Effect => "difference",
+        Verdict::Equal => "equal",
         Verdict::Inconclusive => "inconclusive",
         Verdict::Invalid => "invalid",
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use weir_judge::{Next, RESULT_FILE, evaluate};
+use weir_judge::{Next, RESULT_FILE, RunKinds, evaluate};
 use weir_model::{JudgedResult, Plan, PlannedRun, Probe, RunRecord, RunResult, StudyResult};
 use weir_process::{PathError, Registry, sweep};
 use weir_store::Store;
@@ -61,11 +61,8 @@ fn run_on<T: Targets>(
     mut control: Control<'_>,
 ) -> Result<RunOutcome, RunError> {
     let file = options.out.join(RESULT_FILE);
-    let (store, plan, records) = match stored_result(plan, &file, options.resume)? {
-        Some((store, result)) => {
-            let records = result.runs.into_iter().map(|run| run.record).collect();
-            (Some(store), result.plan, records)
-        }
+    let (store, plan, runs) = match stored_result(plan, &file, options.resume)? {
+        Some((store, result)) => (Some(store), result.plan, result.runs),
         None => (None, plan.clone(), Vec::new()),
     };
     let mut study = RunningStudy {
@@ -75,7 +72,8 @@ fn run_on<T: Targets>(
         options,
         store,
         file,
-        records,
+        kinds: runs.iter().filter_map(kinds).collect(),
+        records: runs.into_iter().map(|run| run.record).collect(),
         failed: FailedRuns::default(),
     };
     let stopped = match study.run_all(&mut control) {
@@ -108,7 +106,13 @@ struct RunningStudy<'a, T> {
     file: PathBuf,
     /// Complete runs, and all that decides the next.
     records: Vec<RunRecord>,
+    /// Kinds of statements in those of a replay.
+    kinds: Vec<RunKinds>,
     failed: FailedRuns,
+}
+
+fn kinds(run: &RunResult) -> Option<RunKinds> {
+    Some(RunKinds::new(&run.record, run.replay.as_ref()?))
 }
 
 impl<T: Targets> RunningStudy<'_, T> {
@@ -154,7 +158,7 @@ impl<T: Targets> RunningStudy<'_, T> {
     /// Returns the next run.
     fn next(&mut self) -> Result<Option<PlannedRun>, RunError> {
         Ok(
-            match weir_judge::next(&self.plan, &self.records, self.failed.runs())? {
+            match weir_judge::next(&self.plan, &self.records, &self.kinds, self.failed.runs())? {
                 Next::Done => None,
                 Next::Run(planned) => Some(planned),
                 Next::Probe(probe) => Some(self.first_run(probe)),
@@ -249,6 +253,7 @@ impl<T: Targets> RunningStudy<'_, T> {
         }
         store.append(run)?;
         self.records.push(run.record.clone());
+        self.kinds.extend(kinds(run));
         Ok(())
     }
 }

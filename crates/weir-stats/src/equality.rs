@@ -10,7 +10,7 @@
 
 use crate::moments::{at_least, logs, mean, standard_error};
 use crate::paired::log_ratios;
-use crate::student::tail_probability;
+use crate::student::{tail_probability, width_factor};
 use crate::welch::difference_of_logs;
 use crate::{MeanEstimate, StatsError, WELCH_RUNS_MIN};
 
@@ -48,6 +48,38 @@ pub fn welch_equality_p_value(
     let baseline = MeanEstimate::of_runs(&logs(baseline)?)?;
     let (difference, error, freedom) = difference_of_logs(&level, &baseline);
     Ok(equality_p_value(difference, error, freedom, margin))
+}
+
+/// No study is repeated more often.
+const PAIRS_MAX: usize = 1_000;
+
+/// Pairs of which equal levels are called equal within `margin` in four of five studies, if the logarithms of the pairs'
+/// ratios vary by `log_deviation`. `None` for more than any study has.
+pub fn equality_pairs_needed(log_deviation: f64, margin: f64) -> Option<usize> {
+    // One-sided at 5 %; each end of the interval stays inside in nine of ten studies.
+    let room = |pairs: usize| {
+        let freedom = pairs as f64 - 1.0;
+        let factor = width_factor(freedom, 0.9) + width_factor(freedom, 0.8);
+        factor * log_deviation / (pairs as f64).sqrt()
+    };
+    (3..=PAIRS_MAX).find(|pairs| room(*pairs) <= margin.ln_1p())
+}
+
+/// The same if the ratios go on to vary as those of `pairs` do; `None` also for a single pair.
+///
+/// # Errors
+///
+/// No pairs, or values that are not above zero.
+pub fn equality_pairs_expected(
+    pairs: &[(f64, f64)],
+    margin: f64,
+) -> Result<Option<usize>, StatsError> {
+    let logs = log_ratios(pairs)?;
+    if logs.len() < 2 {
+        return Ok(None);
+    }
+    let deviation = standard_error(&logs) * (logs.len() as f64).sqrt();
+    Ok(equality_pairs_needed(deviation, margin))
 }
 
 /// The larger of both one-sided probabilities: both tests have to reject.
@@ -109,6 +141,25 @@ mod tests {
         for ((count, power), share) in powers.into_iter().zip(shares) {
             assert!((share - power).abs() <= 0.02, "{count}: {share}");
         }
+    }
+
+    #[test]
+    fn the_pairs_that_are_needed_call_equal_levels_equal_in_four_of_five_studies() {
+        for (spread, seed) in [(0.02, 250), (0.03, 251), (0.05, 252), (0.1, 253)] {
+            let count = equality_pairs_needed(spread, MARGIN).unwrap();
+            let share = called_equal(seed, count, 1.0, spread);
+            println!("spread {spread}: {count} pairs, power {share:.3}");
+            let fewer = called_equal(seed, count - 1, 1.0, spread);
+            assert!(
+                share >= 0.78 && fewer <= 0.84,
+                "{spread}: {count} pairs, {share}, {fewer}"
+            );
+        }
+        assert_eq!(equality_pairs_needed(0.0, MARGIN), Some(3));
+        assert_eq!(equality_pairs_needed(10.0, MARGIN), None);
+        let expected = |pairs: &[(f64, f64)]| equality_pairs_expected(pairs, MARGIN).unwrap();
+        assert_eq!(expected(&[(1.0, 1.0), (1.0, 1.0)]), Some(3));
+        assert_eq!(expected(&[(1.0, 1.0)]), None);
     }
 
     #[test]

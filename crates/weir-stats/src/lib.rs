@@ -1,5 +1,5 @@
 //! Estimators, intervals and comparisons: pure functions.
-//! Change here: pairs: `paired.rs`; when to stop repeating: `stop_by_width.rs` (by width), `stop_by_verdict.rs` (by verdict); when a warm-up is steady: `steady.rs`; every method is a file.
+//! Change here: pairs: `paired.rs`; when to stop repeating: `stop_by_width.rs` (by width), `stop_by_verdict.rs` (by verdict), `stop_by_equality.rs`; when a warm-up is steady: `steady.rs`; every method is a file.
 //!
 //! Statistics are taken across runs, never across the seconds of one run: seconds are
 //! autocorrelated, and within-run error is far below run-to-run error (Percona's 2018 sweep:
@@ -36,6 +36,7 @@ mod sessions;
 mod simulate;
 mod stalls;
 mod steady;
+mod stop_by_equality;
 mod stop_by_verdict;
 mod stop_by_width;
 mod student;
@@ -48,7 +49,9 @@ pub use back_to_speed::{BackToSpeed, back_to_speed};
 pub use bootstrap::{BOOTSTRAP_PAIRS_MIN, bootstrap_log_ratio};
 pub use changes::{Change, change_points};
 pub use elasticity::{Elasticity, elasticity, elasticity_between};
-pub use equality::{paired_equality_p_value, welch_equality_p_value};
+pub use equality::{
+    equality_pairs_expected, equality_pairs_needed, paired_equality_p_value, welch_equality_p_value,
+};
 pub use equivalent::{CurvePoint, EquivalentSize, equivalent_size};
 pub use error::StatsError;
 pub use factorial::{FactorialBlock, FactorialEffects, factorial_effects};
@@ -66,6 +69,9 @@ pub use series_mean::MeanEstimate;
 pub use sessions::{SessionsRatio, sessions_ratio};
 pub use stalls::{Stall, Stalls, stalls};
 pub use steady::{SteadyState, steady_state, steady_tail};
+pub use stop_by_equality::{
+    equality_decided_log_ratio, is_equality_decided, looked_equality_p_value, looked_p_value,
+};
 pub use stop_by_verdict::{DECIDED_PAIRS_MAX, DECIDED_PAIRS_MIN, decided_log_ratio, is_decided};
 pub use stop_by_width::{SETTLED_PAIRS_MIN, is_settled, reach};
 pub use summary::{geometric_mean, median};

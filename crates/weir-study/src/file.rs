@@ -330,7 +330,8 @@ pub(crate) enum LevelSetting {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RepeatSection {
     pub(crate) runs: Option<u32>,
-    /// `verdict`: repeat until each effect surely differs from none. `effect +-5 %`: until the intervals are as narrow.
+    /// `verdict`: repeat until each effect surely differs from none. `equal +-5 %`: until each is surely equal within
+    /// that, or surely differs by more. `effect +-5 %`: until the intervals are as narrow.
     pub(crate) until: Option<String>,
     pub(crate) at_most: Option<u32>,
     pub(crate) budget: Option<Duration>,

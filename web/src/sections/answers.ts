@@ -69,11 +69,18 @@ function answerItem(answer: Answer): HTMLElement {
 
 /** The mark of the forest plot, so that list and figure explain each other. */
 function mark(answer: Answer): SVGElement {
-  const shape =
-    answer.verdict === "invalid"
-      ? s("path", { d: "M2,2l10,10m0,-10l-10,10", class: "cross" })
-      : s("circle", { cx: 7, cy: 7, r: 5, class: "point" });
-  return s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", class: `comparison ${answer.verdict}` }, shape);
+  return s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", class: `comparison ${answer.verdict}` }, shape(answer));
+}
+
+function shape(answer: Answer): SVGElement {
+  switch (answer.verdict) {
+    case "invalid":
+      return s("path", { d: "M2,2l10,10m0,-10l-10,10", class: "cross" });
+    case "equal":
+      return s("rect", { x: 2.5, y: 2.5, width: 9, height: 9, class: "point" });
+    default:
+      return s("circle", { cx: 7, cy: 7, r: 5, class: "point" });
+  }
 }
 
 function comparisonFigure(page: Page): HTMLElement {
@@ -94,7 +101,7 @@ function comparisonFigure(page: Page): HTMLElement {
     title: "Comparisons",
     note:
       "Ratio of the two levels with its 95 % interval. Full circle: the interval excludes 1, the levels differ. " +
-      "Hollow circle: no difference was shown. Cross: a rule forbids the comparison.",
+      "Square: both levels are surely equal within a margin. Hollow circle: neither was shown. Cross: a rule forbids the comparison.",
     body: forest("Comparisons", page.answers.map(rowOfAnswer)),
     columns,
   });

@@ -98,4 +98,4 @@ ratio: number | null, ratio_low: number | null, ratio_high: number | null,
  */
 problem: string | null, };
 
-export type Verdict = "effect" | "inconclusive" | "invalid";
+export type Verdict = "effect" | "equal" | "inconclusive" | "invalid";

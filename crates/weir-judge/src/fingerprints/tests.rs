@@ -16,6 +16,12 @@ fn noise(seed: u64) -> f64 {
 /// A study of two cells whose runs are replays of `kinds` kinds of statements; `factor` is the level's time of kind 0.
 fn replayed(kinds: u64, factor: f64, seed: u64) -> StudyResult {
     let mut result = fair();
+    replay(&mut result, kinds, factor, seed);
+    result
+}
+
+/// Gives each run of `result` such a replay.
+fn replay(result: &mut StudyResult, kinds: u64, factor: f64, seed: u64) {
     for (number, run) in result.runs.iter_mut().enumerate() {
         let fingerprints = (0..kinds).map(|kind| {
             let is_changed = kind == 0 && run.record.cell == 1;
@@ -44,11 +50,11 @@ fn replayed(kinds: u64, factor: f64, seed: u64) -> StudyResult {
             ..ReplayRecord::default()
         });
     }
-    result
 }
 
 fn compared(result: &StudyResult) -> ReplayComparison {
-    compare(&RunsByCell::new(result), (1, 0), Pairing::Repetition, 1).unwrap()
+    let runs = RunsByCell::new(result);
+    compare(&result.plan, &runs, (1, 0), Pairing::Repetition).unwrap()
 }
 
 #[test]
@@ -129,6 +135,77 @@ fn kinds_at_the_edge_are_seldom_named_equal_and_slower_ones_never() {
         println!("{factor:.3}: named equal in {named} of 400; {share:.3} of the equal kinds");
         assert!(named <= named_max, "{factor}: {named}");
         assert!(share >= EQUAL_NAMED_MIN, "{share}");
+    }
+}
+
+/// Share of 400 studies with five runs of each arm that name the kind of 20 whose time is 1.1 times that of the baseline;
+/// ratios of pairs vary by `spread` (standard deviation).
+fn named_if_a_tenth_slower(spread: f64) -> f64 {
+    // Uniform noise of 10 % in both runs of a pair varies by 4.1 %.
+    let power = spread / 0.0408;
+    let named = (0..400).filter(|seed| {
+        let mut result = fair();
+        for repetition in 4..=5 {
+            for cell in 0..2 {
+                let mut run = result.runs[cell].clone();
+                run.record.repetition = repetition;
+                result.runs.push(run);
+            }
+        }
+        replay(&mut result, 20, 1.1, *seed);
+        for run in &mut result.runs {
+            let kinds = &mut run.replay.as_mut().unwrap().fingerprints;
+            for (kind, number) in kinds.iter_mut().zip(1..) {
+                let is_changed = number == 1 && run.record.cell == 1;
+                let truth = 100.0 * f64::from(number) * if is_changed { 1.1 } else { 1.0 };
+                let latency = kind.latency.as_mut().unwrap();
+                latency.us_mean = truth * (latency.us_mean / truth).powf(power);
+            }
+        }
+        let kinds = compared(&result).fingerprints;
+        kinds.iter().any(|kind| {
+            kind.fingerprint == "select 0" && kind.verdict == FingerprintVerdict::SurelyWorse
+        })
+    });
+    named.count() as f64 / 400.0
+}
+
+/// The numbers of `docs/statistics.md`.
+#[test]
+fn a_statement_that_is_a_tenth_slower_is_found_with_five_runs() {
+    let shares = [0.01, 0.02, 0.03].map(named_if_a_tenth_slower);
+    println!("a tenth slower, 20 kinds, five runs, spreads of 1, 2, 3 %: {shares:?}");
+    assert!(
+        shares[0] >= 0.99 && shares[1] >= 0.9 && shares[2] >= 0.5,
+        "{shares:?}"
+    );
+}
+
+/// A study that looks after each block asks more of its kinds.
+#[test]
+fn kinds_of_a_study_that_ends_at_its_answer_have_to_be_surer() {
+    let mut result = replayed(3, 1.0, 5);
+    for (number, run) in result.runs.iter_mut().enumerate() {
+        let kinds = &mut run.replay.as_mut().unwrap().fingerprints;
+        for (kind, position) in kinds.iter_mut().zip(0..) {
+            let little = (noise(number as u64 * 31 + position) - 1.0) / 5.0;
+            kind.latency.as_mut().unwrap().us_mean = 100.0 * (1.0 + little);
+        }
+    }
+    let p_values = |result: &StudyResult| -> Vec<f64> {
+        let mut found = compared(result).fingerprints;
+        found.sort_by(|a, b| a.fingerprint.cmp(&b.fingerprint));
+        let p_values = found
+            .iter()
+            .flat_map(|kind| [kind.p_value, kind.equal_p_value_adjusted]);
+        p_values.flatten().collect()
+    };
+    let once = p_values(&result);
+    result.plan.repeat.until = Some(weir_model::Until::Equal(0.05));
+    let looked = p_values(&result);
+    assert_eq!((once.len(), looked.len()), (6, 6));
+    for (once, looked) in once.iter().zip(looked) {
+        assert!(looked >= (once * 3.0).min(1.0), "{once} {looked}");
     }
 }
 

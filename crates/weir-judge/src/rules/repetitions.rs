@@ -2,10 +2,11 @@
 
 mod servers;
 
-use weir_model::{Comparison, Finding, RuleId, Until};
+use weir_model::{Comparison, Finding, Plan, RuleId, Until};
 use weir_stats::{OrderedRun, order_effect};
 
-use crate::schedule::is_open;
+use crate::contrast::Contrast;
+use crate::schedule::{RunKinds, is_open, open_kinds};
 
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
 
@@ -42,7 +43,8 @@ fn check(evidence: &Evidence<'_>, comparison: &Comparison) -> Option<Finding> {
         return Some(finding);
     }
     // A verdict that ended the repetitions had to be surer.
-    let is_decided = evidence.result.plan.repeat.until == Some(Until::Verdict);
+    let until = evidence.result.plan.repeat.until;
+    let is_decided = matches!(until, Some(Until::Verdict | Until::Equal(_)));
     let small = (comparison.ratio - 1.0).abs() < SMALL_EFFECT;
     (small && !is_decided && pairs < PAIRS_MIN_SMALL_EFFECT).then(|| {
         let message = format!(
@@ -88,13 +90,22 @@ fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
     let result = evidence.result;
     let until = result.plan.repeat.until?;
     let records: Vec<_> = result.runs.iter().map(|run| &run.record).collect();
+    let kinds: Vec<_> = result
+        .runs
+        .iter()
+        .filter_map(|run| Some(RunKinds::new(&run.record, run.replay.as_ref()?)))
+        .collect();
+    let kinds: Vec<_> = kinds.iter().collect();
     let comparisons = evidence.design.contrasts.len();
     let contrasts = evidence.design.contrasts.iter();
-    let open = contrasts
-        .filter(|contrast| is_open(&result.plan, &records, contrast, comparisons).unwrap_or(true));
+    let open = contrasts.filter(|contrast| {
+        is_open(&result.plan, &records, &kinds, contrast, comparisons).unwrap_or(true)
+    });
     let open: Vec<_> = open.collect();
     let first = open.first()?;
     let (count, factor, level) = (open.len(), &first.factor, &first.level);
+    let repetitions = records.iter().map(|record| record.repetition).max();
+    let repetitions = repetitions.unwrap_or(0);
     let message = match until {
         Until::Within(half_width) => format!(
             "{count} effects have wider intervals than the +-{} % of repeat.until, such as that of {factor} {level}; \
@@ -102,17 +113,35 @@ fn open_intervals(evidence: &Evidence<'_>) -> Option<Finding> {
             half_width * 100.0
         ),
         Until::Verdict => format!(
-            "{count} effects have no verdict after {} repetitions, such as that of {factor} {level}; measure longer, or \
-             take it for less than its interval shows",
-            result
-                .runs
-                .iter()
-                .map(|run| run.record.repetition)
-                .max()
-                .unwrap_or(0)
+            "{count} effects have no verdict after {repetitions} repetitions, such as that of {factor} {level}; measure \
+             longer, or take it for less than its interval shows"
+        ),
+        Until::Equal(margin) => format!(
+            "after {repetitions} repetitions it is open for {count} effects if levels are equal within {} % or differ by \
+             more, such as that of {factor} {level}{}; measure longer, or ask for a larger margin",
+            percent(margin),
+            open_kinds_words(&result.plan, &kinds, first, comparisons)
         ),
     };
     Some(RULE.warning(message))
+}
+
+/// ` (3 kinds of statements)`; nothing where no kind is open.
+fn open_kinds_words(
+    plan: &Plan,
+    kinds: &[&RunKinds],
+    contrast: &Contrast,
+    comparisons: usize,
+) -> String {
+    match open_kinds(plan, kinds, contrast, comparisons) {
+        Ok(count) if count > 0 => format!(" ({count} kinds of statements)"),
+        _ => String::new(),
+    }
+}
+
+/// 0.05 as 5, to a thousandth.
+fn percent(share: f64) -> f64 {
+    (share * 1e5).round() / 1e3
 }
 
 /// Blocks in random order keep a trend from favouring a level, but a trend says that something ages.

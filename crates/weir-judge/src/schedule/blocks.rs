@@ -3,35 +3,35 @@
 use std::collections::BTreeSet;
 
 use weir_model::{Plan, PlannedRun, RunRecord, Until};
-use weir_stats::{StatsError, is_decided, is_settled};
+use weir_stats::{StatsError, is_decided, is_equality_decided, is_settled};
 
 use super::Next;
+use super::kinds::{RunKinds, open_kinds};
 use crate::cell_index::CellIndex;
 use crate::compare::{contrasts, is_negative_control};
 use crate::contrast::Contrast;
 use crate::measured::recorded_value;
 use crate::{JudgeError, order};
 
-pub(super) fn next(
-    plan: &Plan,
-    records: &[RunRecord],
-    failed: &[PlannedRun],
-) -> Result<Next, JudgeError> {
-    if let Some(run) = first_missing(&plan.runs, records, failed) {
+/// Complete runs; of a replay, with their kinds of statements.
+type Runs<'a> = (&'a [RunRecord], &'a [RunKinds]);
+
+pub(super) fn next(plan: &Plan, runs: Runs<'_>, failed: &[PlannedRun]) -> Result<Next, JudgeError> {
+    if let Some(run) = first_missing(&plan.runs, runs.0, failed) {
         return Ok(Next::Run(run));
     }
     if plan.repeat.until.is_none() {
         return Ok(Next::Done);
     }
     let first = plan.repeat.runs + 1;
-    next_of_blocks(plan, first, records, failed)
+    next_of_blocks(plan, first, runs, failed)
 }
 
 /// The next run of the blocks from the repetition `first` on: each has the cells whose effects are still open.
 pub(super) fn next_of_blocks(
     plan: &Plan,
     first: u32,
-    records: &[RunRecord],
+    (records, kinds): Runs<'_>,
     failed: &[PlannedRun],
 ) -> Result<Next, JudgeError> {
     for repetition in first..=plan.repeat.at_most {
@@ -40,7 +40,11 @@ pub(super) fn next_of_blocks(
             .iter()
             .filter(|r| r.repetition < repetition)
             .collect();
-        let cells = open_cells(plan, &before)?;
+        let kinds_before: Vec<_> = kinds
+            .iter()
+            .filter(|run| run.repetition() < repetition)
+            .collect();
+        let cells = open_cells(plan, &before, &kinds_before)?;
         let block = order::block(plan, repetition, &cells);
         if block.is_empty() || is_over_budget(plan, &before, &block) {
             return Ok(Next::Done);
@@ -53,10 +57,11 @@ pub(super) fn next_of_blocks(
 }
 
 /// Returns true if the effect of `contrast`, one of `comparisons`, is not known as well as the study wants, after
-/// `records`.
+/// `records` and the `kinds` of statements in them.
 pub(crate) fn is_open(
     plan: &Plan,
     records: &[&RunRecord],
+    kinds: &[&RunKinds],
     contrast: &Contrast,
     comparisons: usize,
 ) -> Result<bool, StatsError> {
@@ -68,15 +73,23 @@ pub(crate) fn is_open(
         Some(Until::Verdict) => {
             !is_negative_control(plan, contrast) && !is_decided(&pairs, comparisons)?
         }
+        Some(Until::Equal(margin)) => {
+            !is_equality_decided(&pairs, margin, comparisons)?
+                || open_kinds(plan, kinds, contrast, comparisons)? > 0
+        }
     })
 }
 
 /// The cells of the open contrasts: the time goes where it decides something.
-fn open_cells(plan: &Plan, records: &[&RunRecord]) -> Result<Vec<usize>, JudgeError> {
+fn open_cells(
+    plan: &Plan,
+    records: &[&RunRecord],
+    kinds: &[&RunKinds],
+) -> Result<Vec<usize>, JudgeError> {
     let mut cells = BTreeSet::new();
     let contrasts = contrasts(plan, &CellIndex::new(plan));
     for contrast in &contrasts {
-        if is_open(plan, records, contrast, contrasts.len())? {
+        if is_open(plan, records, kinds, contrast, contrasts.len())? {
             cells.extend([contrast.baseline_cell, contrast.level_cell]);
         }
     }

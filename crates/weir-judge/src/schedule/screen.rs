@@ -20,7 +20,7 @@ pub(super) fn next(
         return Ok(Next::Run(run));
     }
     if !screen.winners.is_empty() {
-        return next_of_blocks(plan, 1, records, failed);
+        return next_of_blocks(plan, 1, (records, &[]), failed);
     }
     let records: Vec<_> = records.iter().collect();
     let winners = ranking(plan, screen, &records)?.winners;

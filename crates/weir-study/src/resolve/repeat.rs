@@ -28,7 +28,8 @@ impl Resolver<'_> {
         }
         let until = match &repeat.until {
             Some(text) => Some(read_until(text).ok_or_else(|| {
-                let why = "must be `verdict`, or an interval of the effect, such as `effect +-5 %`";
+                let why = "must be `verdict`, a margin of equality, such as `equal +-5 %`, or an interval of the effect, \
+                           such as `effect +-5 %`";
                 self.error("repeat.until", format!("`{text}`"), why)
             })?),
             None => None,
@@ -56,6 +57,7 @@ impl Resolver<'_> {
             }
             Some(until) => self.blocks(until)?,
         };
+        self.check_margin(until)?;
         Ok(Repetition {
             runs,
             until,
@@ -91,11 +93,25 @@ impl Resolver<'_> {
         Err(self.error("repeat.metric", format!("`{metric}`"), why))
     }
 
+    /// Kinds of statements are judged by one margin in all reports.
+    fn check_margin(&self, until: Option<Until>) -> Result<(), StudyError> {
+        match until {
+            Some(Until::Equal(margin))
+                if self.file.load.replay.is_some() && margin != Repetition::EQUAL_MARGIN =>
+            {
+                let why = "kinds of statements of a replay are judged to be equal within 5 %; write `equal +-5 %`";
+                let value = self.file.repeat.until.clone().unwrap_or_default();
+                Err(self.error("repeat.until", format!("`{value}`"), why))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Fewest and most blocks of a study that repeats until its effects are known.
     fn blocks(&self, until: Until) -> Result<(u32, u32), StudyError> {
         let (fewest, most) = match until {
             Until::Within(_) => (RUNS_UNTIL, RUNS_AT_MOST),
-            Until::Verdict => (RUNS_VERDICT, RUNS_VERDICT_MAX),
+            Until::Verdict | Until::Equal(_) => (RUNS_VERDICT, RUNS_VERDICT_MAX),
         };
         let runs = self.file.repeat.runs.unwrap_or(fewest);
         if runs < fewest {
@@ -106,7 +122,7 @@ impl Resolver<'_> {
         if at_most < runs {
             return Err(self.error("repeat.at_most", at_most, format!("less than {runs} runs")));
         }
-        if until == Until::Verdict && at_most > most {
+        if !matches!(until, Until::Within(_)) && at_most > most {
             let why = format!(
                 "the intervals of a study that ends at its verdict hold for at most {most} repetitions; \
                  for more take `effect +-5 %`"
@@ -121,12 +137,13 @@ fn read_until(text: &str) -> Option<Until> {
     if text.trim() == "verdict" {
         return Some(Until::Verdict);
     }
-    half_width(text).map(Until::Within)
+    let equal = share_after("equal", text).map(Until::Equal);
+    equal.or_else(|| share_after("effect", text).map(Until::Within))
 }
 
-/// The 0.05 of `effect +-5 %`.
-fn half_width(text: &str) -> Option<f64> {
-    let rest = text.trim().strip_prefix("effect")?.trim();
+/// The 0.05 of `effect +-5 %`, where `word` is `effect`.
+fn share_after(word: &str, text: &str) -> Option<f64> {
+    let rest = text.trim().strip_prefix(word)?.trim();
     let rest = rest
         .strip_prefix("+-")
         .or_else(|| rest.strip_prefix("\u{b1}"))?;
@@ -135,20 +152,25 @@ fn half_width(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::half_width;
+    use super::*;
 
     #[test]
-    fn widths_are_read() {
-        assert_eq!(half_width("effect +-5 %"), Some(0.05));
-        assert_eq!(half_width("effect \u{b1}2.5%"), Some(0.025));
+    fn ends_of_repetitions_are_read() {
+        assert_eq!(read_until("verdict"), Some(Until::Verdict));
+        assert_eq!(read_until("effect +-5 %"), Some(Until::Within(0.05)));
+        assert_eq!(read_until("effect \u{b1}2.5%"), Some(Until::Within(0.025)));
+        assert_eq!(read_until("equal +-5 %"), Some(Until::Equal(0.05)));
+        assert_eq!(read_until("equal \u{b1}10%"), Some(Until::Equal(0.1)));
         for wrong in [
             "5 %",
             "effect 5 %",
             "effect +-5",
             "effect +-0 %",
             "effect +-100 %",
+            "equal",
+            "equal 5 %",
         ] {
-            assert_eq!(half_width(wrong), None, "{wrong}");
+            assert_eq!(read_until(wrong), None, "{wrong}");
         }
     }
 }

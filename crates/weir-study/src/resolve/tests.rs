@@ -380,6 +380,13 @@ fn repetitions_until_there_is_a_verdict() {
 }
 
 #[test]
+fn repetitions_until_levels_are_equal() {
+    let plan = with("runs = 3", "until = \"equal +-8 %\"");
+    assert_eq!(plan.repeat.until, Some(weir_model::Until::Equal(0.08)));
+    assert_eq!((plan.repeat.runs, plan.repeat.at_most), (3, 10));
+}
+
+#[test]
 fn a_search_that_cannot_be_made_says_why() {
     let searching = |search: &str| {
         let text = STUDY.replace("runs = 3", "");

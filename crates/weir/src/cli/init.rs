@@ -39,6 +39,8 @@ pub(crate) enum Question {
     Servers,
     /// What does an index do to all statements?
     Index,
+    /// Which statements get slower on another version? (`weir upgrade` writes that study)
+    Upgrade,
 }
 
 #[derive(Debug, Args)]

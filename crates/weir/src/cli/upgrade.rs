@@ -25,6 +25,9 @@ pub(crate) struct UpgradeArguments {
     /// Runs of each server, 3 or more
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(3..))]
     pub(crate) runs: u32,
+    /// Runs on from the third until each kind of statement is surely equal within 5 %, or differs by more; 10 at most
+    #[arg(long, conflicts_with = "runs")]
+    pub(crate) until_decided: bool,
     /// Folder of the study, the result and the report [default: results/upgrade-DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

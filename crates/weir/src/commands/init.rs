@@ -79,6 +79,12 @@ fn starter(arguments: &InitArguments) -> anyhow::Result<Starter> {
         Some(question) => question,
         None => ask_question()?,
     };
+    if question == Question::Upgrade {
+        bail!(
+            "--question upgrade: that study has your own statements and data, so that `weir upgrade` writes it; use weir \
+             upgrade \"mysql 8.0\" \"mysql 8.4\" --capture FILE --data DATA --plan"
+        );
+    }
     let storage = if arguments.storage.is_empty() {
         let known: &[&str] = match question {
             Question::Drives => &[TWO_DRIVES],

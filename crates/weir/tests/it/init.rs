@@ -6,7 +6,7 @@ use crate::harness::{Weir, World, wait_until};
 use crate::window::Window;
 
 const SERVERS: [&str; 3] = ["mysql", "mariadb", "mysql://app@127.0.0.1:3306/bench"];
-const QUESTIONS: [&str; 7] = [
+const QUESTIONS: [&str; 8] = [
     "doublewrite",
     "flush",
     "pool",
@@ -14,6 +14,7 @@ const QUESTIONS: [&str; 7] = [
     "drives",
     "servers",
     "index",
+    "upgrade",
 ];
 const STORAGE: [&str; 3] = ["host", "intel-p4610", "intel-p4610,scaleflux-csd2000"];
 
@@ -22,7 +23,8 @@ fn makes_sense(server: &str, question: &str, storage: &str) -> bool {
     if server.contains("://") {
         return ["flush", "threads"].contains(&question) && storage == "host";
     }
-    (question == "drives") == storage.contains(',')
+    // `weir upgrade` writes the study of an upgrade.
+    question != "upgrade" && (question == "drives") == storage.contains(',')
 }
 
 #[test]

@@ -38,6 +38,7 @@ mod order_entry;
 mod own_load;
 mod own_server_events;
 mod plan;
+mod planted;
 mod pool;
 mod powercut;
 mod predict;

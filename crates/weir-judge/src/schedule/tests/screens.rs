@@ -175,10 +175,10 @@ fn a_screen_resumes_anywhere() {
         } else {
             designed.clone()
         };
-        let found = match next(&stored, &records[..count], &[]).unwrap() {
+        let found = match next(&stored, &records[..count], &[], &[]).unwrap() {
             Next::Confirm(winners) => {
                 crate::confirm(&mut stored, winners);
-                next(&stored, &records[..count], &[]).unwrap()
+                next(&stored, &records[..count], &[], &[]).unwrap()
             }
             found => found,
         };

@@ -111,6 +111,16 @@ fn mistakes_in_levels_and_repetitions_are_named_too() {
         ("runs = 3", "runs = 2\nuntil = \"verdict\"", "at least 3"),
         (
             "runs = 3",
+            "runs = 2\nuntil = \"equal +-5 %\"",
+            "at least 3",
+        ),
+        (
+            "runs = 3",
+            "until = \"equal +-5 %\"\nat_most = 11",
+            "at most 10 repetitions",
+        ),
+        (
+            "runs = 3",
             "until = \"verdict\"\nat_most = 11",
             "at most 10 repetitions",
         ),

@@ -92,6 +92,7 @@ impl Starter {
             Question::Drives => "Which drive is faster?",
             Question::Servers => "Which server is faster?",
             Question::Index => "What does an index on sbtest1 (c) do to all statements?",
+            Question::Upgrade => "Which statements get slower?",
         }
     }
 
@@ -104,6 +105,7 @@ impl Starter {
             Question::Drives => "Drives",
             Question::Servers => "MySQL and MariaDB",
             Question::Index => "An index",
+            Question::Upgrade => "An upgrade",
         };
         format!(
             "[study]\ntitle = \"{title}\"\nquestion = \"{}\"\n",
@@ -142,9 +144,11 @@ impl Starter {
         let workload = match self.question {
             Question::Doublewrite | Question::Flush => "oltp_write_only",
             Question::Pool => "oltp_read_only",
-            Question::Threads | Question::Drives | Question::Servers | Question::Index => {
-                "oltp_read_write"
-            }
+            Question::Threads
+            | Question::Drives
+            | Question::Servers
+            | Question::Index
+            | Question::Upgrade => "oltp_read_write",
         };
         let change = match self.question {
             Question::Index => INDEX,
@@ -176,7 +180,7 @@ impl Starter {
             Question::Threads => "threads = [1, 8, 32]\n",
             Question::Servers => &format!("server = {}\n", self.servers()),
             Question::Index => "before = [\"none\", \"index\"]\n",
-            Question::Drives => "",
+            Question::Drives | Question::Upgrade => "",
         };
         let drives: Vec<_> = self.drives.iter().map(|drive| quoted(drive)).collect();
         let drives = match drives.as_slice() {

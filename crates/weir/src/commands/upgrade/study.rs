@@ -45,15 +45,23 @@ impl Study<'_> {
         write!(
             text,
             "\n[data]\nsnapshot = {}\n\n[load]\nreplay = {}\nwarmup = {}\n\n[factors]\n# The first is what the second is \
-             compared with.\nserver = [{}, {}]\n\n[repeat]\nruns = {}\n",
+             compared with.\nserver = [{}, {}]\n\n[repeat]\n{}\n",
             quoted(self.snapshot),
             quoted(&capture.display().to_string()),
             quoted(&self.arguments.warmup.to_string()),
             quoted(&level(&self.arguments.from, self.from)),
             quoted(&level(&self.arguments.to, self.to)),
-            self.arguments.runs,
+            self.repeat(),
         )?;
         Ok(text)
+    }
+
+    fn repeat(&self) -> String {
+        if self.arguments.until_decided {
+            "until = \"equal +-5 %\"".to_owned()
+        } else {
+            format!("runs = {}", self.arguments.runs)
+        }
     }
 }
 
