@@ -34,7 +34,7 @@ SKIPS := $(CURDIR)/target/skipped-tests
 PROFILE := default
 test: setup-tests check
 	@rm -f $(SKIPS)
-	TMPDIR=$$(scripts/test-directory.sh) WEIR_SKIPS=$(SKIPS) cargo nextest run --workspace --profile $(PROFILE)
+	WEIR_SKIPS=$(SKIPS) cargo nextest run --workspace --profile $(PROFILE)
 	cd web && npm test && npm run test:browser
 	@touch $(SKIPS); sort -u $(SKIPS); echo "left out on this machine: $$(sort -u $(SKIPS) | wc -l)"
 

@@ -280,8 +280,6 @@ fn small() -> BTreeMap<String, String> {
     [
         ("innodb_buffer_pool_size", "33554432"),
         ("innodb_redo_log_capacity", "16777216"),
-        // Its pages are touched at the start: a tenth of the start's time in MySQL, whose default is 64 MB.
-        ("innodb_log_buffer_size", "1048576"),
         // A server makes room for its open tables when it starts.
         ("table_open_cache", "400"),
         ("table_definition_cache", "400"),
