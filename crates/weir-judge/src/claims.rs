@@ -10,6 +10,7 @@ use crate::compare::compare;
 use crate::contrast::Contrast;
 use crate::estimate_ratio::Pairing;
 use crate::measured::value;
+use crate::percent;
 use crate::rules::{self, Evidence};
 
 /// Begin of the reason where a rule refuses the numbers.
@@ -172,7 +173,7 @@ pub(crate) fn says_equal(claim: &Claim) -> bool {
 
 /// Returns the agreement with a claim that both levels are about equal.
 fn of_equality(measured: &Ratio, equality: Equality) -> (Agreement, String) {
-    let percent = (equality.margin * 1e5).round() / 1e3;
+    let percent = percent(equality.margin);
     if measured.interval().is_none() {
         let why = "too few repetitions for an interval";
         (Agreement::CannotSay, why.to_owned())

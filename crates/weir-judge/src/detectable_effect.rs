@@ -10,6 +10,7 @@ use weir_stats::{
 use crate::cell_index::CellIndex;
 use crate::claims;
 use crate::compare::contrasts;
+use crate::percent;
 
 /// One line each, most important first. The noise is that of published runs of I/O-bound servers;
 /// this host's own is not known before it is measured.
@@ -65,7 +66,7 @@ fn equality_prospect(plan: &Plan, claim: &Claim) -> String {
     );
     format!(
         "the claim of equality within {} % ({}): at that noise {needed}",
-        margin * 100.0,
+        percent(margin),
         claim.says
     )
 }

@@ -6,6 +6,7 @@
 use weir_model::{Comparison, GateCheck, GateOutcome, Ratio, ResultComparison, Severity, Verdict};
 
 use crate::JudgeError;
+use crate::percent;
 
 const P99: &str = "latency_us_p99";
 /// Beyond that, more runs are no advice.
@@ -113,11 +114,6 @@ fn is_sure(comparison: &Comparison) -> bool {
         Verdict::Equal => findings.all(|finding| finding.severity != Severity::Inconclusive),
         Verdict::Inconclusive | Verdict::Invalid => false,
     }
-}
-
-/// A share as per cent, to a thousandth.
-fn percent(share: f64) -> f64 {
-    (share * 1e5).round() / 1e3
 }
 
 /// The kinds of statements whose text has this part, in capitals or not.

@@ -6,6 +6,7 @@ use weir_model::{Comparison, Finding, Plan, RuleId, Until};
 use weir_stats::{OrderedRun, order_effect};
 
 use crate::contrast::Contrast;
+use crate::percent;
 use crate::schedule::{RunKinds, is_open, open_kinds};
 
 use super::{Design, Evidence, Rule, WARNS_OR_FORBIDS};
@@ -137,11 +138,6 @@ fn open_kinds_words(
         Ok(count) if count > 0 => format!(" ({count} kinds of statements)"),
         _ => String::new(),
     }
-}
-
-/// 0.05 as 5, to a thousandth.
-fn percent(share: f64) -> f64 {
-    (share * 1e5).round() / 1e3
 }
 
 /// Blocks in random order keep a trend from favouring a level, but a trend says that something ages.

@@ -3,7 +3,7 @@
 //! warning or a plan. Times of equal kinds are the subject of `make bench-replay`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 use weir_judge::read_result;
@@ -251,28 +251,11 @@ fn classes(report: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// A snapshot `plain` of the dump.
-fn take_snapshot(servers: &Servers, flavor: &str, dump: &Path) {
-    let up = [
-        "up",
-        "shop",
-        "--server",
-        flavor,
-        "--from-backup",
-        dump.to_str().unwrap(),
-    ];
-    servers.weir(&up).succeeds();
-    servers
-        .weir(&["snapshot", "take", "shop", "--as", "plain"])
-        .succeeds();
-    servers.weir(&["down", "shop", "--remove"]).succeeds();
-}
-
 fn ten_differences_in_the_data_and_settings_stand_in_their_classes(flavor: Flavor) {
     let servers = Servers::new();
     let (capture, dump) = (capture(&servers), dump(&servers.world));
     let flavor = flavor.to_string();
-    take_snapshot(&servers, &flavor, &dump);
+    servers.take_snapshot(&flavor, &dump);
     let mut study = format!(
         "[study]\ntitle = \"Twelve\"\nquestion = \"Which?\"\n[server]\nflavor = \"{flavor}\"\n[server.config]\n\
          sql_mode = \"ERROR_FOR_DIVISION_BY_ZERO\"\n[data]\nsnapshot = \"plain\"\n[load]\nreplay = \"{}\"\nwarmup = \"0s\"\n",
@@ -404,7 +387,7 @@ fn a_gate_on_a_kind_of_statement_fails_where_its_index_is_lost(flavor: Flavor) {
     let statements = (1..=60).map(|k| format!("SELECT COUNT(*) FROM looked_up WHERE k = {k}"));
     let capture = capture_of(&servers, statements, 40);
     let flavor = flavor.to_string();
-    take_snapshot(&servers, &flavor, &dump);
+    servers.take_snapshot(&flavor, &dump);
     let study = format!(
         "[study]\ntitle = \"A gate\"\nquestion = \"Slower?\"\n[server]\nflavor = \"{flavor}\"\n[data]\nsnapshot = \
          \"plain\"\n[[data.before]]\nname = \"lost\"\nstatement = \"ALTER TABLE shop.looked_up DROP INDEX k\"\n[load]\n\

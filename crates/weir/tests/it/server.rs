@@ -28,6 +28,22 @@ impl Servers {
         }
     }
 
+    /// A snapshot `plain` of the dump, by the private server `shop`, which is gone after it.
+    pub(crate) fn take_snapshot(&self, flavor: &str, dump: &Path) {
+        let up = [
+            "up",
+            "shop",
+            "--server",
+            flavor,
+            "--from-backup",
+            dump.to_str().unwrap(),
+        ];
+        self.weir(&up).succeeds();
+        self.weir(&["snapshot", "take", "shop", "--as", "plain"])
+            .succeeds();
+        self.weir(&["down", "shop", "--remove"]).succeeds();
+    }
+
     /// Their data lie on the drive `profile`, with `settings` of the mount.
     pub(crate) fn on_drive(profile: &str, settings: &[&str]) -> Self {
         let mut servers = Self::new();

@@ -153,19 +153,7 @@ fn data_are_changed_once_and_the_index_is_judged(flavor: Flavor) {
     let servers = Servers::new();
     let (capture, dump) = (capture(&servers), dump(&servers.world));
     let flavor = flavor.to_string();
-    let up = [
-        "up",
-        "shop",
-        "--server",
-        &flavor,
-        "--from-backup",
-        dump.to_str().unwrap(),
-    ];
-    servers.weir(&up).succeeds();
-    servers
-        .weir(&["snapshot", "take", "shop", "--as", "plain"])
-        .succeeds();
-    servers.weir(&["down", "shop", "--remove"]).succeeds();
+    servers.take_snapshot(&flavor, &dump);
     let study = |statement: &str| {
         let text = format!(
             "[study]\ntitle = \"An index\"\nquestion = \"Does it help?\"\n[server]\nflavor = \"{flavor}\"\n[data]\nsnapshot = \
