@@ -118,13 +118,13 @@ fn a_planted_loss_of_a_fifth_fails_the_job() {
     world.assert_nothing_left();
 }
 
-/// A limit at the measured ratio lies within its interval, whatever the interval is.
+/// A limit at the measured ratio lies within its interval, however narrow: so the limit has all digits of the ratio.
 fn assert_undecided_at_the_ratio_itself(world: &World) {
     let compare = ["compare", "out/result", "--factor", "rtt", "--json"];
     let found = Weir::new().at(world.home.path()).args(compare).succeeds();
     let found: Value = serde_json::from_str(&found.stdout).unwrap();
     let ratio = found["comparisons"][0]["ratio"].as_f64().unwrap();
-    let limit = format!("-{:.3}%", (1.0 - ratio) * 100.0);
+    let limit = format!("-{}%", (1.0 - ratio) * 100.0);
     for (undecided, code) in [("fail", 4), ("warn", 0)] {
         let variables = [
             ("WEIR_STUDY", "out/result"),
@@ -163,11 +163,12 @@ fn equal_levels_pass() {
     assert!(summary.starts_with("## Weir gate: passed\n"), "{summary}");
     assert!(read(&world, "out/gate.xml").contains("failures=\"0\""));
     assert!(read(&world, "outputs").ends_with("verdict=passed\n"));
-    // The result is a baseline of its own, and no study runs again.
+    // The result is a baseline of its own, and no study runs again. Two results are not paired by repetition: on a busy
+    // machine their interval is wide.
     let variables = [
         ("WEIR_BASELINE", "out/result"),
         ("WEIR_STUDY", "out/result"),
-        ("WEIR_GATE", "-5%"),
+        ("WEIR_GATE", "-50%"),
         ("WEIR_OUT", "with-itself"),
     ];
     let output = gate(&world, &variables);
