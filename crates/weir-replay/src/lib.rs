@@ -1,5 +1,5 @@
 //! A capture, sent again, and how faithful that was; a workload file that is fitted to a capture.
-//! Change here: when a statement is sent: `session.rs`, `options.rs`; what of a capture is sent: `feeding.rs`; settings of a session: `settings.rs`; figures at the end: `outcome.rs`; reasons of other outcomes: `difference.rs`; a workload from a capture: `fit/`.
+//! Change here: when a statement is sent: `session.rs`, `options.rs`; what of a capture is sent: `feeding.rs`; settings of a session: `settings.rs`; figures at the end: `outcome.rs`; reasons of other outcomes: `difference.rs`, of those in the data: `data_sources.rs`; a workload from a capture: `fit/`.
 //!
 //! [`Survey`] reads a capture once: how many sessions there are at a time, which statements, in which schema. [`replay`]
 //! sends it to a server by the load engine: sessions open and close as captured, each statement is due when it was,
@@ -8,6 +8,7 @@
 mod absence;
 mod charsets;
 mod commits;
+mod data_sources;
 mod difference;
 mod error;
 mod example;

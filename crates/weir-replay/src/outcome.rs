@@ -3,6 +3,8 @@
 use weir_load::{LoadError, LoadOutcome};
 use weir_model::ReplayRecord;
 
+use crate::data_sources::DataReason;
+
 /// Result of a replay.
 #[derive(Debug)]
 pub struct ReplayOutcome {
@@ -10,6 +12,10 @@ pub struct ReplayOutcome {
     pub record: ReplayRecord,
     /// Results that the load engine measured.
     pub load: LoadOutcome,
+    /// Reason that defaults, triggers, routines and views of the data were not all read, so that they give no reasons.
+    pub objects_unread: Option<String>,
+    /// Reasons that objects of the data give each kind of statement, in the record's order.
+    pub(crate) data_reasons: Vec<Vec<DataReason>>,
 }
 
 impl ReplayOutcome {

@@ -12,6 +12,7 @@ use weir_mysql::{Connection, Gate};
 
 use crate::absence::watch;
 use crate::charsets::Charsets;
+use crate::data_sources::{DataReason, DataSources};
 use crate::difference::difference_reasons;
 use crate::executed::Reader;
 use crate::feed::Feed;
@@ -63,7 +64,8 @@ pub fn replay(
         options,
     } = part;
     part.check()?;
-    let numbers = numbers(plan, part, gate)?;
+    let asked = ask_server(plan, part, gate)?;
+    let numbers = numbers(part, asked.reader, asked.charsets)?;
     let sessions = survey.sessions_at_a_time;
     let kinds = survey.fingerprints.len() + 1;
     let stage = Arc::new(Stage::new(options.clone(), sessions, kinds));
@@ -88,7 +90,7 @@ pub fn replay(
         (load, joined(feeding), joined(watching))
     });
     fed?;
-    let outcome = outcome(load?, survey, &stage);
+    let outcome = outcome(load?, survey, &stage, &asked.data);
     if is_away {
         let away_s = options.away_max.as_secs_f64();
         return Err(outcome
@@ -99,6 +101,12 @@ pub fn replay(
 }
 
 impl CapturePart<'_> {
+    /// The schema whose statements are sent; empty if the capture names none.
+    fn schema(&self) -> &str {
+        let schema = self.options.schema.as_deref().or(self.survey.schema());
+        schema.unwrap_or_default()
+    }
+
     /// Refuses a part without a statement that can be sent.
     fn check(&self) -> Result<(), ReplayError> {
         let nothing = |why: &str| {
@@ -125,22 +133,24 @@ impl CapturePart<'_> {
 }
 
 /// Returns what all sessions share when the feed begins.
-fn numbers(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Numbers, ReplayError> {
+fn numbers(
+    part: CapturePart<'_>,
+    reader: Option<Reader>,
+    charsets: Charsets,
+) -> Result<Numbers, ReplayError> {
     let CapturePart {
         path,
         survey,
         options,
     } = part;
-    let schema = options.schema.as_deref().or(survey.schema());
     let fingerprints = &survey.fingerprints;
     let others = fingerprints.iter().position(|found| found.text == OTHERS);
     let names = fingerprints.iter().map(|found| found.text.clone());
-    let (reader, charsets) = ask_server(plan, survey, gate)?;
     Ok(Numbers {
         fingerprints: names.zip(0..).collect::<HashMap<_, _>>(),
         others: others.unwrap_or(fingerprints.len()),
         next: 0,
-        schema: schema.unwrap_or_default().to_owned(),
+        schema: part.schema().to_owned(),
         selection: Selection {
             options: options.clone(),
             writers: Writers::read(path, options)?,
@@ -168,25 +178,29 @@ fn plan_of(plan: &LoadPlan, survey: &Survey) -> LoadPlan {
     plan
 }
 
-/// Who reads comments that a server executes, where a statement has one, and the character sets of logins, where the
-/// capture knows them.
-fn ask_server(
-    plan: &LoadPlan,
-    survey: &Survey,
-    gate: &Gate,
-) -> Result<(Option<Reader>, Charsets), ReplayError> {
+/// What a server says of itself and of its data before the replay.
+struct Asked {
+    /// Reader of comments that a server executes, where a statement has one.
+    reader: Option<Reader>,
+    /// Character sets of logins, where the capture knows them.
+    charsets: Charsets,
+    data: DataSources,
+}
+
+fn ask_server(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Asked, ReplayError> {
     let mut charsets = Charsets::new(gate, &plan.endpoint.address);
-    if !survey.has_executed_comments && !survey.has_collations {
-        return Ok((None, charsets));
-    }
     let mut connection = Connection::open(&plan.endpoint, gate, SERVER_PATIENCE)?;
-    if survey.has_collations {
+    if part.survey.has_collations {
         charsets.read(&mut connection)?;
     }
-    let reader = survey
-        .has_executed_comments
-        .then(|| reader(connection.version()));
-    Ok((reader.flatten(), charsets))
+    let has_comments = part.survey.has_executed_comments;
+    let reader = has_comments.then(|| reader(connection.version()));
+    let data = DataSources::read(&mut connection, part.schema());
+    Ok(Asked {
+        reader: reader.flatten(),
+        charsets,
+        data,
+    })
 }
 
 fn reader(said: &str) -> Option<Reader> {
@@ -220,7 +234,7 @@ fn results(counted: &FingerprintTally, digest: u64) -> String {
     }
 }
 
-fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
+fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage, data: &DataSources) -> ReplayOutcome {
     let tally = stage.tally();
     let mut fidelity = tally.fidelity.clone();
     fidelity.sessions = survey.sessions;
@@ -242,6 +256,10 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
         let kind = load.kinds.iter().find(|kind| kind.name == *name);
         kind.filter(|_| same == 1).map(|kind| kind.latency)
     };
+    let data_reasons = survey.fingerprints.iter();
+    let data_reasons: Vec<Vec<DataReason>> = data_reasons
+        .map(|found| data.reasons(&found.text))
+        .collect();
     let fingerprints = survey
         .fingerprints
         .iter()
@@ -264,7 +282,7 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
                 rows_differ: counted.rows_differ,
                 affected_differ: counted.affected_differ,
                 errors_differ: counted.errors_differ,
-                difference_reasons: difference_reasons(&found.text),
+                difference_reasons: difference_reasons(&found.text, &data_reasons[number]),
                 plan: None,
             }
         });
@@ -273,5 +291,10 @@ fn outcome(load: LoadOutcome, survey: &Survey, stage: &Stage) -> ReplayOutcome {
         fidelity,
         fingerprints,
     };
-    ReplayOutcome { record, load }
+    ReplayOutcome {
+        record,
+        load,
+        data_reasons,
+        objects_unread: data.unread.clone(),
+    }
 }

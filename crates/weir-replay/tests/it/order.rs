@@ -176,7 +176,7 @@ fn errors_of_the_capture_are_no_failures(shop: &Shop, root: &mut Connection, pat
 fn another_schema(shop: &Shop, root: &mut Connection, path: &Path) {
     bring_back(root);
     root.run("DROP TABLE turn").unwrap();
-    let ReplayOutcome { record, load } = shop.replay(path, ReplayPace::Fast, true);
+    let ReplayOutcome { record, load, .. } = shop.replay(path, ReplayPace::Fast, true);
     let told = &record.fidelity;
     let counted = load.counts_whole_run.errors;
     assert!(counted >= told.errors_differ, "{counted} {told:?}");

@@ -37,7 +37,7 @@ pub(crate) fn script(steps: &[Step]) -> String {
 
 /// Statements and short transactions on tables that all sessions share; `#` is a small number. Their outcome depends
 /// on their order.
-const SHARED: [&[&str]; 25] = [
+const SHARED: [&[&str]; 31] = [
     &["INSERT INTO shared VALUES (NULL, #, 'a#')"],
     &["INSERT INTO shared VALUES (NULL, #, 'b#'), (NULL, #, 'c#')"],
     &["INSERT INTO shared VALUES (#, #, 'd#')"],
@@ -48,6 +48,12 @@ const SHARED: [&[&str]; 25] = [
     &["INSERT INTO shared SELECT NULL, k + 1, v FROM shared WHERE k < #"],
     &["INSERT INTO traced VALUES (#)"],
     &["CALL touch(#)"],
+    &["INSERT INTO stamped VALUES (NULL, #, '2020-01-0#')"],
+    &[
+        "INSERT INTO stamped (n, at) VALUES (#, '2021-01-01') ON DUPLICATE KEY UPDATE n = 1, at = '2022-02-02'",
+    ],
+    &["UPDATE stamped SET n = n * 3 + #, at = '2021-02-01' WHERE id > #"],
+    &["DELETE FROM audited WHERE n = #"],
     &["SELECT noted(#)"],
     &["DO noted(#)"],
     &["SET @x = noted(#)"],
@@ -79,6 +85,20 @@ const SHARED: [&[&str]; 25] = [
     &[
         "SET autocommit = 0",
         "UPDATE shared SET k = k * 11 + #",
+        "SET autocommit = 1",
+    ],
+    &[
+        "BEGIN",
+        "UPDATE shared SET k = k * 53 + #",
+        "SET autocommit = 1",
+        "UPDATE shared SET k = k * 59 + # WHERE id > #",
+        "ROLLBACK",
+    ],
+    &[
+        "BEGIN",
+        "UPDATE shared SET k = k * 61 + #",
+        "SET autocommit = 0",
+        "UPDATE shared SET k = k * 67 + # WHERE id > #",
         "SET autocommit = 1",
     ],
     &[
@@ -115,11 +135,17 @@ const SHARED: [&[&str]; 25] = [
 ];
 
 /// Statements that write something else each time.
-const RANDOM: [&[&str]; 5] = [
+const RANDOM: [&[&str]; 11] = [
     &["INSERT INTO shared VALUES (NULL, #, LEFT(UUID(), 20))"],
     &["UPDATE shared SET k = CONNECTION_ID() WHERE id = #"],
     &["UPDATE shared SET v = LEFT(now(6), 20) WHERE id < #"],
     &["INSERT INTO traced SELECT FLOOR(RAND() * 1000000)"],
+    &["INSERT INTO stamped (n) VALUES (#)"],
+    &["UPDATE stamped SET n = n * 5 + # WHERE id > #"],
+    &["INSERT INTO stamped VALUES (NULL, #, DEFAULT)"],
+    &["INSERT INTO audited (n) VALUES (# + 1)"],
+    &["UPDATE shared SET v = LEFT(token(), 20) WHERE id < #"],
+    &["INSERT INTO shared SELECT NULL, n, v FROM recent"],
     &[
         "SET @y = SYSDATE(6)",
         "INSERT INTO shared VALUES (NULL, #, RIGHT(@y, 20))",

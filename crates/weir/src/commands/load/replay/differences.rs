@@ -2,8 +2,7 @@
 
 use std::fmt::{Result, Write as _};
 
-use weir_model::ReplayRecord;
-use weir_replay::{KindDifference, outcome_differences, table_differences};
+use weir_replay::{KindDifference, ReplayOutcome, outcome_differences, table_differences};
 
 /// Kinds that are named, those with the most outcomes first.
 const NAMED: usize = 10;
@@ -11,8 +10,8 @@ const NAMED: usize = 10;
 const TEXT_MAX: usize = 80;
 
 /// Writes which tables can differ, and the numbers of their rows that do.
-pub(super) fn write_tables(text: &mut String, record: &ReplayRecord) -> Result {
-    let told = &record.fidelity;
+pub(super) fn write_tables(text: &mut String, outcome: &ReplayOutcome) -> Result {
+    let told = &outcome.record.fidelity;
     if told.insert_ids_differ > 0 {
         writeln!(
             text,
@@ -21,7 +20,13 @@ pub(super) fn write_tables(text: &mut String, record: &ReplayRecord) -> Result {
             told.insert_ids_differ, told.insert_ids_compared
         )?;
     }
-    let kinds = table_differences(record);
+    if let Some(why) = &outcome.objects_unread {
+        writeln!(
+            text,
+            "  objects     defaults, triggers, routines and views were not read, they give no reason below: {why}"
+        )?;
+    }
+    let kinds = table_differences(outcome);
     if kinds.is_empty() {
         return Ok(());
     }
@@ -42,8 +47,8 @@ pub(super) fn write_tables(text: &mut String, record: &ReplayRecord) -> Result {
 }
 
 /// Writes the kinds with another outcome, and why each can have one.
-pub(super) fn write_kinds(text: &mut String, record: &ReplayRecord) -> Result {
-    let kinds = outcome_differences(record);
+pub(super) fn write_kinds(text: &mut String, outcome: &ReplayOutcome) -> Result {
+    let kinds = outcome_differences(outcome);
     if kinds.is_empty() {
         return Ok(());
     }
@@ -61,7 +66,7 @@ pub(super) fn write_kinds(text: &mut String, record: &ReplayRecord) -> Result {
             shortened(kind)
         )?;
         let why = if kind.reasons.is_empty() {
-            "no reason in its text: other rows were there, or sessions came in another order"
+            "no reason in its text or in the data's objects: other rows were there, or sessions came in another order"
                 .to_owned()
         } else {
             kind.reasons.join(", ")

@@ -30,8 +30,9 @@ pub(super) fn document(
         "speed": line.options.speed,
         "fidelity": outcome.record.fidelity,
         "fingerprints": outcome.record.fingerprints,
-        "outcome_differences": outcome_differences(&outcome.record),
-        "table_differences": table_differences(&outcome.record),
+        "outcome_differences": outcome_differences(outcome),
+        "table_differences": table_differences(outcome),
+        "objects_unread": outcome.objects_unread,
         "measured_s": load.measured_s,
         "queries": load.counts_whole_run.queries,
         "transactions": load.counts_whole_run.transactions,
@@ -103,7 +104,7 @@ fn write_fidelity(
         late.p50, late.p99, late.max, told.busy
     )?;
     write_differences(text, outcome)?;
-    differences::write_tables(text, &outcome.record)?;
+    differences::write_tables(text, outcome)?;
     if told.lock_errors_new > 0 {
         writeln!(
             text,
@@ -224,7 +225,7 @@ fn write_speed(text: &mut String, outcome: &ReplayOutcome) -> std::fmt::Result {
     for found in outcome.record.fingerprints.iter().take(TOP) {
         row(text, found)?;
     }
-    differences::write_kinds(text, &outcome.record)
+    differences::write_kinds(text, outcome)
 }
 
 fn row(text: &mut String, found: &FingerprintRecord) -> std::fmt::Result {
