@@ -35,7 +35,8 @@ pub(crate) struct DataSources {
 struct DataObject {
     label: String,
     role: ObjectRole,
-    text: String,
+    /// `None`: the account may not read it.
+    text: Option<String>,
     /// Meanings of its own sources.
     sources: Vec<String>,
 }
@@ -156,7 +157,7 @@ impl DataSources {
         self.objects.push(DataObject {
             label,
             role,
-            text: text.unwrap_or_default(),
+            text,
             sources,
         });
     }
@@ -192,19 +193,27 @@ impl Search<'_> {
                     continue;
                 }
                 self.is_seen[number] = true;
-                let is_written = is_written || object.role.writes();
+                let is_written = is_written || object.writes();
                 let reasons = object.sources.iter().map(|why| DataReason {
                     words: format!("{}: {why}", object.label),
                     is_written,
                 });
                 self.found.extend(reasons);
-                self.look(&object.text, is_written);
+                if let Some(text) = &object.text {
+                    self.look(text, is_written);
+                }
             }
         }
     }
 }
 
 impl DataObject {
+    /// Returns true if its values come into tables, or can do so, whatever uses it.
+    fn writes(&self) -> bool {
+        let is_read_only = matches!(self.role, ObjectRole::Routine | ObjectRole::View);
+        !is_read_only || self.text.is_none()
+    }
+
     /// Returns true if a statement uses it, of which the word at this place is its name, or that of its table.
     fn is_used(
         &self,
@@ -229,16 +238,6 @@ impl DataObject {
                     || [',', '.', '('].iter().any(|sign| word.is_sign(*sign))
             }),
         }
-    }
-}
-
-impl ObjectRole {
-    /// Returns true if its values come into tables, whatever uses it.
-    fn writes(&self) -> bool {
-        matches!(
-            self,
-            Self::Default { .. } | Self::OnUpdate { .. } | Self::Trigger(_)
-        )
     }
 }
 
@@ -319,7 +318,7 @@ mod tests {
             ("delete from sold", &[], true),
             ("select token(), plain(), token from t", &log[1..2], false),
             ("set a = token()", &log[1..2], false),
-            ("call hidden(?)", &["routine hidden"], false),
+            ("call hidden(?)", &["routine hidden"], true),
             ("select n from recent join x", &["view recent"], false),
             ("select recent from x", &[], false),
         ] {

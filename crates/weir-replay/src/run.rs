@@ -64,8 +64,8 @@ pub fn replay(
         options,
     } = part;
     part.check()?;
-    let asked = ask_server(plan, part, gate)?;
-    let numbers = numbers(part, asked.reader, asked.charsets)?;
+    let target = ask_server(plan, part, gate)?;
+    let numbers = numbers(part, target.reader, target.charsets)?;
     let sessions = survey.sessions_at_a_time;
     let kinds = survey.fingerprints.len() + 1;
     let stage = Arc::new(Stage::new(options.clone(), sessions, kinds));
@@ -90,7 +90,7 @@ pub fn replay(
         (load, joined(feeding), joined(watching))
     });
     fed?;
-    let outcome = outcome(load?, survey, &stage, &asked.data);
+    let outcome = outcome(load?, survey, &stage, &target.data);
     if is_away {
         let away_s = options.away_max.as_secs_f64();
         return Err(outcome
@@ -178,8 +178,8 @@ fn plan_of(plan: &LoadPlan, survey: &Survey) -> LoadPlan {
     plan
 }
 
-/// What a server says of itself and of its data before the replay.
-struct Asked {
+/// Server of a replay, as it describes itself and its data before the first statement.
+struct TargetServer {
     /// Reader of comments that a server executes, where a statement has one.
     reader: Option<Reader>,
     /// Character sets of logins, where the capture knows them.
@@ -187,7 +187,11 @@ struct Asked {
     data: DataSources,
 }
 
-fn ask_server(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Asked, ReplayError> {
+fn ask_server(
+    plan: &LoadPlan,
+    part: CapturePart<'_>,
+    gate: &Gate,
+) -> Result<TargetServer, ReplayError> {
     let mut charsets = Charsets::new(gate, &plan.endpoint.address);
     let mut connection = Connection::open(&plan.endpoint, gate, SERVER_PATIENCE)?;
     if part.survey.has_collations {
@@ -196,7 +200,7 @@ fn ask_server(plan: &LoadPlan, part: CapturePart<'_>, gate: &Gate) -> Result<Ask
     let has_comments = part.survey.has_executed_comments;
     let reader = has_comments.then(|| reader(connection.version()));
     let data = DataSources::read(&mut connection, part.schema());
-    Ok(Asked {
+    Ok(TargetServer {
         reader: reader.flatten(),
         charsets,
         data,

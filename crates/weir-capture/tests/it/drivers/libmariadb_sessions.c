@@ -17,6 +17,11 @@ static MYSQL *session(const char *charset, bool is_compressed) {
     mysql_options(one, MYSQL_SET_CHARSET_NAME, charset);
     if (is_compressed)
         mysql_options(one, MYSQL_OPT_COMPRESS, NULL);
+    if (getenv("SESSIONS_ENCRYPT")) {
+        my_bool yes = 1, no = 0;
+        mysql_options(one, MYSQL_OPT_SSL_ENFORCE, &yes);
+        mysql_options(one, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &no);
+    }
     if (!mysql_real_connect(one, given[1], given[3], given[4], given[5], atoi(given[2]), NULL,
                             CLIENT_MULTI_STATEMENTS | CLIENT_LOCAL_FILES))
         fail("login", mysql_error(one));

@@ -68,6 +68,12 @@ impl Server {
                 .unwrap();
         }
         weir_testing::make_account(&started.server.endpoint(), USER, PASSWORD);
+        // The text of a routine is shown to few.
+        let right = match flavor {
+            Flavor::Mysql => "SHOW_ROUTINE ON *.*",
+            Flavor::Mariadb => "SELECT ON mysql.proc",
+        };
+        root.run(format!("GRANT {right} TO {USER}@'%'")).unwrap();
         // From now on, the server knows the password.
         weir_testing::connect(&started.endpoint());
         started

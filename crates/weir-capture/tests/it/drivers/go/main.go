@@ -19,6 +19,9 @@ var ctx = context.Background()
 
 // Opens a pool of one connection.
 func open(options string) *sql.DB {
+	if os.Getenv("SESSIONS_ENCRYPT") != "" && !strings.Contains(options, "tls=") {
+		options += "&tls=skip-verify"
+	}
 	dsn := fmt.Sprintf("%s:%s@tcp(%s:%s)/%s?%s", os.Args[3], os.Args[4], os.Args[1], os.Args[2], os.Args[5], options)
 	pool, err := sql.Open("mysql", dsn)
 	check(err)
