@@ -290,6 +290,9 @@ pub(crate) struct ClaimsArguments {
     /// Print JSON
     #[arg(long, conflicts_with = "out")]
     pub(crate) json: bool,
+    /// Say for each claim that does not agree which figure of a drive it hangs on, by prediction
+    #[arg(long)]
+    pub(crate) what_must_be_true: bool,
 }
 
 #[derive(Debug, Args)]

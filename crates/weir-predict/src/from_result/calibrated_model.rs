@@ -163,6 +163,12 @@ impl CalibratedModel {
         self.drives.iter().map(|(_, drive)| drive.name.as_str())
     }
 
+    /// The ability of one of the drives that are asked about.
+    pub(crate) fn ability(&self, name: &str) -> Option<&DriveAbility> {
+        let mut abilities = self.drives.iter().map(|(_, ability)| ability);
+        abilities.find(|ability| ability.name == name)
+    }
+
     /// `drive` with so many connections.
     pub(crate) fn place<'a>(
         &'a self,
