@@ -39,4 +39,4 @@ pub use prices::PriceList;
 pub use query::Query;
 pub use trace::{TraceMisses, trace_misses};
 pub use verify::{BLIND_FILE, Verification, VerificationPlan, VerifyOptions};
-pub use what_must_be_true::{ClaimNeeds, NeededFigure, what_must_be_true};
+pub use what_must_be_true::{ClaimNeeds, FigureChange, what_must_be_true};

@@ -5,7 +5,7 @@ use super::{DriveProfile, Grade, PublishedOperation};
 /// The largest distance from an independent figure, as a share of it, of a validated profile.
 pub const VALIDATED_WITHIN: f64 = 0.25;
 
-/// How a profile compares with independent figures of its device.
+/// Agreement of a profile with independent figures of its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validation {
     /// No question: a user's own profile, or one that was measured on the user's drive.

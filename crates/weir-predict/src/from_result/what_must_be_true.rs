@@ -1,4 +1,4 @@
-//! What must be true of a drive for a published claim to come out as published.
+//! Figures of drives on which a published claim hangs: where they would have to be for it to come out as published.
 //!
 //! A claim that a measurement does not confirm may hang on a figure of an emulated drive. Each figure is varied
 //! over a quarter to four times itself, one at a time, and the throughput of both cells predicted. The measured
@@ -36,7 +36,7 @@ const THROUGHPUT: [&str; 2] = ["queries_per_s", "transactions_per_s"];
 
 /// A figure, and its value that makes a claim come out as published.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct NeededFigure {
+pub struct FigureChange {
     /// The drive.
     pub drive: String,
     /// Key of the figure in its profile.
@@ -59,7 +59,7 @@ pub struct ClaimNeeds {
     /// Measured ratio.
     pub measured: f64,
     /// Each figure that alone makes it come out, the smallest change first.
-    pub hangs_on: Vec<NeededFigure>,
+    pub hangs_on: Vec<FigureChange>,
     /// Why nothing could be predicted.
     pub why_not: Option<String>,
 }
@@ -138,7 +138,7 @@ fn figures(
     result: &StudyResult,
     (baseline, level): (usize, usize),
     factor: f64,
-) -> Result<Vec<NeededFigure>, ForecastError> {
+) -> Result<Vec<FigureChange>, ForecastError> {
     let sides = [level, baseline].map(|cell| Side::new(result, cell));
     let [level, baseline] = sides;
     let (level, baseline) = (level?, baseline?);
@@ -159,14 +159,14 @@ fn figures(
         else {
             continue;
         };
-        found.push(NeededFigure {
+        found.push(FigureChange {
             drive: drive.clone(),
             figure: (*figure).to_owned(),
             has,
             needed: has * times,
         });
     }
-    let change = |needed: &NeededFigure| (needed.needed / needed.has).ln().abs();
+    let change = |needed: &FigureChange| (needed.needed / needed.has).ln().abs();
     found.sort_by(|one, other| change(one).total_cmp(&change(other)));
     Ok(found)
 }
@@ -293,7 +293,7 @@ mod tests {
             says: "A leads B".to_owned(),
             published: 5.0,
             measured: 14.02,
-            hangs_on: vec![NeededFigure {
+            hangs_on: vec![FigureChange {
                 drive: "raid".to_owned(),
                 figure: "disks.seek_us".to_owned(),
                 has: 2900.0,
