@@ -48,9 +48,9 @@ const SHEETS: [Sheet; 21] = [
     sheet("azure-premium-ssd-v2", [3e3, 3e3], [1000., 1000.], [125., 125.]),
     sheet("gcp-hyperdisk-balanced", [160e3, 160e3], [1000., 1000.], [2400., 2400.]),
     sheet("micron-7600-max", [2100e3, 675e3], [80., 17.], [12000., 7000.]),
-    sheet("samsung-990-pro-2tb", [1400e3, 54e3], [80., 17.], [7450., 6900.]),
+    sheet("samsung-990-pro-2tb", [1400e3, 47e3], [80., 17.], [7450., 6900.]),
     sheet("samsung-pm9a3", [900e3, 200e3], [80., 17.], [6500., 3500.]),
-    sheet("wd-black-sn850x-1tb", [800e3, 54e3], [80., 17.], [7300., 6300.]),
+    sheet("wd-black-sn850x-1tb", [800e3, 47e3], [80., 17.], [7300., 6300.]),
 ];
 
 const fn sheet(name: &'static str, iops: [f64; 2], us: [f64; 2], mb_per_s: [f64; 2]) -> Sheet {

@@ -67,8 +67,7 @@ fn with_emulated(text: &str, number: usize, value: f64) -> String {
 
 /// Rounds to three digits.
 fn three_digits(value: f64) -> f64 {
-    let unit = 10_f64.powf(value.log10().floor() - 2.0);
-    (value / unit).round() * unit
+    format!("{value:.2e}").parse().unwrap()
 }
 
 #[test]

@@ -31,7 +31,7 @@ const FIGURES: [&str; 10] = [
 /// Times each figure, ascending; 1 is the profile as it is.
 const TIMES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// Metrics whose ratio is that of the transactions a second, which is what the model predicts.
+/// Metrics whose ratio is that of the transactions a second, which the model predicts.
 const THROUGHPUT: [&str; 2] = ["queries_per_s", "transactions_per_s"];
 
 /// A figure, and its value that makes a claim come out as published.
