@@ -24,9 +24,10 @@ pub(crate) fn adopt(backing: &Path, engine: &Engine, cost: BlockCost) -> std::io
     let mut compressor = BlockCompressor::new(cost);
     walk::each_file(backing, |path, metadata| {
         // What cannot be read is stored as it is.
-        let fraction = match compresses {
-            true => sampled_fraction(path, metadata.len(), &mut compressor).unwrap_or(1.0),
-            false => 1.0,
+        let fraction = if compresses {
+            sampled_fraction(path, metadata.len(), &mut compressor).unwrap_or(1.0)
+        } else {
+            1.0
         };
         let bytes = walk::allocated_bytes(metadata);
         engine.adopt(metadata.ino(), bytes, fraction);

@@ -1,5 +1,7 @@
 //! Measurements by others on the drives, beside the model's: a profile states its error.
 
+use std::fmt::Write as _;
+
 use weir_model::{
     DriveProfile, OpKind, PublishedFigure, PublishedOperation, PublishedPoint, Scale, Validation,
 };
@@ -57,9 +59,10 @@ fn with_emulated(text: &str, number: usize, value: f64) -> String {
     let lines = text.lines().map(|line| {
         let is_value = line.starts_with("emulated = ");
         seen += usize::from(is_value);
-        match is_value && seen == number + 1 {
-            true => format!("emulated = {}", three_digits(value)),
-            false => line.to_owned(),
+        if is_value && seen == number + 1 {
+            format!("emulated = {}", three_digits(value))
+        } else {
+            line.to_owned()
         }
     });
     lines.collect::<Vec<_>>().join("\n") + "\n"
@@ -125,7 +128,8 @@ fn page() -> String {
                 words.replace("is not validated", "**no**")
             }),
         };
-        page += &format!("| `{}` | {} | {state} |\n", profile.name, profile.title);
+        // Writing to a String cannot fail.
+        let _ = writeln!(page, "| `{}` | {} | {state} |", profile.name, profile.title);
     }
     page += FIGURES;
     for profile in &profiles {

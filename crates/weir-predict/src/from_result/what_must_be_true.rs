@@ -178,7 +178,8 @@ fn crossing(ratios: &[f64; TIMES.len()], wanted: f64) -> Option<f64> {
     let pairs = TIMES.windows(2).zip(ratios.windows(2));
     let crossings = pairs.filter_map(|(times, ratios)| {
         let [low, high] = [ratios[0].ln() - wanted, ratios[1].ln() - wanted];
-        let crosses = low.is_finite() && high.is_finite() && low * high <= 0.0 && low != high;
+        let crosses =
+            low.is_finite() && high.is_finite() && low * high <= 0.0 && (low - high).abs() > 0.0;
         let share = low / (low - high);
         crosses.then(|| (times[0].ln() + (times[1] / times[0]).ln() * share).exp())
     });
@@ -207,7 +208,7 @@ impl Side {
         let asked: Vec<_> = figures.map(|figure| (name.clone(), figure)).collect();
         let mut names = vec![name];
         for (name, figure) in &asked {
-            for times in TIMES.iter().filter(|times| **times != 1.0) {
+            for times in TIMES.iter().filter(|times| is_varied(**times)) {
                 let varied = varied_name(name, figure, *times, &drive);
                 // A value that no drive can have is no answer either.
                 if weir_drive::profiles::load(&varied, None).is_ok() {
@@ -228,7 +229,7 @@ impl Side {
 
     /// Transactions a second with a figure of a drive times so much; as it is where the drive is not this side's.
     fn at(&self, varied: Option<(&str, &str, f64)>) -> f64 {
-        let own = varied.filter(|(drive, _, times)| *drive == self.drive.name && *times != 1.0);
+        let own = varied.filter(|(drive, _, times)| *drive == self.drive.name && is_varied(*times));
         let name = match own {
             Some((drive, figure, times)) => varied_name(drive, figure, times, &self.drive),
             None => self.drive.name.clone(),
@@ -239,6 +240,10 @@ impl Side {
         let predicted = self.model.place(ability, self.connections).at(self.frames);
         predicted.map_or(f64::NAN, |found| found.transactions_per_s)
     }
+}
+
+fn is_varied(times: f64) -> bool {
+    (times - 1.0).abs() > f64::EPSILON
 }
 
 fn varied_name(name: &str, figure: &str, times: f64, drive: &DriveProfile) -> String {

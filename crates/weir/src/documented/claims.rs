@@ -5,6 +5,7 @@ use std::fs;
 
 use toml::{Table, Value};
 
+use self::Published::{Above, Below, Ratio};
 use super::root;
 
 /// Place of the table: between these lines of the studies' page.
@@ -49,36 +50,40 @@ impl Row {
         let has_effect = low > 1.0 || high < 1.0;
         let sided = |holds: bool, refuted: bool, edge: f64| match (holds, refuted) {
             (true, _) => Outcome::Agrees,
-            (_, true) if has_effect && (edge > 1.0) == (ratio > 1.0) && edge != 1.0 => {
+            (_, true)
+                if has_effect
+                    && (edge > 1.0) == (ratio > 1.0)
+                    && (edge - 1.0).abs() > f64::EPSILON =>
+            {
                 Outcome::OtherSize
             }
             (_, true) => Outcome::OtherWay,
             _ => Outcome::Open,
         };
         match self.published {
-            Published::Above(edge) => sided(low > edge, high < edge, edge),
-            Published::Below(edge) => sided(high < edge, low > edge, edge),
-            Published::Ratio(1.0) if low >= EQUAL.0 && high <= EQUAL.1 => Outcome::Agrees,
-            Published::Ratio(1.0) if has_effect => Outcome::OtherWay,
-            Published::Ratio(_) if !has_effect => Outcome::Open,
-            Published::Ratio(value) if low <= value && value <= high => Outcome::Agrees,
-            Published::Ratio(value) if (value > 1.0) == (ratio > 1.0) => Outcome::OtherSize,
-            Published::Ratio(_) => Outcome::OtherWay,
+            Above(edge) => sided(low > edge, high < edge, edge),
+            Below(edge) => sided(high < edge, low > edge, edge),
+            Ratio(1.0) if low >= EQUAL.0 && high <= EQUAL.1 => Outcome::Agrees,
+            Ratio(1.0) if has_effect => Outcome::OtherWay,
+            Ratio(_) if !has_effect => Outcome::Open,
+            Ratio(value) if low <= value && value <= high => Outcome::Agrees,
+            Ratio(value) if (value > 1.0) == (ratio > 1.0) => Outcome::OtherSize,
+            Ratio(_) => Outcome::OtherWay,
         }
     }
 
     fn words(&self) -> String {
         let published = match self.published {
-            Published::Ratio(value) => format!("{value}x"),
-            Published::Above(value) => format!("above {value}x"),
-            Published::Below(value) => format!("below {value}x"),
+            Ratio(value) => format!("{value}x"),
+            Above(value) => format!("above {value}x"),
+            Below(value) => format!("below {value}x"),
         };
         let measured = self.measured.map_or("-".to_owned(), |[ratio, low, high]| {
             format!("{ratio}x ({low} to {high})")
         });
         let outcome = match (self.outcome(), self.measured, self.published) {
             (Outcome::Agrees, ..) => "agrees".to_owned(),
-            (Outcome::OtherSize, Some([ratio, ..]), Published::Ratio(value)) => {
+            (Outcome::OtherSize, Some([ratio, ..]), Ratio(value)) => {
                 if (ratio - 1.0).abs() > (value - 1.0).abs() {
                     "larger".to_owned()
                 } else {
@@ -86,7 +91,7 @@ impl Row {
                 }
             }
             (Outcome::OtherSize, ..) => "another size".to_owned(),
-            (Outcome::OtherWay, _, Published::Ratio(1.0)) => "an effect".to_owned(),
+            (Outcome::OtherWay, _, Ratio(1.0)) => "an effect".to_owned(),
             (Outcome::OtherWay, ..) => "the other way round".to_owned(),
             (Outcome::Open, ..) => "cannot say".to_owned(),
             (Outcome::NotTested, ..) => format!("not tested: {}", self.why),
@@ -105,6 +110,18 @@ fn text(table: &Table, key: &str) -> Option<String> {
     Some(table.get(key)?.as_str()?.to_owned())
 }
 
+/// Where a claim was published: its levels of other factors, in parentheses.
+fn place(claim: &Table) -> String {
+    let Some(levels) = claim.get("where").and_then(Value::as_table) else {
+        return String::new();
+    };
+    let levels = levels.iter().map(|(factor, level)| match level.as_str() {
+        Some(level) => format!("{factor} {level}"),
+        None => format!("{factor} {level}"),
+    });
+    format!(" ({})", levels.collect::<Vec<_>>().join(", "))
+}
+
 fn number(value: &Value) -> Option<f64> {
     value
         .as_float()
@@ -113,13 +130,13 @@ fn number(value: &Value) -> Option<f64> {
 
 fn published(value: &Value) -> Published {
     if let Some(ratio) = number(value) {
-        return Published::Ratio(ratio);
+        return Ratio(ratio);
     }
     let words = value.as_str().expect("a number, or `< 1`");
     let edge = |sign: char| words.strip_prefix(sign)?.trim().parse().ok();
     match (edge('<'), edge('>')) {
-        (Some(edge), _) => Published::Below(edge),
-        (_, Some(edge)) => Published::Above(edge),
+        (Some(edge), _) => Below(edge),
+        (_, Some(edge)) => Above(edge),
         _ => panic!("{words}: neither `< number` nor `> number`"),
     }
 }
@@ -145,7 +162,7 @@ fn studies() -> Vec<(String, Vec<Row>)> {
             let ends = [end("ratio"), end("low"), end("high")];
             let why = text(claim, "untestable").or_else(|| text(found, "why"));
             Row {
-                says: text(claim, "says").unwrap(),
+                says: text(claim, "says").unwrap() + &place(claim),
                 published: published(&claim["value"]),
                 measured: match ends {
                     [Some(ratio), Some(low), Some(high)] => Some([ratio, low, high]),
@@ -252,7 +269,6 @@ fn an_outcome_follows_from_the_interval() {
         };
         row.outcome()
     };
-    use Published::{Above, Below, Ratio};
     let cases = [
         (Ratio(1.5), Some([1.5, 1.4, 1.6]), Outcome::Agrees),
         (Ratio(1.5), Some([2.0, 1.9, 2.1]), Outcome::OtherSize),
