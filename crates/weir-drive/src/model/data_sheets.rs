@@ -46,7 +46,7 @@ const SHEETS: [Sheet; 21] = [
     sheet("scaleflux-csd2000", [638e3, 147e3], [82., 23.], [3200., 2000.]),
     sheet("scaleflux-csd3000", [1450e3, 180e3], [82., 20.], [7000., 4800.]),
     sheet("azure-premium-ssd-v2", [3e3, 3e3], [1000., 1000.], [125., 125.]),
-    sheet("gcp-hyperdisk-balanced", [160e3, 160e3], [1000., 1000.], [2400., 2400.]),
+    sheet("gcp-hyperdisk-balanced", [50e3, 50e3], [1000., 1000.], [2400., 2400.]),
     sheet("micron-7600-max", [2100e3, 675e3], [80., 17.], [12000., 7000.]),
     sheet("samsung-990-pro-2tb", [1400e3, 47e3], [80., 17.], [7450., 6900.]),
     sheet("samsung-pm9a3", [900e3, 200e3], [80., 17.], [6500., 3500.]),

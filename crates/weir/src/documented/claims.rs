@@ -5,7 +5,7 @@ use std::fs;
 
 use toml::{Table, Value};
 
-use self::Published::{Above, Below, Ratio};
+use self::ClaimValue::{Above, Below, Ratio};
 use super::root;
 
 /// Place of the table: between these lines of the studies' page.
@@ -16,7 +16,7 @@ const EQUAL: (f64, f64) = (0.9, 1.1);
 
 /// A published number: the ratio, or a bound of it.
 #[derive(Clone, Copy)]
-enum Published {
+enum ClaimValue {
     Ratio(f64),
     Above(f64),
     Below(f64),
@@ -36,7 +36,7 @@ enum Outcome {
 
 struct Row {
     says: String,
-    published: Published,
+    published: ClaimValue,
     /// Ratio with the ends of its interval.
     measured: Option<[f64; 3]>,
     why: String,
@@ -128,7 +128,7 @@ fn number(value: &Value) -> Option<f64> {
         .or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
-fn published(value: &Value) -> Published {
+fn published(value: &Value) -> ClaimValue {
     if let Some(ratio) = number(value) {
         return Ratio(ratio);
     }
