@@ -185,6 +185,8 @@ const FOOT: &str = "
 
 - Few independent figures were found for drives that people buy today; reviews show charts, and a chart is not read
   off. Do you have one? Add a `[[published]]` section to the profile ([drive profiles](drive-profiles.md)).
+- Some figures of profiles were chosen with a published one in view; the profile's sources say which. That makes the
+  check weaker.
 - A figure through a file system or one job of fio has the host in it. It counts all the same.
 - A profile with `+KEY=VALUE` keeps the state of the profile that it changes.
 ";
