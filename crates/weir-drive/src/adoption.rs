@@ -1,5 +1,5 @@
 //! Adoption of files that lie in a drive's directory when it is mounted, such as restored data:
-//! they take flash too.
+//! they take flash too, and arms have to reach them.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -15,16 +15,20 @@ use crate::store::walk;
 const SAMPLES: u64 = 64;
 const BLOCK_BYTES: u64 = 4096;
 
-/// Counts the files below `backing` as data of a drive that compresses.
+/// Counts the files below `backing` as data of a drive that compresses, or whose arms seek.
 pub(crate) fn adopt(backing: &Path, engine: &Engine, cost: BlockCost) -> std::io::Result<()> {
-    if !engine.compresses() {
+    if !engine.asks_what_lies_on_it() {
         return Ok(());
     }
+    let compresses = engine.compresses();
     let mut compressor = BlockCompressor::new(cost);
     walk::each_file(backing, |path, metadata| {
-        let fraction = sampled_fraction(path, metadata.len(), &mut compressor);
         // What cannot be read is stored as it is.
-        let fraction = fraction.unwrap_or(1.0);
+        let fraction = if compresses {
+            sampled_fraction(path, metadata.len(), &mut compressor).unwrap_or(1.0)
+        } else {
+            1.0
+        };
         let bytes = walk::allocated_bytes(metadata);
         engine.adopt(metadata.ino(), bytes, fraction);
     })

@@ -135,6 +135,11 @@ impl Engine {
         self.stored_bytes.load(Ordering::Relaxed) as f64 / written as f64
     }
 
+    /// Returns true if it matters what lay on the drive before: it takes flash, or arms have to reach it.
+    pub(crate) fn asks_what_lies_on_it(&self) -> bool {
+        self.compresses() || self.lock_model().has_arms()
+    }
+
     /// Returns true if the drive stores less than it is given.
     pub(crate) fn compresses(&self) -> bool {
         self.compressor.is_some()

@@ -105,6 +105,11 @@ impl Model {
         }
     }
 
+    /// Returns true if spinning disks are behind it.
+    pub fn has_arms(&self) -> bool {
+        self.device.has_arms()
+    }
+
     /// A fault: what is written from now on drains at this share of its speed, above 0 to 1.
     pub fn set_drain_share(&mut self, share: f64) {
         self.device.set_drain_share(share);
@@ -141,6 +146,7 @@ impl Model {
     /// A file was on the drive before: `bytes` of it, which take `fraction` of that. This takes
     /// space and no time.
     pub fn adopt(&mut self, file: u64, bytes: u64, fraction: f64) {
+        self.device.adopt(file, bytes);
         if let Some(space) = &mut self.space {
             space.write(&Op {
                 kind: OpKind::Write,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_model::{Claim, Plan};
+use weir_model::{Claim, ClaimVerdict, Plan};
 
 use crate::cell_index::{CellIndex, context};
 use crate::compare::holds_at;
@@ -23,6 +23,16 @@ pub(crate) fn subject(plan: &Plan, index: &CellIndex<'_>, claim: &Claim) -> Subj
         Ok(contrasts) => Subject::Contrasts(contrasts),
         Err(why) => Subject::Unknown(why),
     }
+}
+
+/// Returns the cells of the baseline and of the level that a verdict on a claim of `plan` is about; `None` where
+/// the study does not have them.
+pub fn claim_cells(plan: &Plan, verdict: &ClaimVerdict) -> Option<(usize, usize)> {
+    let claim = plan.claims.get(verdict.claim)?;
+    let found = contrasts(plan, &CellIndex::new(plan), claim).ok()?;
+    let mut found = found.into_iter();
+    let contrast = found.find(|contrast| contrast.context == verdict.context)?;
+    Some((contrast.baseline_cell, contrast.level_cell))
 }
 
 /// Baseline and level of every pair of cells that a claim of `plan` speaks of.

@@ -35,6 +35,7 @@ mod sessions;
 mod settings_preview;
 mod two_results;
 
+pub use claim_contrasts::claim_cells;
 pub use detectable_effect::prospects;
 pub use error::JudgeError;
 pub use evaluate::{RESULT_FILE, evaluate, first_comparison, read_evidence, read_result};

@@ -1,13 +1,15 @@
-//! Sessions of one study: claims are judged over several results of it together.
+//! Sessions of one study: claims and comparisons are judged over several results of it together.
 
-use weir_model::{ClaimVerdict, JudgedResult, Plan, Ratio};
+use weir_model::{
+    ClaimVerdict, Comparison, Finding, JudgedResult, Plan, Ratio, RuleId, Severity, Verdict,
+};
 use weir_stats::sessions_ratio;
 
 use crate::claims::{Equality, agreement_of_ratio, is_refused, ranking_words};
 use crate::equality::is_inside;
 
-/// Judges the claims of results of the same study together. Such results become one, the first, whose claims have the
-/// interval over all sessions. Other results stay as they are.
+/// Judges results of the same study together. Such results become one, the first, whose claims and comparisons have
+/// the interval over all sessions. Other results stay as they are.
 pub fn merge_sessions(results: Vec<JudgedResult>) -> Vec<JudgedResult> {
     let mut studies: Vec<Vec<JudgedResult>> = Vec::new();
     for result in results {
@@ -66,7 +68,55 @@ fn merged(mut sessions: Vec<JudgedResult>) -> JudgedResult {
             *verdict = pooled;
         }
     }
+    widen_comparisons(&mut first, &sessions);
     first
+}
+
+/// Gives each comparison of `first` the interval over all sessions, and the verdict that follows from it. One that a
+/// rule forbids stays so.
+fn widen_comparisons(first: &mut JudgedResult, sessions: &[JudgedResult]) {
+    let margin = first.evidence.plan.repeat.equal_margin();
+    for comparison in &mut first.comparisons {
+        let others = sessions.iter().flat_map(|session| &session.comparisons);
+        let others = others.filter(|other| is_same_place(comparison, other));
+        let all = std::iter::once(&*comparison).chain(others);
+        let intervals: Vec<_> = all
+            .filter(|one| one.verdict != Verdict::Invalid)
+            .filter_map(|one| one.ratio_low.zip(one.ratio_high))
+            .collect();
+        let Some((measured, words)) = pooled(&intervals) else {
+            continue;
+        };
+        (comparison.ratio_low, comparison.ratio_high) = (measured.low, measured.high);
+        comparison.ratio = measured.ratio;
+        // They are of the first session alone.
+        (comparison.p_value, comparison.p_value_adjusted) = (None, None);
+        comparison.second_opinion = None;
+        if comparison.verdict != Verdict::Invalid {
+            comparison.verdict = verdict_of(&measured, margin);
+        }
+        comparison.findings.push(Finding {
+            rule: RuleId::R4,
+            severity: Severity::Note,
+            message: words,
+        });
+    }
+}
+
+fn is_same_place(one: &Comparison, other: &Comparison) -> bool {
+    (&one.factor, &one.baseline, &one.level) == (&other.factor, &other.baseline, &other.level)
+        && (&one.context, &one.metric) == (&other.context, &other.metric)
+}
+
+fn verdict_of(measured: &Ratio, margin: f64) -> Verdict {
+    let has_effect = measured
+        .interval()
+        .is_some_and(|(low, high)| low > 1.0 || high < 1.0);
+    match (is_inside(measured, margin), has_effect) {
+        (true, _) => Verdict::Equal,
+        (_, true) => Verdict::Effect,
+        _ => Verdict::Inconclusive,
+    }
 }
 
 /// Returns the ratio over sessions and a phrase about them; `None` if less than two have an interval that counts.
@@ -75,7 +125,12 @@ fn over_sessions(verdicts: &[&ClaimVerdict]) -> Option<(Ratio, String)> {
     let intervals: Vec<_> = counts
         .filter_map(|verdict| verdict.measured?.interval())
         .collect();
-    let found = sessions_ratio(&intervals)?;
+    pooled(&intervals)
+}
+
+/// Returns the ratio over the intervals of sessions and a phrase about them; `None` for less than two.
+fn pooled(intervals: &[(f64, f64)]) -> Option<(Ratio, String)> {
+    let found = sessions_ratio(intervals)?;
     let each = intervals
         .iter()
         .map(|(low, high)| format!("{:.2}x", (low * high).sqrt()));
@@ -148,6 +203,32 @@ mod tests {
         let alike = verdict((1..4).map(|seed| session(seed, 1.0)).collect());
         assert!(alike.why.contains("over 3 sessions ("), "{alike:?}");
         assert_eq!(alike.agreement, Agreement::Disagrees, "{alike:?}");
+    }
+
+    #[test]
+    fn comparisons_of_sessions_that_do_not_overlap_are_wider() {
+        let scaled = |seed, factor: f64| {
+            let mut session = session(seed, factor);
+            for comparison in &mut session.comparisons {
+                comparison.ratio *= factor;
+                comparison.ratio_low = comparison.ratio_low.map(|low| low * factor);
+                comparison.ratio_high = comparison.ratio_high.map(|high| high * factor);
+            }
+            session
+        };
+        let alone = scaled(1, 1.0).comparisons.remove(0);
+        assert_eq!(alone.verdict, Verdict::Effect, "{alone:?}");
+        let all = vec![scaled(1, 1.0), scaled(2, 2.5), scaled(3, 0.4)];
+        let [merged] = merge_sessions(all).try_into().unwrap();
+        let merged = &merged.comparisons[0];
+        assert!(merged.ratio_low < alone.ratio_low && merged.ratio_high > alone.ratio_high);
+        assert_eq!(merged.verdict, Verdict::Inconclusive, "{merged:?}");
+        let said = merged.findings.iter().map(|finding| &finding.message);
+        let words = "over 3 sessions that do not overlap";
+        assert!(
+            said.into_iter().any(|message| message.contains(words)),
+            "{merged:?}"
+        );
     }
 
     #[test]

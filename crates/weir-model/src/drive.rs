@@ -12,6 +12,7 @@ mod published;
 mod settings;
 mod statistics;
 mod timing;
+mod validation;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ pub use self::statistics::{
     CacheStatistics, DriveStatistics, FileKindLatencies, FileKindStatistics, SpaceState,
 };
 pub use self::timing::{FlushTiming, ReadTiming, WriteCache, WriteTiming};
+pub use self::validation::{VALIDATED_WITHIN, Validation, validation_line};
 use crate::{Bytes, parse_toml};
 
 /// A profile that cannot be used.

@@ -61,7 +61,7 @@ pub use drive::{
     FaultStatistics, Faults, FileKindLatencies, FileKindStatistics, Flash, FlushTiming, FrontCache,
     FrontDrive, Grade, Latencies, Nand, Operations, Pieces, ProfileError, Provisioning,
     PublishedFigure, PublishedOperation, PublishedPoint, ReadTiming, SlcCache, SpaceState,
-    Throttle, ThrottleRate, WriteCache, WriteTiming,
+    Throttle, ThrottleRate, VALIDATED_WITHIN, Validation, WriteCache, WriteTiming, validation_line,
 };
 pub use endpoint::{Address, Endpoint, Secret};
 pub use estimate::{

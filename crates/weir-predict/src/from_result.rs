@@ -25,6 +25,7 @@ mod query;
 mod slo_capacity;
 mod trace;
 mod verify;
+mod what_must_be_true;
 
 pub use calibrated_model::CalibratedModel;
 pub use cells::ChosenCells;
@@ -38,3 +39,4 @@ pub use prices::PriceList;
 pub use query::Query;
 pub use trace::{TraceMisses, trace_misses};
 pub use verify::{BLIND_FILE, Verification, VerificationPlan, VerifyOptions};
+pub use what_must_be_true::{ClaimNeeds, FigureChange, what_must_be_true};

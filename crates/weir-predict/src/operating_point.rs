@@ -171,7 +171,7 @@ pub(crate) mod tests {
 
     #[test]
     fn data_that_outgrow_the_pool_cost_throughput() {
-        let (system, disks) = (system(), ability("raid10-8x15k-bbu"));
+        let (system, disks) = (system(), ability("raid10-8x15k-bbu+disks.sorted=1"));
         let place = OperatingPoint {
             system: &system,
             drive: &disks,

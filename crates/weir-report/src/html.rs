@@ -1,6 +1,6 @@
 //! One HTML file: the page that `web/` builds, with the result inside it.
 
-use weir_model::JudgedResult;
+use weir_model::{JudgedResult, validation_line};
 
 use crate::ReportError;
 use crate::page::Page;
@@ -48,7 +48,15 @@ pub fn page_json(
     result: &JudgedResult,
     predicted: &[PredictedThroughput],
 ) -> Result<String, ReportError> {
-    let page = Page::new(result).with_predictions(predicted);
+    let mut page = Page::new(result).with_predictions(predicted);
+    if let Some(line) = validation_line(&result.evidence.drives) {
+        // The page's first sentence, which ends without a period.
+        let rest = page
+            .advice
+            .take()
+            .map_or(String::new(), |advice| format!(" {advice}"));
+        page.advice = Some(format!("{line}{rest}").trim_end_matches('.').to_owned());
+    }
     let json = serde_json::to_string(&page).map_err(ReportError::Serialize)?;
     Ok(escape_for_script(&json))
 }

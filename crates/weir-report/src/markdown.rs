@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_model::JudgedResult;
+use weir_model::{JudgedResult, validation_line};
 
 use crate::cells::CELL_HEADER;
 use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
@@ -14,10 +14,17 @@ use crate::setup::data_line;
 /// The result as Markdown.
 pub fn markdown(result: &JudgedResult) -> String {
     let page = Page::new(result);
-    let mut out = format!(
-        "# {}\n\n{}\n\n",
-        text(&result.evidence.plan.title),
-        text(&result.evidence.plan.question)
+    let mut out = String::new();
+    if let Some(line) = validation_line(&result.evidence.drives) {
+        push_line(&mut out, &format!("{}\n", text(&line)));
+    }
+    push_line(
+        &mut out,
+        &format!(
+            "# {}\n\n{}\n",
+            text(&result.evidence.plan.title),
+            text(&result.evidence.plan.question)
+        ),
     );
     if let Some(line) = data_line(result) {
         push_line(&mut out, &format!("{}\n", text(&line)));

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use weir_model::{Finding, JudgedResult, Verdict};
+use weir_model::{Finding, JudgedResult, Verdict, validation_line};
 
 use crate::cells::CELL_HEADER;
 use crate::comparison_sentences::Answer;
@@ -21,7 +21,11 @@ use crate::words::severity_name;
 pub fn terminal(result: &JudgedResult, colored: bool) -> String {
     let page = Page::new(result);
     let palette = Palette::new(colored);
-    let mut out = format!("{}\n", result.evidence.plan.question);
+    let mut out = String::new();
+    if let Some(line) = validation_line(&result.evidence.drives) {
+        push_line(&mut out, &line);
+    }
+    push_line(&mut out, &result.evidence.plan.question);
     if let Some(line) = data_line(result) {
         push_line(&mut out, &line);
     }

@@ -290,6 +290,9 @@ pub(crate) struct ClaimsArguments {
     /// Print JSON
     #[arg(long, conflicts_with = "out")]
     pub(crate) json: bool,
+    /// Say for each claim that does not agree which figure of a drive it hangs on, by prediction
+    #[arg(long)]
+    pub(crate) what_must_be_true: bool,
 }
 
 #[derive(Debug, Args)]
@@ -328,9 +331,12 @@ pub(crate) struct ServeArguments {
 pub(crate) struct CompareArguments {
     /// The result, or the first of two (A, the baseline): its folder or its result.sqlite
     pub(crate) first: PathBuf,
-    /// The second result (B)
-    #[arg(required_unless_present = "factor", conflicts_with = "factor")]
+    /// The second result (B); with --factor, another session of the same study
+    #[arg(required_unless_present = "factor")]
     pub(crate) second: Option<PathBuf>,
+    /// With --factor, more sessions of the same study: intervals then have the spread between sessions
+    #[arg(requires = "factor", value_name = "SESSION")]
+    pub(crate) more: Vec<PathBuf>,
     /// Compare the levels of this factor within one result
     #[arg(long, value_name = "FACTOR")]
     pub(crate) factor: Option<String>,

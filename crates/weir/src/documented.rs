@@ -1,7 +1,9 @@
 //! Every command that the documents show is one that Weir understands; none of them is run.
 
 mod ci;
+mod claims;
 mod commands;
+mod drives;
 mod kubernetes;
 mod markdown;
 mod reader_tasks;

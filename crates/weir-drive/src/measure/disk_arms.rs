@@ -36,5 +36,8 @@ pub(crate) fn disks(samples: &Samples) -> Option<Disks> {
         mirrored,
         seek_us: (access_us - rotation_us / 2.0).max(1.0),
         rotation_us,
+        // A measurement covers a file, so its mean seek is that of the file's span.
+        seek_min_us: None,
+        sorted: 1,
     })
 }

@@ -16,6 +16,8 @@ pub(super) struct Job {
     pub(super) sequential: bool,
     pub(super) compressed_fraction: f64,
     pub(super) operations: u64,
+    /// Bytes over which random operations spread; 0: as many as they have.
+    pub(super) span: u64,
 }
 
 /// Rates and latencies of the loop in its second half, after the write buffer has filled.
@@ -30,6 +32,10 @@ pub(super) fn run(profile: &DriveProfile, scale: Scale, job: Job) -> LoopResult 
     let mut model = Model::new(profile, scale);
     let mut clients: BinaryHeap<Reverse<Nanoseconds>> =
         std::iter::repeat_n(Reverse(1000), job.depth).collect();
+    let places = match job.span / job.bytes {
+        0 => operations,
+        places => places,
+    };
     let (mut half_time, mut last_done, mut latency_ns) = (0, 0, 0);
     for number in 0..operations {
         let Reverse(now) = clients.pop().unwrap();
@@ -37,7 +43,7 @@ pub(super) fn run(profile: &DriveProfile, scale: Scale, job: Job) -> LoopResult 
             number
         } else {
             // A step that is prime to the size visits every page, never the next one.
-            (number * 7919) % operations
+            (number * 7919) % operations * places / operations
         };
         let op = Op {
             kind: job.kind,
@@ -75,6 +81,7 @@ pub(super) fn random(kind: OpKind, bytes: u64, depth: usize) -> Job {
         sequential: false,
         compressed_fraction: 1.0,
         operations: 200_000,
+        span: 0,
     }
 }
 

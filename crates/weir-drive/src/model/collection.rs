@@ -1,9 +1,9 @@
-//! Cost that the media adds to a write: garbage collection of flash, the arms of disks.
+//! Cost that the media adds to a write: garbage collection of flash, an early controller, the arms of disks.
 
 use weir_model::{DriveProfile, Op, Scale};
 
 use super::amplification::Amplification;
-use super::disks::random_write_ns;
+use super::disks::Seek;
 use super::flash::MappedFlash;
 use super::sequential::LastEnds;
 
@@ -25,6 +25,7 @@ pub(super) struct Collection {
     media: Media,
     /// Least time of a random write, whatever its size, nanoseconds.
     random_least_ns: f64,
+    scale_factor: f64,
     last_ends: LastEnds,
 }
 
@@ -45,26 +46,40 @@ impl Collection {
             let factor = profile.write.amplification_random;
             Media::Steady(Amplification::from_factor(factor))
         };
-        let by_arms_ns = profile.disks.as_ref().map_or(0.0, random_write_ns);
         let by_controller_ns = profile.write.iops_max_random.map_or(0.0, |iops| 1e9 / iops);
         Self {
             media,
-            random_least_ns: by_arms_ns.max(by_controller_ns) / scale.factor(),
+            random_least_ns: by_controller_ns / scale.factor(),
+            scale_factor: scale.factor(),
             last_ends: LastEnds::default(),
         }
     }
 
-    /// Accounts for a write that stores `fraction` of its bytes.
-    pub(super) fn write(&mut self, op: &Op, fraction: f64) -> MediaCost {
+    /// Accounts for a write that stores `fraction` of its bytes, on disks behind `waiting` others.
+    pub(super) fn write(
+        &mut self,
+        op: &Op,
+        fraction: f64,
+        seek: Option<Seek>,
+        waiting: usize,
+    ) -> MediaCost {
         let is_random = !self.last_ends.continues(op);
         let amplification = match &mut self.media {
             Media::Mapped(flash) => flash.write(op, fraction),
             Media::Steady(steady) if is_random && op.bytes < LARGE_BYTES => steady.factor(fraction),
             Media::Steady(_) => 1.0,
         };
+        // The buffer is scaled, and so are the disks: each has as many writes waiting as at full size.
+        let by_arms_ns = seek.map_or(0.0, |seek| {
+            seek.random_write_ns(waiting as f64 / self.scale_factor) / self.scale_factor
+        });
         MediaCost {
             amplification,
-            least_ns: if is_random { self.random_least_ns } else { 0.0 },
+            least_ns: if is_random {
+                self.random_least_ns.max(by_arms_ns)
+            } else {
+                0.0
+            },
         }
     }
 

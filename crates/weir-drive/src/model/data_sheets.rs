@@ -29,7 +29,7 @@ struct Sheet {
 /// The CSD 2000's come from its profile, which derives them from published gains over a plain drive, with data
 /// that do not compress; the gains themselves are in `tests.rs`.
 #[rustfmt::skip]
-const SHEETS: [Sheet; 15] = [
+const SHEETS: [Sheet; 21] = [
     sheet("aws-gp3", [3e3, 3e3], [1000., 1000.], [131., 131.]),
     sheet("aws-io2", [64e3, 64e3], [400., 400.], [4194., 4194.]),
     sheet("alibaba-essd-pl1", [50e3, 50e3], [250., 200.], [350., 350.]),
@@ -45,6 +45,12 @@ const SHEETS: [Sheet; 15] = [
     sheet("raid10-8x15k-bbu", [1.5e3, 0.75e3], [5000., 75.], [450., 250.]),
     sheet("scaleflux-csd2000", [638e3, 147e3], [82., 23.], [3200., 2000.]),
     sheet("scaleflux-csd3000", [1450e3, 180e3], [82., 20.], [7000., 4800.]),
+    sheet("azure-premium-ssd-v2", [3e3, 3e3], [1000., 1000.], [125., 125.]),
+    sheet("gcp-hyperdisk-balanced", [50e3, 50e3], [1000., 1000.], [2400., 2400.]),
+    sheet("micron-7600-max", [2100e3, 675e3], [80., 17.], [12000., 7000.]),
+    sheet("samsung-990-pro-2tb", [1400e3, 47e3], [80., 17.], [7450., 6900.]),
+    sheet("samsung-pm9a3", [900e3, 200e3], [80., 17.], [6500., 3500.]),
+    sheet("wd-black-sn850x-1tb", [800e3, 47e3], [80., 17.], [7300., 6300.]),
 ];
 
 const fn sheet(name: &'static str, iops: [f64; 2], us: [f64; 2], mb_per_s: [f64; 2]) -> Sheet {
@@ -66,6 +72,11 @@ impl Sheet {
         // Of data that do not compress.
         if let Some(flash) = &mut aged.flash {
             flash.fill_compressed_fraction = 1.0;
+        }
+        // Of arms that go over the whole disk, in no order.
+        if let Some(disks) = &mut aged.disks {
+            disks.seek_min_us = None;
+            disks.sorted = 1;
         }
         // Reads, latencies and sequential writes are specified for a drive without garbage.
         let mut new = aged.clone();

@@ -1,9 +1,9 @@
 //! One device in time: throttle, reads, the write buffer and what is behind it.
 
-use weir_model::{DeviceModel, Disks, DriveProfile, Nanoseconds, Op, OpKind, Scale};
+use weir_model::{DeviceModel, DriveProfile, Nanoseconds, Op, OpKind, Scale};
 
 use super::amplification::factor_of_alpha;
-use super::disks::access_ns;
+use super::disks::Arms;
 use super::flushes::Flushes;
 use super::interference::cost_factor;
 use super::random::Random;
@@ -22,7 +22,7 @@ pub(super) struct Device {
     throttle: Option<Buckets>,
     /// Time that reads and writes have taken of the throttle, nanoseconds.
     throttled_ns: [f64; 2],
-    disks: Option<Disks>,
+    arms: Option<Arms>,
     random: Random,
     flushes: Flushes,
     /// Bytes of flash that the guarantee is worth; 0: none.
@@ -43,14 +43,17 @@ impl Device {
     /// `capacity_bytes`: emulated drives shrink it apart from the throughput.
     pub(super) fn new(profile: &DriveProfile, scale: Scale, capacity_bytes: u64) -> Self {
         Self {
-            reads: Reads::new(&profile.read, profile.disks.as_ref(), scale),
+            reads: Reads::new(&profile.read, profile.disks.is_some(), scale),
             writes: Writes::new(profile, scale, capacity_bytes),
             throttle: profile
                 .throttle
                 .as_ref()
                 .map(|throttle| Buckets::new(throttle, scale, profile.capacity.0)),
             throttled_ns: [0.0; 2],
-            disks: profile.disks.clone(),
+            arms: profile
+                .disks
+                .as_ref()
+                .map(|disks| Arms::new(disks, capacity_bytes)),
             random: Random::seeded(SEED),
             flushes: Flushes::new(profile),
             guaranteed_bytes: guaranteed_bytes(profile, capacity_bytes),
@@ -86,15 +89,16 @@ impl Device {
         let mut meeting = Contention {
             beside_writes,
             cost_factor: 1.0,
+            seek: self.arms.as_ref().map(Arms::seek),
         };
         if beside_writes {
             self.writes.hold_up(self.reads.media_cost_ns(op.bytes), now);
             meeting.cost_factor = cost_factor(self.writes.buffer_fill());
         }
         self.reads
-            .submit(op, now, meeting, |start| match &self.disks {
+            .submit(op, now, meeting, |start| match meeting.seek {
                 // What remains of an access that began at any time before.
-                Some(disks) if beside_writes => self.random.unit() * access_ns(disks),
+                Some(seek) if beside_writes => self.random.unit() * seek.access_ns(0.0),
                 Some(_) => 0.0,
                 None => self.writes.wait_for_die_ns(op, start),
             })
@@ -108,6 +112,17 @@ impl Device {
         buckets.admit(op.bytes, now)
     }
 
+    pub(super) fn has_arms(&self) -> bool {
+        self.arms.is_some()
+    }
+
+    /// A file has `bytes` on the drive that were written before.
+    pub(super) fn adopt(&mut self, file: u64, bytes: u64) {
+        if let Some(arms) = &mut self.arms {
+            arms.reach(file, bytes);
+        }
+    }
+
     /// A fault: what is written from now on drains at this share of its speed, above 0 to 1.
     pub(super) fn set_drain_share(&mut self, share: f64) {
         self.writes.set_drain_share(share);
@@ -116,6 +131,13 @@ impl Device {
 
 impl DeviceModel for Device {
     fn submit(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+        match (&mut self.arms, op.kind) {
+            (Some(arms), OpKind::Read | OpKind::Write) => {
+                arms.reach(op.file, op.offset.saturating_add(op.bytes));
+            }
+            (Some(arms), OpKind::Discard) => arms.discard(op),
+            _ => {}
+        }
         match op.kind {
             OpKind::Read => {
                 let start = self.throttled(op, now);
@@ -123,7 +145,8 @@ impl DeviceModel for Device {
             }
             OpKind::Write => {
                 let start = self.throttled(op, now);
-                self.writes.submit(op, start)
+                let seek = self.arms.as_ref().map(Arms::seek);
+                self.writes.submit(op, start, seek)
             }
             OpKind::Flush => self.flushes.submit(now, self.drained_at()),
             // A deallocation is a change of the mapping: acknowledged like a small write, and

@@ -1,8 +1,5 @@
-//! Latency of one operation at queue depth 1: a figure, a distribution, or an arm that seeks.
+//! Latency of one operation at queue depth 1: a figure, or a distribution.
 
-use weir_model::Disks;
-
-use super::disks::draw_access_ns;
 use super::random::Random;
 
 /// The distribution of one operation's latency at queue depth 1.
@@ -16,7 +13,6 @@ pub(super) struct Latency {
 enum Shape {
     Fixed { latency_ns: f64 },
     Percentiles(Percentiles),
-    Disks(Disks),
 }
 
 impl Latency {
@@ -35,26 +31,12 @@ impl Latency {
         }
     }
 
-    /// The random accesses of disks.
-    pub(super) fn of_disks(disks: &Disks, seed: u64) -> Self {
-        Self {
-            shape: Shape::Disks(disks.clone()),
-            random: Random::seeded(seed),
-        }
-    }
-
     /// The latency of the next operation, nanoseconds.
     pub(super) fn draw_ns(&mut self) -> f64 {
         match &self.shape {
             Shape::Fixed { latency_ns } => *latency_ns,
             Shape::Percentiles(percentiles) => percentiles.at(self.random.unit()),
-            Shape::Disks(disks) => draw_access_ns(disks, &mut self.random),
         }
-    }
-
-    /// Returns true if operations that go on where the last one ended save the access.
-    pub(super) fn is_of_disks(&self) -> bool {
-        matches!(self.shape, Shape::Disks(_))
     }
 }
 

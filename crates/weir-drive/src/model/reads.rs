@@ -4,14 +4,19 @@
 //! waits for the first that ends. Their number is Little's law on the data sheet, latency x IOPS,
 //! rounded up; the virtual clock takes off what the rounding added, so that the saturated
 //! throughput is the data sheet's at any scale, while a single read takes the full-size latency.
+//!
+//! Flash has dies instead, where the profile says how many: two reads that meet on one wait, long before all
+//! dies are busy.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use weir_model::{Disks, Nanoseconds, Op, ReadTiming, Scale};
+use weir_model::{Nanoseconds, Op, ReadTiming, Scale};
 
+use super::disks::Seek;
 use super::interference::flash_accesses;
 use super::latency::Latency;
+use super::random::Random;
 use super::sequential::LastEnds;
 use super::throughput::ThroughputCap;
 
@@ -28,6 +33,8 @@ pub(super) struct Contention {
     pub(super) beside_writes: bool,
     /// Factor by which the read takes more of the media's time.
     pub(super) cost_factor: f64,
+    /// Seeks of the disks' arms.
+    pub(super) seek: Option<Seek>,
 }
 
 /// The read side of a device.
@@ -42,28 +49,33 @@ pub(super) struct Reads {
     cost_ns_per_byte: f64,
     /// Time at which each unit is free.
     units: BinaryHeap<Reverse<Nanoseconds>>,
+    /// Time at which each flash die is free, where the profile has their number.
+    dies: Vec<Nanoseconds>,
+    random: Random,
+    of_disks: bool,
     operations: ThroughputCap,
     interface: ThroughputCap,
     busy_ns: f64,
 }
 
 impl Reads {
-    pub(super) fn new(timing: &ReadTiming, disks: Option<&Disks>, scale: Scale) -> Self {
+    /// `of_disks`: an arm seeks for each random read.
+    pub(super) fn new(timing: &ReadTiming, of_disks: bool, scale: Scale) -> Self {
         let latency_ns = timing.latency_us * 1e3;
         let cost_ns_per_read = 1e9 / (timing.iops_max * scale.factor());
         // The allowance keeps 50.000000001 units from becoming 51.
         let units = (latency_ns / cost_ns_per_read - 1e-6).ceil().max(1.0) as usize;
         let extra_ns_per_byte = 1e3 / timing.bandwidth_mb_per_s;
         Self {
-            latency: match disks {
-                Some(disks) => Latency::of_disks(disks, SEED),
-                None => Latency::new(timing.latency_us, &timing.percentiles_us, SEED),
-            },
+            latency: Latency::new(timing.latency_us, &timing.percentiles_us, SEED),
             last_ends: LastEnds::default(),
             extra_ns_per_byte,
             cost_ns_per_read,
             cost_ns_per_byte: extra_ns_per_byte / scale.factor(),
             units: std::iter::repeat_n(Reverse(0), units).collect(),
+            dies: vec![0; timing.dies.map_or(0, |dies| scaled_dies(dies, scale))],
+            random: Random::seeded(SEED ^ 1),
+            of_disks,
             operations: ThroughputCap::new(latency_ns),
             interface: ThroughputCap::new(latency_ns),
             busy_ns: 0.0,
@@ -80,25 +92,45 @@ impl Reads {
         wait_ns: impl FnOnce(Nanoseconds) -> f64,
     ) -> Nanoseconds {
         // Writes in between move the arms away.
-        if self.latency.is_of_disks() && self.last_ends.continues(op) && !meeting.beside_writes {
+        if self.of_disks && self.last_ends.continues(op) && !meeting.beside_writes {
             return self.read_on(op.bytes, now);
         }
         let extra_bytes = op.bytes.saturating_sub(SHEET_BYTES) as f64;
         let on_interface = op.bytes as f64 * self.cost_ns_per_byte;
         // A long read holds the units for longer than a short one; the clock of operations keeps
         // account of it, and the interface's clock keeps the bandwidth exact.
-        let on_units =
-            self.cost_ns_per_read * meeting.cost_factor + extra_bytes * self.cost_ns_per_byte;
+        // Reads that wait for all units together, by the clock of operations.
+        let waiting = self.operations.backlog_ns(now) / self.cost_ns_per_read;
+        let by_arms = meeting.seek.map_or(1.0, |seek| seek.cost_factor(waiting));
+        let on_units = self.cost_ns_per_read * meeting.cost_factor * by_arms
+            + extra_bytes * self.cost_ns_per_byte;
         let by_operations = self.operations.admit(now, on_units);
         let by_interface = self.interface.admit(now, on_interface);
-        let Reverse(unit_free) = self.units.pop().unwrap_or(Reverse(0));
-        let start = now.max(unit_free).max(by_operations).max(by_interface);
-        let transfer = extra_bytes * self.extra_ns_per_byte;
-        let service = self.latency.draw_ns() + transfer;
-        // A unit serves other reads while this one waits.
-        self.units.push(Reverse(start + service as Nanoseconds));
+        let admitted = now.max(by_operations).max(by_interface);
+        let access = match meeting.seek {
+            Some(seek) => seek.draw_access_ns(waiting, self.random.unit()),
+            None => self.latency.draw_ns(),
+        };
+        let service = access + extra_bytes * self.extra_ns_per_byte;
+        let start = self.occupy(admitted, service as Nanoseconds);
         self.busy_ns += on_units.max(on_interface);
         start + (wait_ns(start) + service) as Nanoseconds
+    }
+
+    /// Takes a die, or the first unit that is free, for `service` from `admitted` on; returns the start.
+    fn occupy(&mut self, admitted: Nanoseconds, service: Nanoseconds) -> Nanoseconds {
+        if let Some(last) = self.dies.len().checked_sub(1) {
+            // Flash translation spreads pages at random, whatever their addresses.
+            let die = self.random.below(last as u64 + 1) as usize;
+            let start = admitted.max(self.dies[die]);
+            self.dies[die] = start + service;
+            return start;
+        }
+        let Reverse(unit_free) = self.units.pop().unwrap_or(Reverse(0));
+        let start = admitted.max(unit_free);
+        // A unit serves other reads while this one waits.
+        self.units.push(Reverse(start + service));
+        start
     }
 
     /// The disks' arms are where they have to be: nothing but the transfer.
@@ -111,7 +143,7 @@ impl Reads {
 
     /// Returns the time that a random read of `bytes` takes of the whole media, nanoseconds.
     pub(super) fn media_cost_ns(&self, bytes: u64) -> f64 {
-        if self.latency.is_of_disks() {
+        if self.of_disks {
             self.cost_ns_per_read
         } else {
             self.cost_ns_per_read * flash_accesses(bytes)
@@ -122,4 +154,9 @@ impl Reads {
     pub(super) fn busy_ns(&self) -> f64 {
         self.busy_ns
     }
+}
+
+/// Dies of a scaled drive: as many requests meet on each as at full size.
+fn scaled_dies(dies: u32, scale: Scale) -> usize {
+    (f64::from(dies) * scale.factor()).round().max(1.0) as usize
 }

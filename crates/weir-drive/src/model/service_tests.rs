@@ -9,7 +9,13 @@ use crate::profiles;
 const MILLISECOND: Nanoseconds = 1_000_000;
 
 fn model(name: &str) -> Model {
-    Model::new(&profiles::embedded(name).unwrap(), Scale::FULL)
+    let mut profile = profiles::embedded(name).unwrap();
+    // Arms that go over the whole disk, in no order: what a data sheet has figures for.
+    if let Some(disks) = &mut profile.disks {
+        disks.seek_min_us = None;
+        disks.sorted = 1;
+    }
+    Model::new(&profile, Scale::FULL)
 }
 
 fn op(kind: OpKind, page: u64) -> Op {

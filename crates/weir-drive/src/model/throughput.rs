@@ -25,6 +25,11 @@ impl ThroughputCap {
         }
     }
 
+    /// Work that was accepted and is not served at `now`, nanoseconds.
+    pub(super) fn backlog_ns(&self, now: Nanoseconds) -> f64 {
+        (self.arrival_ns - now as f64).max(0.0)
+    }
+
     /// Accepts an operation that takes `cost_ns` of the resource; returns when it may start.
     pub(super) fn admit(&mut self, now: Nanoseconds, cost_ns: f64) -> Nanoseconds {
         let now = now as f64;

@@ -11,6 +11,7 @@ use weir_model::{DriveProfile, Nanoseconds, Op, Scale};
 
 use super::collection::Collection;
 use super::dies::Dies;
+use super::disks::Seek;
 use super::latency::Latency;
 use super::slc::Slc;
 use super::throughput::ThroughputCap;
@@ -82,12 +83,12 @@ impl Writes {
         }
     }
 
-    /// Accepts a write; returns when it is acknowledged.
-    pub(super) fn submit(&mut self, op: &Op, now: Nanoseconds) -> Nanoseconds {
+    /// Accepts a write; returns when it is acknowledged. `seek`: of the disks behind the buffer.
+    pub(super) fn submit(&mut self, op: &Op, now: Nanoseconds, seek: Option<Seek>) -> Nanoseconds {
         let by_operations = self.operations.admit(now, self.cost_ns_per_write);
         let admitted = self.wait_for_room(op.bytes, by_operations.max(self.admitted_at));
         self.admitted_at = admitted;
-        self.fill(op, admitted);
+        self.fill(op, admitted, seek);
         let extra_bytes = op.bytes.saturating_sub(SHEET_BYTES) as f64;
         admitted + (self.latency.draw_ns() + extra_bytes * self.extra_ns_per_byte) as Nanoseconds
     }
@@ -110,9 +111,9 @@ impl Writes {
     }
 
     /// Puts the write into the buffer and its work onto the media.
-    fn fill(&mut self, op: &Op, admitted: Nanoseconds) {
+    fn fill(&mut self, op: &Op, admitted: Nanoseconds, seek: Option<Seek>) {
         let fraction = op.compressed_fraction.clamp(f64::MIN_POSITIVE, 1.0);
-        let cost = self.collection.write(op, fraction);
+        let cost = self.collection.write(op, fraction, seek, self.buffer.len());
         let begins = self.drained_at.max(admitted as f64 - self.held_up_ns);
         let idle_ns = begins - self.drained_at;
         let (host_bytes, stored_bytes) = (op.bytes as f64, op.bytes as f64 * fraction);

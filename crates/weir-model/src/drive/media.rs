@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Check;
+use super::{Check, DriveProfile};
 
 /// Flash with a translation layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,8 +30,15 @@ pub struct Disks {
     /// Each write goes to two of them (RAID 1, RAID 10).
     #[serde(default)]
     pub mirrored: bool,
-    /// Mean seek, microseconds.
+    /// Mean seek over the whole disk, microseconds.
     pub seek_us: f64,
+    /// Seek to the next track, microseconds. Longer seeks grow with the root of their distance. Left out, each
+    /// seek takes the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seek_min_us: Option<f64>,
+    /// Waiting requests of one disk that are sorted by their place; 1: none.
+    #[serde(default = "unsorted", skip_serializing_if = "is_unsorted")]
+    pub sorted: u32,
     /// One turn, microseconds: 60,000,000 / revolutions per minute.
     pub rotation_us: f64,
 }
@@ -78,6 +85,18 @@ fn one() -> f64 {
     1.0
 }
 
+fn unsorted() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde asks for"
+)]
+fn is_unsorted(sorted: &u32) -> bool {
+    *sorted == 1
+}
+
 impl Flash {
     pub(super) fn checks(&self, amplification_random: f64) -> [Check; 4] {
         let fraction = self.fill_compressed_fraction;
@@ -111,9 +130,22 @@ impl Flash {
 }
 
 impl Disks {
-    pub(super) fn checks(&self) -> [Check; 3] {
+    pub(super) fn checks(&self) -> [Check; 5] {
         let even = !self.mirrored || self.count.is_multiple_of(2);
+        let seek_min_us = self.seek_min_us.unwrap_or(self.seek_us);
         [
+            (
+                "disks.seek_min_us",
+                seek_min_us,
+                seek_min_us > 0.0 && seek_min_us <= self.seek_us,
+                "must be a number above 0, and at most disks.seek_us",
+            ),
+            (
+                "disks.sorted",
+                f64::from(self.sorted),
+                self.sorted > 0,
+                "must be at least 1",
+            ),
             (
                 "disks.count",
                 f64::from(self.count),
@@ -133,6 +165,27 @@ impl Disks {
                 "must be a number above 0",
             ),
         ]
+    }
+}
+
+impl DriveProfile {
+    /// The same drive with data on only `span_bytes` of its disks: seeks are shorter. Without disks, or with a
+    /// seek that does not depend on its distance, it is the same.
+    #[must_use]
+    pub fn short_stroked(&self, span_bytes: u64) -> Self {
+        let mut profile = self.clone();
+        let Some(disks) = profile.disks.as_mut() else {
+            return profile;
+        };
+        let share = (span_bytes as f64 / self.capacity.0 as f64).min(1.0);
+        let least_us = disks.seek_min_us.unwrap_or(disks.seek_us);
+        let turn_us = disks.rotation_us / 2.0;
+        let before_us = disks.seek_us + turn_us;
+        disks.seek_us = least_us + (disks.seek_us - least_us) * share.sqrt();
+        let shorter = (disks.seek_us + turn_us) / before_us;
+        profile.read.latency_us *= shorter;
+        profile.read.iops_max /= shorter;
+        profile
     }
 }
 

@@ -35,6 +35,9 @@ impl Grade {
 pub struct PublishedPoint {
     /// Place where it was read.
     pub source: String,
+    /// When it was published: a day, a month or a year, as `2017-04-24`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub date: String,
     /// Reads or writes.
     pub operation: PublishedOperation,
     /// Bytes of one operation.
@@ -44,6 +47,15 @@ pub struct PublishedPoint {
     /// In sequence; else random.
     #[serde(default)]
     pub sequential: bool,
+    /// Bytes over which random operations spread. Left out, many times what a buffer holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Bytes>,
+    /// Capacity of the model that was measured, where it is another one: it has as many more or fewer dies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_capacity: Option<Bytes>,
+    /// The drive was new or empty. Sequential operations always are on such a drive.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fresh: bool,
     /// Kind of the figure.
     pub figure: PublishedFigure,
     /// Measured value.
@@ -90,8 +102,17 @@ impl PublishedPoint {
         self.error().abs() <= 0.1
     }
 
-    /// In one line.
-    pub fn words(&self) -> String {
+    /// Unit of its figures, as it follows a number.
+    pub fn unit(&self) -> &'static str {
+        match self.figure {
+            PublishedFigure::Iops => "/s",
+            PublishedFigure::LatencyUs => " us",
+            PublishedFigure::MbPerS => " MB/s",
+        }
+    }
+
+    /// Operation, size and depth in words.
+    pub fn what(&self) -> String {
         let order = if self.sequential {
             "sequential"
         } else {
@@ -101,11 +122,15 @@ impl PublishedPoint {
             PublishedOperation::Read => "reads",
             PublishedOperation::Write => "writes",
         };
-        let unit = match self.figure {
-            PublishedFigure::Iops => "/s",
-            PublishedFigure::LatencyUs => " us",
-            PublishedFigure::MbPerS => " MB/s",
-        };
+        format!(
+            "{order} {operation} of {}, depth {}",
+            self.bytes, self.depth
+        )
+    }
+
+    /// In one line.
+    pub fn words(&self) -> String {
+        let (what, unit) = (self.what(), self.unit());
         let verdict = if self.agrees() { "agrees" } else { "disagrees" };
         let caveat = if self.caveat.is_empty() {
             String::new()
@@ -113,9 +138,7 @@ impl PublishedPoint {
             format!("; {}", self.caveat)
         };
         format!(
-            "{order} {operation} of {}, depth {}: {}{unit} measured, {}{unit} emulated ({:+.0} %, {verdict}; {}{caveat})",
-            self.bytes,
-            self.depth,
+            "{what}: {}{unit} measured, {}{unit} emulated ({:+.0} %, {verdict}; {}{caveat})",
             self.measured,
             self.emulated,
             self.error() * 100.0,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Calibration, Discrepancy, DriveAbility, Observation, OperatingPoint, System};
+use crate::{
+    Calibration, Discrepancy, DriveAbility, Observation, OperatingPoint, PAGE_BYTES, System,
+};
 use weir_drive::profiles;
 use weir_model::{Bytes, Cell, Compression, DriveProfile, Plan, Scale, StudyResult};
 
@@ -47,7 +49,10 @@ impl CalibratedModel {
         let scale = first.data.drive_scale;
         let asked = asked_for(result, drives)?;
         let compressed_fraction = compressed_fraction(result);
-        let abilities = abilities(asked.iter().chain(&result.drives), compressed_fraction)?;
+        let span_bytes = data.popularity.pages() * PAGE_BYTES / first.data.data_scale.factor();
+        let profiles = asked.iter().chain(&result.drives);
+        let profiles = profiles.map(|profile| profile.short_stroked(span_bytes as u64));
+        let abilities = abilities(&profiles.collect::<Vec<_>>(), compressed_fraction)?;
         let abilities: BTreeMap<_, _> = abilities
             .into_iter()
             .map(|ability| (ability.name.clone(), ability.at_scale(scale)))
@@ -158,6 +163,12 @@ impl CalibratedModel {
         self.drives.iter().map(|(_, drive)| drive.name.as_str())
     }
 
+    /// The ability of one of the drives that are asked about.
+    pub(crate) fn ability(&self, name: &str) -> Option<&DriveAbility> {
+        let mut abilities = self.drives.iter().map(|(_, ability)| ability);
+        abilities.find(|ability| ability.name == name)
+    }
+
     /// `drive` with so many connections.
     pub(crate) fn place<'a>(
         &'a self,
@@ -210,11 +221,14 @@ fn compared(
 }
 
 /// Returns the abilities of these drives, each asked once.
-fn abilities<'a>(
-    profiles: impl Iterator<Item = &'a DriveProfile>,
+fn abilities(
+    profiles: &[DriveProfile],
     compressed_fraction: f64,
 ) -> Result<Vec<DriveAbility>, ForecastError> {
-    let by_name: BTreeMap<_, _> = profiles.map(|profile| (&profile.name, profile)).collect();
+    let by_name: BTreeMap<_, _> = profiles
+        .iter()
+        .map(|profile| (&profile.name, profile))
+        .collect();
     let drives = by_name.into_values();
     let drives = drives.map(|profile| (profile, stored_share(profile, compressed_fraction)));
     Ok(DriveAbility::of_each(&drives.collect::<Vec<_>>())?)

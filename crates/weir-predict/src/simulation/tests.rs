@@ -27,6 +27,13 @@ fn drives() -> Vec<DriveProfile> {
         });
         !saves && profile.cache.is_none()
     });
+    // Mean values know no queue that a controller could sort.
+    for disks in profiles
+        .iter_mut()
+        .filter_map(|profile| profile.disks.as_mut())
+    {
+        (disks.seek_min_us, disks.sorted) = (None, 1);
+    }
     profiles
 }
 

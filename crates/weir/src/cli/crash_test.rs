@@ -18,7 +18,7 @@ pub(crate) enum CrashTestCommand {
 #[derive(Debug, Args)]
 pub(crate) struct CrashTestArguments {
     /// Drive: name or path of a profile; +KEY=VALUE replaces a figure
-    #[arg(long, value_name = "PROFILE", default_value = "intel-p4610")]
+    #[arg(long, value_name = "PROFILE", default_value = "intel-p3700-400gb")]
     pub(crate) drive: String,
     /// Server: mysql, mariadb, or the path of a mysqld
     #[arg(long, default_value = "mysql")]

@@ -17,7 +17,7 @@ pub(crate) struct InitArguments {
     #[arg(long, value_enum)]
     pub(crate) question: Option<Question>,
     /// host (the folder of `weir run --work`), or emulated drives, such as
-    /// intel-p4610,scaleflux-csd2000 [default: asked]
+    /// intel-p3700-400gb,aws-gp3 [default: asked]
     #[arg(long, value_name = "STORAGE", value_delimiter = ',')]
     pub(crate) storage: Vec<String>,
 }

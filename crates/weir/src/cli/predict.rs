@@ -73,7 +73,7 @@ pub(crate) struct PredictResultArguments {
     /// Find the highest throughput of each pool and drive that keeps this latency, such as `p99 <= 10ms`
     #[arg(long, value_name = "OBJECTIVE")]
     pub(crate) objective: Option<Objective>,
-    /// Prices in one currency: memory=4 for a GiB, intel-p4610=1200 for a drive [default: the study's
+    /// Prices in one currency: memory=4 for a GiB, intel-p3700-400gb=1200 for a drive [default: the study's
     /// prices of drives]
     #[arg(long, value_name = "NAME=AMOUNT", value_delimiter = ',', value_parser = name_and_amount)]
     pub(crate) price: Vec<(String, f64)>,

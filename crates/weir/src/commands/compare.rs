@@ -1,6 +1,6 @@
 //! `weir compare`.
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use weir_judge::GateConditions;
 use weir_model::{Comparison, GateOutcome, JudgedResult, ResultComparison, Severity, Verdict};
 
@@ -11,13 +11,7 @@ use crate::{Outcome, output};
 pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
     let metric = arguments.metric.as_deref();
     let mut compared = match (&arguments.factor, &arguments.second) {
-        (Some(factor), _) => {
-            let at = arguments.at.iter().cloned().collect();
-            within(
-                &weir_judge::read_factor(&arguments.first, factor, &at, metric)?,
-                factor,
-            )
-        }
+        (Some(factor), _) => within(&sessions(arguments, factor)?, factor),
         (None, second) => {
             let second = second.as_ref().unwrap_or(&arguments.first);
             let first = weir_judge::read_for_comparison(&arguments.first)?;
@@ -35,6 +29,26 @@ pub(crate) fn execute(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
         output::text(weir_report::result_comparison(&compared))?;
     }
     Ok(outcome(&compared))
+}
+
+/// The results as one: sessions of the same study.
+fn sessions(arguments: &CompareArguments, factor: &str) -> anyhow::Result<JudgedResult> {
+    let at = arguments.at.iter().cloned().collect();
+    let metric = arguments.metric.as_deref();
+    let paths = std::iter::once(&arguments.first).chain(&arguments.second);
+    let results = paths
+        .chain(&arguments.more)
+        .map(|path| weir_judge::read_factor(path, factor, &at, metric));
+    let mut merged = weir_judge::merge_sessions(results.collect::<Result<_, _>>()?);
+    let first = merged.remove(0);
+    if let Some(other) = merged.first() {
+        bail!(
+            "cannot compare {factor} over `{}` and `{}` (other cells, drives or servers); give results of one study",
+            first.evidence.plan.title,
+            other.evidence.plan.title
+        );
+    }
+    Ok(first)
 }
 
 fn conditions(arguments: &CompareArguments) -> anyhow::Result<GateConditions> {

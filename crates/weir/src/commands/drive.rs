@@ -88,6 +88,9 @@ fn mount(arguments: &MountArguments) -> anyhow::Result<()> {
             // death is on its way.
             let _ = output::line("mounted");
         } else {
+            if let Some(line) = weir_model::validation_line([profile]) {
+                eprintln!("{line}");
+            }
             eprintln!(
                 "{} is mounted at {}; Ctrl-C unmounts it",
                 profile.title,

@@ -17,7 +17,7 @@ use crate::{Outcome, output};
 use starter::{HOST, Starter};
 
 /// Drives that a question about drives starts with.
-const TWO_DRIVES: &str = "intel-p4610,scaleflux-csd2000";
+const TWO_DRIVES: &str = "intel-p3700-400gb,aws-gp3";
 
 pub(crate) fn execute(arguments: &InitArguments) -> anyhow::Result<Outcome> {
     write(arguments)?;
@@ -89,7 +89,7 @@ fn starter(arguments: &InitArguments) -> anyhow::Result<Starter> {
         let known: &[&str] = match question {
             Question::Drives => &[TWO_DRIVES],
             _ if server.contains("://") => &[HOST],
-            _ => &["intel-p4610", "consumer-tlc", HOST],
+            _ => &["intel-p3700-400gb", "consumer-tlc", HOST],
         };
         let text =
             "Which storage? (host: the folder of `weir run --work`; others are emulated drives)";

@@ -60,6 +60,13 @@ fn of_result(arguments: &PredictResultArguments) -> anyhow::Result<()> {
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&forecast)?);
     }
+    let named = arguments.places.drive.iter();
+    let named: Vec<_> = named
+        .filter_map(|name| weir_drive::profiles::load(name, None).ok())
+        .collect();
+    if let Some(line) = weir_model::validation_line(result.drives.iter().chain(&named)) {
+        output::line(line)?;
+    }
     output::line(format_args!("{}", result.plan.title))?;
     for part in forecast.parts() {
         output::line(format_args!("\n{}", part.title()))?;

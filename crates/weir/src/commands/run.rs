@@ -64,6 +64,9 @@ pub(super) fn run_and_print(
     words: impl FnOnce(&RunOutcome) -> anyhow::Result<String>,
 ) -> anyhow::Result<Outcome> {
     let out = &options.out;
+    if let Some(line) = study_file::validation_line(plan) {
+        eprintln!("{line}");
+    }
     eprintln!("{}: {}, seed {}", plan.title, extent(plan), plan.seed);
     if let Some(line) = study_file::flush_line(plan) {
         eprintln!("{line}");

@@ -42,6 +42,17 @@ pub(crate) fn flush_line(plan: &Plan) -> Option<String> {
     })
 }
 
+/// Returns the line on those of the study's drives that no independent figures confirm.
+pub(crate) fn validation_line(plan: &Plan) -> Option<String> {
+    let names = plan.cells.iter().filter_map(|cell| cell.spec.drive_name());
+    let names: std::collections::BTreeSet<_> = names.collect();
+    // A drive that is not found fails the run, with its own line.
+    let profiles = names
+        .iter()
+        .filter_map(|name| weir_drive::profiles::load(name, None).ok());
+    weir_model::validation_line(&profiles.collect::<Vec<_>>())
+}
+
 /// A seed where the study has none: the clock's nanoseconds, kept short because it is printed and typed.
 pub(crate) fn clock_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -16,7 +16,7 @@ const QUESTIONS: [&str; 8] = [
     "index",
     "upgrade",
 ];
-const STORAGE: [&str; 3] = ["host", "intel-p4610", "intel-p4610,scaleflux-csd2000"];
+const STORAGE: [&str; 3] = ["host", "intel-p3700-400gb", "intel-p3700-400gb,aws-gp3"];
 
 /// Whether a study of this makes sense: a server of the user's keeps its storage, and is not started again.
 fn makes_sense(server: &str, question: &str, storage: &str) -> bool {
@@ -85,7 +85,11 @@ fn without_a_terminal_a_missing_answer_is_an_option_that_is_named() {
     );
     for (server, storage, word) in [
         ("postgres", "host", "must be `mysql`"),
-        ("mysql", "intel-p4160", "did you mean `intel-p4610`?"),
+        (
+            "mysql",
+            "intel-p3700-400bg",
+            "did you mean `intel-p3700-400gb`?",
+        ),
     ] {
         let error = Weir::in_world(&world)
             .args(["init", study.to_str().unwrap(), "--question", "pool"])
@@ -121,7 +125,7 @@ fn on_a_terminal_it_asks_and_takes_numbers_and_own_words() {
     for part in [
         "flavor = \"mariadb\"",
         "innodb_buffer_pool_size = [\"64M\"",
-        "drive = [\"intel-p4610\"]",
+        "drive = [\"intel-p3700-400gb\"]",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -463,10 +463,14 @@ fn profile_recalled_figures_are_named_where_two_drives_are_compared() {
     assert_eq!(said(Some(Grade::Recalled), vec![], "d"), None);
     let point = PublishedPoint {
         source: "a review".to_owned(),
+        date: "2020".to_owned(),
         operation: PublishedOperation::Read,
         bytes: Bytes(4096),
         depth: 1,
         sequential: false,
+        span: None,
+        model_capacity: None,
+        fresh: false,
         figure: PublishedFigure::LatencyUs,
         measured: 100.0,
         emulated: 60.0,

@@ -12,7 +12,12 @@ pub(super) fn execute(profile: &DriveProfile) -> anyhow::Result<()> {
 }
 
 fn words(profile: &DriveProfile) -> anyhow::Result<String> {
-    let mut lines = vec![profile.title.clone(), String::new()];
+    let words = profile.validation().words();
+    let mut lines: Vec<String> = words
+        .map(|words| format!("This profile {words}."))
+        .into_iter()
+        .collect();
+    lines.extend([profile.title.clone(), String::new()]);
     let sheet = data_sheet(profile);
     lines.extend(sheet.iter().map(|(label, text)| format!("{label}: {text}")));
     let table = toml::Table::try_from(Faults::default())?;

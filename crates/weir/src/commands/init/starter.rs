@@ -54,7 +54,7 @@ impl Starter {
         }
         match self.question {
             Question::Drives if drives < 2 => bail!(
-                "--question drives needs two emulated drives; use --storage intel-p4610,scaleflux-csd2000 (`weir drive \
+                "--question drives needs two emulated drives; use --storage intel-p3700-400gb,aws-gp3 (`weir drive \
                  list` has all)"
             ),
             Question::Drives => Ok(()),
