@@ -157,7 +157,6 @@ impl Learner<'_> {
             iops_max,
             bandwidth_mb_per_s,
             percentiles_us: percentiles(&self.samples.read_us, latency_us),
-            dies: None,
         })
     }
 

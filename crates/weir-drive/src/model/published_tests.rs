@@ -21,9 +21,6 @@ fn emulated(profile: &DriveProfile, point: &PublishedPoint) -> f64 {
     if let Some(flash) = profile.flash.as_mut().filter(|_| is_fresh) {
         flash.fill = 0.0;
     }
-    if let (Some(dies), Some(measured)) = (profile.read.dies.as_mut(), point.model_capacity) {
-        *dies = (f64::from(*dies) * measured.0 as f64 / profile.capacity.0 as f64).round() as u32;
-    }
     let job = random(kind, point.bytes.0, point.depth as usize);
     let job = if point.sequential {
         job.sequential()

@@ -4,9 +4,6 @@
 //! waits for the first that ends. Their number is Little's law on the data sheet, latency x IOPS,
 //! rounded up; the virtual clock takes off what the rounding added, so that the saturated
 //! throughput is the data sheet's at any scale, while a single read takes the full-size latency.
-//!
-//! Flash has dies instead, where the profile says how many: two reads that meet on one wait, long before all
-//! dies are busy.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -49,8 +46,6 @@ pub(super) struct Reads {
     cost_ns_per_byte: f64,
     /// Time at which each unit is free.
     units: BinaryHeap<Reverse<Nanoseconds>>,
-    /// Time at which each flash die is free, where the profile has their number.
-    dies: Vec<Nanoseconds>,
     random: Random,
     of_disks: bool,
     operations: ThroughputCap,
@@ -73,7 +68,6 @@ impl Reads {
             cost_ns_per_read,
             cost_ns_per_byte: extra_ns_per_byte / scale.factor(),
             units: std::iter::repeat_n(Reverse(0), units).collect(),
-            dies: vec![0; timing.dies.map_or(0, |dies| scaled_dies(dies, scale))],
             random: Random::seeded(SEED ^ 1),
             of_disks,
             operations: ThroughputCap::new(latency_ns),
@@ -117,15 +111,8 @@ impl Reads {
         start + (wait_ns(start) + service) as Nanoseconds
     }
 
-    /// Takes a die, or the first unit that is free, for `service` from `admitted` on; returns the start.
+    /// Takes the first unit that is free, for `service` from `admitted` on; returns the start.
     fn occupy(&mut self, admitted: Nanoseconds, service: Nanoseconds) -> Nanoseconds {
-        if let Some(last) = self.dies.len().checked_sub(1) {
-            // Flash translation spreads pages at random, whatever their addresses.
-            let die = self.random.below(last as u64 + 1) as usize;
-            let start = admitted.max(self.dies[die]);
-            self.dies[die] = start + service;
-            return start;
-        }
         let Reverse(unit_free) = self.units.pop().unwrap_or(Reverse(0));
         let start = admitted.max(unit_free);
         // A unit serves other reads while this one waits.
@@ -154,9 +141,4 @@ impl Reads {
     pub(super) fn busy_ns(&self) -> f64 {
         self.busy_ns
     }
-}
-
-/// Dies of a scaled drive: as many requests meet on each as at full size.
-fn scaled_dies(dies: u32, scale: Scale) -> usize {
-    (f64::from(dies) * scale.factor()).round().max(1.0) as usize
 }

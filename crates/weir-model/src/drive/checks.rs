@@ -48,8 +48,6 @@ impl DriveProfile {
             factor >= 1.0,
             "must be at least 1",
         ));
-        let dies = read.dies.map_or(1.0, f64::from);
-        checks.push(("read.dies", dies, dies >= 1.0, "must be at least 1"));
         checks.extend(ascending("read.percentiles_us", &read.percentiles_us));
         checks.extend(ascending("write.percentiles_us", &write.percentiles_us));
         checks.extend(ascending(

@@ -50,7 +50,7 @@ pub struct PublishedPoint {
     /// Bytes over which random operations spread. Left out, many times what a buffer holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Bytes>,
-    /// Capacity of the model that was measured, where it is another one: it has as many more or fewer dies.
+    /// Capacity of the model that was measured, where it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_capacity: Option<Bytes>,
     /// The drive was new or empty. Sequential operations always are on such a drive.

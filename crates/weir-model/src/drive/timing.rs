@@ -19,10 +19,6 @@ pub struct ReadTiming {
     /// Their mean stays `latency_us`. Without any, each read takes exactly that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles_us: Vec<(f64, f64)>,
-    /// Flash dies over which random reads spread: two reads of one die wait for each other. Left out, reads wait
-    /// only once all parallel units are busy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dies: Option<u32>,
 }
 
 /// Write timing.
