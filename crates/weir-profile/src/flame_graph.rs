@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use inferno::{differential, flamegraph};
 
-use crate::{Folded, ProfileError};
+use crate::{ProfileError, StackCounts};
 
 /// Width of a graph for a page, pixels.
 const WIDTH: usize = 1_200;
@@ -15,7 +15,7 @@ const LEAST_PERCENT: f64 = 0.2;
 ///
 /// # Errors
 /// If there are no stacks.
-pub fn flame_graph(title: &str, folded: &Folded) -> Result<String, ProfileError> {
+pub fn flame_graph(title: &str, folded: &StackCounts) -> Result<String, ProfileError> {
     let mut options = options(title);
     options.image_width = None;
     draw(&mut options, &folded.lines())
@@ -28,8 +28,8 @@ pub fn flame_graph(title: &str, folded: &Folded) -> Result<String, ProfileError>
 /// If there are no stacks.
 pub fn difference_graph(
     title: &str,
-    before: &Folded,
-    after: &Folded,
+    before: &StackCounts,
+    after: &StackCounts,
 ) -> Result<String, ProfileError> {
     let mut lines = Vec::new();
     let scaled = differential::Options {
@@ -66,8 +66,8 @@ fn draw(options: &mut flamegraph::Options<'_>, lines: &[String]) -> Result<Strin
 mod tests {
     use super::*;
 
-    fn folded(text: &str) -> Folded {
-        let mut folded = Folded::default();
+    fn folded(text: &str) -> StackCounts {
+        let mut folded = StackCounts::default();
         folded.add_text(text);
         folded
     }
@@ -90,6 +90,6 @@ mod tests {
 
     #[test]
     fn without_stacks_there_is_an_error() {
-        assert!(flame_graph("t", &Folded::default()).is_err());
+        assert!(flame_graph("t", &StackCounts::default()).is_err());
     }
 }

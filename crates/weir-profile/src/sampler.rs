@@ -12,7 +12,7 @@ use weir_model::StackProfile;
 
 use crate::ring::{Chain, Ring};
 use crate::symbols::Symbols;
-use crate::{Folded, ProfileError};
+use crate::{ProfileError, StackCounts};
 
 /// Samples per second of a thread's CPU time; no divisor of the periods at which servers do things.
 pub const FREQUENCY_HZ: u64 = 49;
@@ -25,7 +25,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 pub struct StackSampler {
     pid: u32,
     control: Arc<Control>,
-    thread: JoinHandle<Collected>,
+    thread: JoinHandle<SampleSet>,
 }
 
 /// Control of the thread that samples.
@@ -81,7 +81,7 @@ impl StackSampler {
 
 /// Samples by thread name and call chain.
 #[derive(Debug, Default)]
-struct Collected {
+struct SampleSet {
     stacks: HashMap<(Arc<str>, Chain), u64>,
     lost: u64,
     has_kernel: bool,
@@ -89,11 +89,11 @@ struct Collected {
     refused: BTreeSet<u32>,
 }
 
-impl Collected {
+impl SampleSet {
     fn into_profile(self, pid: u32) -> Result<StackProfile, ProfileError> {
         let chains = self.stacks.keys().map(|(_, chain)| chain);
         let symbols = Symbols::read(pid, chains).ok_or(ProfileError::Ended { pid })?;
-        let (mut folded, mut cut) = (Folded::default(), 0);
+        let (mut folded, mut cut) = (StackCounts::default(), 0);
         for ((thread, chain), samples) in &self.stacks {
             let (functions, is_cut) = symbols.stack(chain);
             if is_cut {
@@ -118,7 +118,7 @@ impl Collected {
 struct Rings {
     pid: u32,
     rings: BTreeMap<u32, (Arc<str>, Ring)>,
-    collected: Collected,
+    collected: SampleSet,
 }
 
 impl Rings {
@@ -141,9 +141,9 @@ impl Rings {
         let mut rings = Self {
             pid,
             rings: BTreeMap::new(),
-            collected: Collected {
+            collected: SampleSet {
                 has_kernel,
-                ..Collected::default()
+                ..SampleSet::default()
             },
         };
         rings.meet_threads();

@@ -1,7 +1,7 @@
 //! Names of functions by their addresses in a living process.
 //!
-//! A stripped program has the names that it exports, which are most of a server's; other functions have the name of
-//! their file in brackets.
+//! A stripped program has the names that it exports, which are most of a server's. Other functions have the name of
+//! their file in brackets; several that call each other are one frame.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -62,14 +62,25 @@ impl Symbols {
         let user = call_sites(&chain.user).map(|address| name(&self.user, address));
         let mut stack: Vec<_> = user.collect();
         stack.reverse();
-        let is_cut = stack
-            .first()
-            .is_some_and(|first| !BEGINNINGS.contains(&first.as_str()));
+        let is_cut = !begins_thread(&stack);
+        stack.dedup_by(|next, last| next == last && next.starts_with('['));
         let kernel =
             call_sites(&chain.kernel).map(|address| name(&self.kernel, address) + KERNEL_MARK);
         let kernel: Vec<_> = kernel.collect();
         stack.extend(kernel.into_iter().rev());
         (stack, is_cut)
+    }
+}
+
+/// True if the program's part of a stack is whole: its outermost function is one that begins a thread. Distributions
+/// strip their C library of that function's name.
+fn begins_thread(stack: &[String]) -> bool {
+    match stack {
+        [] => true,
+        [first, rest @ ..] => {
+            let is_unnamed = first.starts_with("[libc") || first.starts_with("[libpthread");
+            BEGINNINGS.contains(&first.as_str()) || is_unnamed && !rest.is_empty()
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::{Comparison, JudgedResult, StackProfile, StudyResult};
-use weir_profile::{Folded, FrameChange, difference_graph, largest_changes};
+use weir_profile::{FrameChange, StackCounts, difference_graph, largest_changes};
 
 use crate::words::levels_phrase;
 
@@ -14,12 +14,13 @@ const PICTURES_MAX: usize = 4;
 const FUNCTIONS_MAX: usize = 10;
 
 /// Head of the columns of [`FlameRow::row`].
-pub(crate) const FLAME_HEADER: [&str; 4] = ["function", "baseline", "level", "difference"];
+pub(crate) const FLAME_HEADER: [&str; 4] = ["function", "baseline", "level", "difference (99.9 %)"];
 
 /// Note on the numbers of the tables.
 pub(crate) const FLAME_NOTE: &str = "Share of the server's CPU time in a function and all that it calls, over all \
-    runs of a level, 49 samples per second of a thread's CPU time. In the picture a frame is as wide as its share at \
-    the level: red is more than at the baseline, blue is less. Folder `flames` beside the result has each run.";
+    runs of a level, 49 samples per second of a thread's CPU time. Functions whose difference may be chance are left \
+    out; the surest stands first. In the picture a frame is as wide as its share at the level: red is more than at the \
+    baseline, blue is less. The first four comparisons have a picture. Folder `flames` beside the result has each run.";
 
 /// The difference of two levels.
 #[derive(Debug, Serialize)]
@@ -48,10 +49,16 @@ pub(crate) struct FlameRow {
 impl FlameRow {
     fn new(change: FrameChange) -> Self {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let (low, high) = change.interval();
         Self {
             baseline: percent(change.before),
             level: percent(change.after),
-            difference: format!("{:+.1} points", 100.0 * change.change()),
+            difference: format!(
+                "{:+.1} points ({:+.1} to {:+.1})",
+                100.0 * change.change(),
+                100.0 * low,
+                100.0 * high
+            ),
             function: change.function,
         }
     }
@@ -69,7 +76,7 @@ impl FlameRow {
 /// Stacks of all runs of a cell.
 #[derive(Default)]
 struct CellStacks<'a> {
-    folded: Folded,
+    folded: StackCounts,
     profiles: Vec<&'a StackProfile>,
 }
 
@@ -119,6 +126,9 @@ impl FlameDifference {
         let rows = largest_changes(&baseline.folded, &level.folded, FUNCTIONS_MAX);
         let svg = has_picture.then(|| difference_graph(&what, &baseline.folded, &level.folded));
         let mut facts = Vec::new();
+        if rows.is_empty() {
+            facts.push("no function's share differs beyond chance; measure for longer".to_owned());
+        }
         for (name, stacks) in [("baseline", baseline), ("level", level)] {
             let together = stacks.together();
             let cpu_s = together.cpu_s();

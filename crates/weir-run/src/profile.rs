@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use weir_model::{Cell, RunResult, StackProfile};
 use weir_process::PathError;
-use weir_profile::{Folded, StackSampler, flame_graph};
+use weir_profile::{StackCounts, StackSampler, flame_graph};
 
 use crate::RunError;
 use crate::target::Target;
@@ -69,7 +69,7 @@ pub(crate) fn write_files(out: &Path, cell: &Cell, run: &RunResult) -> Result<()
         fs::write(&path, text).map_err(PathError::on("write", &path))
     };
     write("folded", &profile.folded)?;
-    let mut folded = Folded::default();
+    let mut folded = StackCounts::default();
     folded.add_text(&profile.folded);
     // A server that did nothing has no picture.
     if folded.samples() > 0 {

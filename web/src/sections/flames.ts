@@ -16,7 +16,7 @@ export function flames(page: Page): HTMLElement | null {
         { title: "Function", values: flame.rows.map((row) => row.function) },
         { title: "Baseline", values: flame.rows.map((row) => row.baseline) },
         { title: "Level", values: flame.rows.map((row) => row.level) },
-        { title: "Difference", values: flame.rows.map((row) => row.difference) },
+        { title: "Difference (99.9 %)", values: flame.rows.map((row) => row.difference) },
       ],
       `CPU time by function: ${flame.what}`,
     ),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use weir_mysql::Gate;
-use weir_profile::{Folded, StackSampler, flame_graph};
+use weir_profile::{StackCounts, StackSampler, flame_graph};
 use weir_server::{ServerIdentity, Session};
 use weir_sysbench::Invocation;
 
@@ -74,7 +74,7 @@ impl Profile {
 
     fn finish(self) -> anyhow::Result<()> {
         let profile = self.sampler.finish()?;
-        let mut folded = Folded::default();
+        let mut folded = StackCounts::default();
         folded.add_text(&profile.folded);
         write(&self.file.with_extension(FOLDED), &profile.folded)?;
         if profile.samples == 0 {

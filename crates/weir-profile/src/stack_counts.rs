@@ -1,15 +1,15 @@
-//! Folded stacks, the text form of a profile.
+//! StackCounts stacks, the text form of a profile.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Stacks with the number of samples of each, as flame graph tools read and write them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Folded {
+pub struct StackCounts {
     stacks: BTreeMap<String, u64>,
 }
 
-impl Folded {
+impl StackCounts {
     /// Adds samples of a stack, whose functions stand from the outermost inwards with `;` between them.
     pub fn add(&mut self, stack: String, samples: u64) {
         *self.stacks.entry(stack).or_default() += samples;
@@ -37,7 +37,7 @@ impl Folded {
         stacks.map(|(stack, samples)| (stack.as_str(), *samples))
     }
 
-    /// Its lines, sorted.
+    /// Lines of the text, sorted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let lines = self.iter();
         lines
@@ -46,7 +46,7 @@ impl Folded {
     }
 }
 
-impl fmt::Display for Folded {
+impl fmt::Display for StackCounts {
     /// A line for each stack.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.iter()
@@ -60,12 +60,12 @@ mod tests {
 
     #[test]
     fn text_is_read_as_it_is_written() {
-        let mut folded = Folded::default();
+        let mut folded = StackCounts::default();
         folded.add("mysqld;main;a(b c)".to_owned(), 3);
         folded.add("mysqld;main".to_owned(), 1);
         let text = folded.to_string();
         assert_eq!(text, "mysqld;main 1\nmysqld;main;a(b c) 3\n");
-        let mut read = Folded::default();
+        let mut read = StackCounts::default();
         read.add_text(&text);
         assert_eq!(read, folded);
         read.add_text(&text);
