@@ -19,7 +19,7 @@ pub struct StackProfile {
     pub threads_without: u64,
     /// True if the kernel's part of the stacks was permitted.
     pub has_kernel: bool,
-    /// StackCounts stacks: a line each, functions from the thread's name inwards with `;` between them, a space and the
+    /// Folded stacks: a line each, functions from the thread's name inwards with `;` between them, a space and the
     /// number of samples. Kept beside the result and not in its JSON.
     #[serde(skip)]
     pub folded: String,

@@ -13,7 +13,7 @@ pub enum NameCase {
     #[default]
     Exact,
     /// `1` and `2`: they are the same name.
-    StackCounts,
+    Folded,
 }
 
 impl NameCase {
@@ -21,7 +21,7 @@ impl NameCase {
     pub fn parse(value: &str) -> Self {
         match value.trim() {
             "" | "0" => Self::Exact,
-            _ => Self::StackCounts,
+            _ => Self::Folded,
         }
     }
 
@@ -37,7 +37,7 @@ impl NameCase {
 
     /// Returns true if two names are one to the server.
     pub fn is_same(self, a: &str, b: &str) -> bool {
-        a == b || (self == Self::StackCounts && self.fold(a) == self.fold(b))
+        a == b || (self == Self::Folded && self.fold(a) == self.fold(b))
     }
 
     /// The name by which equal names are equal texts.
@@ -45,7 +45,7 @@ impl NameCase {
         match self {
             Self::Exact => Cow::Borrowed(name),
             // A letter of the servers' becomes one letter.
-            Self::StackCounts => Cow::Owned(
+            Self::Folded => Cow::Owned(
                 name.chars()
                     .map(|c| c.to_lowercase().next().unwrap_or(c))
                     .collect(),

@@ -363,7 +363,7 @@ mod tests {
         // Each has pages of its own.
         assert!(pages(&both) > pages(&format!("{TABLE}{}", read("t"))));
         let other = format!("{TABLE}{}", read("T"));
-        assert!(popularity_on(NameCase::StackCounts, &other).is_ok());
+        assert!(popularity_on(NameCase::Folded, &other).is_ok());
         let refused = popularity_on(NameCase::Exact, &other).unwrap_err();
         assert!(refused.to_string().contains("not in the file"), "{refused}");
     }

@@ -74,7 +74,7 @@ pub(crate) fn check_names(
     };
     for (table, _) in here.spaces.iter().filter(is_unmatched) {
         let mut others = there.spaces.keys();
-        if let Some(other) = others.find(|other| NameCase::StackCounts.is_same(other, table)) {
+        if let Some(other) = others.find(|other| NameCase::Folded.is_same(other, table)) {
             return Err(PoolError::NamesDiffer {
                 from: from.name().to_owned(),
                 to: to.name().to_owned(),

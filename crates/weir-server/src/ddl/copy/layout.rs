@@ -134,7 +134,7 @@ impl Layout {
             ));
         }
         // Names of columns differ in no server by their case alone.
-        let is_same = |one: &str, other: &str| NameCase::StackCounts.is_same(one, other);
+        let is_same = |one: &str, other: &str| NameCase::Folded.is_same(one, other);
         let is_stored = |column: &&ColumnRow| !column.4.contains("GENERATED");
         let is_shared = |column: &&ColumnRow| {
             new.iter()
