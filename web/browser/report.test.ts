@@ -43,7 +43,7 @@ async function open(result: unknown = fixture(), options: BrowserContextOptions 
   });
   await page.goto(pathToFileURL(file).href);
   // Sections are made one after the other; panels are drawn when they come near.
-  await page.locator("#setup").waitFor();
+  await page.locator("#flames").waitFor();
   await page.locator(".plot").first().scrollIntoViewIfNeeded();
   await page.locator(".plot canvas").first().waitFor();
   return page;
@@ -79,6 +79,16 @@ function drawn(page: Page, property: string): Promise<boolean> {
 }
 
 describe("a report", () => {
+  it("shows the functions in which levels differ, and their flame graph as a picture", async () => {
+    const page = await open();
+    const picture = page.locator("#flames img").first();
+    await picture.scrollIntoViewIfNeeded();
+    // A picture that the page's policy refused, or that is no SVG, has no size.
+    await expect.poll(() => picture.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1200);
+    expect(await page.locator("#flames table").first().textContent()).toContain("buf_flush_page_cleaner");
+    await page.context().close();
+  });
+
   it("answers in a reader's order, with the sentences that weir-report wrote", async () => {
     const page = await open();
     expect(await page.title()).toContain("Doublewrite on two drives");
@@ -92,6 +102,7 @@ describe("a report", () => {
       "What did the drive do?",
       "What has been published?",
       "How was it measured?",
+      "In which functions?",
     ]);
     const answers = await page.locator(".answers p").allTextContents();
     const sentences = (fixture()["answers"] as { sentence: string }[]).map((answer) => answer.sentence);
