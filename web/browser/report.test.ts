@@ -43,7 +43,7 @@ async function open(result: unknown = fixture(), options: BrowserContextOptions 
   });
   await page.goto(pathToFileURL(file).href);
   // Sections are made one after the other; panels are drawn when they come near.
-  await page.locator("#flames").waitFor();
+  await page.locator("#setup").waitFor();
   await page.locator(".plot").first().scrollIntoViewIfNeeded();
   await page.locator(".plot canvas").first().waitFor();
   return page;
@@ -91,6 +91,7 @@ describe("a report", () => {
 
   it("answers in a reader's order, with the sentences that weir-report wrote", async () => {
     const page = await open();
+    await page.locator("#flames").waitFor();
     expect(await page.title()).toContain("Doublewrite on two drives");
     expect(await page.locator("h2").allTextContents()).toEqual([
       "What is the answer?",

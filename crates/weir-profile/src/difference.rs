@@ -161,7 +161,11 @@ mod tests {
             3,
         );
         assert_eq!(changes.len(), 2);
-        let (low, high) = changes[0].interval();
+        let gain = changes
+            .iter()
+            .find(|change| change.function == "a")
+            .unwrap();
+        let (low, high) = gain.interval();
         assert!(
             0.05 < low && low < 0.08 && 0.08 < high && high < 0.11,
             "{low} to {high}"

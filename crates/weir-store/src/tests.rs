@@ -240,6 +240,7 @@ fn what_is_written_is_read() {
         series: vec![],
         gaps: vec![],
         server_log: String::new(),
+        profile: None,
         kinds: vec![],
         short_intervals: vec![],
         histogram: vec![],

@@ -2,34 +2,39 @@ use std::process;
 
 use super::*;
 
-/// A function that a test can find again.
-#[inline(never)]
-fn burn_for_the_test(until: Instant) -> u64 {
+/// Computes until `until`.
+fn burn(until: Instant) -> u64 {
     let mut sum = 1_u64;
     while Instant::now() < until {
-        for _ in 0..1_000 {
-            sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(7));
-        }
+        sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(7));
     }
     sum
 }
 
+/// CPU time of this thread as the kernel counts it, seconds (proc(5), `schedstat`: nanoseconds come first).
+fn cpu_s() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    let first = text.split_whitespace().next().unwrap();
+    first.parse::<f64>().unwrap() / 1e9
+}
+
 #[test]
-fn a_busy_function_of_this_process_is_found() {
+fn samples_of_a_thread_are_its_cpu_time() {
     let sampler = StackSampler::start(process::id()).unwrap();
+    // Samples before it do not count.
+    burn(Instant::now() + Duration::from_millis(300));
     sampler.begin_at(Instant::now());
-    burn_for_the_test(Instant::now() + Duration::from_secs(3));
+    let before_s = cpu_s();
+    while cpu_s() - before_s < 1.5 {
+        burn(Instant::now() + Duration::from_millis(50));
+    }
+    let used_s = cpu_s() - before_s;
     let profile = sampler.finish().unwrap();
-    assert_eq!(profile.frequency_hz, FREQUENCY_HZ);
-    let busy = profile
-        .folded
-        .lines()
-        .filter(|line| line.contains("burn_for_the_test"));
-    let samples: u64 = busy
-        .filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok())
-        .sum();
-    assert!(samples > 5, "{}", profile.folded);
-    assert_eq!(profile.lost, 0);
+    assert_eq!((profile.frequency_hz, profile.lost), (FREQUENCY_HZ, 0));
+    // The rhythm of looks decides on a fifth of a second at the beginning.
+    let error_s = (profile.cpu_s() - used_s).abs();
+    assert!(error_s < 0.5, "{error_s} s of {used_s}: {}", profile.folded);
+    assert!(profile.folded.contains("core::"), "{}", profile.folded);
 }
 
 #[test]
