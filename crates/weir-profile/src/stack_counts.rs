@@ -1,4 +1,4 @@
-//! StackCounts stacks, the text form of a profile.
+//! Folded stacks, the text form of a profile.
 
 use std::collections::BTreeMap;
 use std::fmt;
