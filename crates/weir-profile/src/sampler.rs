@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use weir_model::StackProfile;
 
-use crate::ring::{Chain, Ring};
+use crate::ring::{Chain, Place, Ring};
 use crate::symbols::Symbols;
 use crate::{ProfileError, StackCounts};
 
@@ -114,21 +114,51 @@ impl SampleSet {
     }
 }
 
-/// Events of all threads of a process.
+/// Events that sample a process.
 struct Rings {
     pid: u32,
-    rings: BTreeMap<u32, (Arc<str>, Ring)>,
+    /// By processor, or by thread.
+    rings: BTreeMap<u32, Ring>,
+    by_thread: bool,
+    /// Names of the threads that were met.
+    names: HashMap<u32, Arc<str>>,
     collected: SampleSet,
 }
 
 impl Rings {
-    /// Begins with all threads that there are, with the kernel's part of the stacks where that is permitted.
+    /// Begins by processor where that is permitted. Else it begins by thread, with the kernel's part of the stacks where
+    /// that is permitted.
     fn open(pid: u32) -> Result<Self, ProfileError> {
-        let with = |has_kernel| Ring::open(pid, FREQUENCY_HZ, has_kernel);
+        if threads(pid).is_empty() {
+            let source = io::Error::from_raw_os_error(ESRCH);
+            return Err(ProfileError::Kernel { pid, source });
+        }
+        let mut rings = Self {
+            pid,
+            rings: BTreeMap::new(),
+            by_thread: false,
+            names: HashMap::new(),
+            collected: SampleSet {
+                has_kernel: true,
+                ..SampleSet::default()
+            },
+        };
+        match processor_rings() {
+            Ok(of_processors) => rings.rings = of_processors,
+            Err(_) => rings.begin_by_thread()?,
+        }
+        Ok(rings)
+    }
+
+    fn begin_by_thread(&mut self) -> Result<(), ProfileError> {
+        let pid = self.pid;
+        self.by_thread = true;
+        let with = |has_kernel| Ring::open(Place::Thread(pid), FREQUENCY_HZ, has_kernel);
         let (has_kernel, first) = match with(true) {
             Err(error) if is_refusal(&error) => (false, with(false)),
             first => (true, first),
         };
+        self.collected.has_kernel = has_kernel;
         drop(first.map_err(|source| {
             if is_refusal(&source) {
                 return ProfileError::Forbidden {
@@ -138,34 +168,32 @@ impl Rings {
             }
             ProfileError::Kernel { pid, source }
         })?);
-        let mut rings = Self {
-            pid,
-            rings: BTreeMap::new(),
-            collected: SampleSet {
-                has_kernel,
-                ..SampleSet::default()
-            },
-        };
-        rings.meet_threads();
-        Ok(rings)
+        self.meet_threads();
+        Ok(())
     }
 
     /// Takes the samples and begins with new threads. Without a `begin`, or before it, samples are thrown away.
     fn look(&mut self, begin: Option<Instant>) {
         let counts = begin.is_some_and(|begin| begin <= Instant::now());
-        let collected = &mut self.collected;
-        for (name, ring) in self.rings.values_mut() {
-            let lost = ring.drain(&mut |chain| {
-                if counts {
-                    let key = (Arc::clone(name), chain);
-                    *collected.stacks.entry(key).or_default() += 1;
+        let (pid, collected, names) = (self.pid, &mut self.collected, &mut self.names);
+        for ring in self.rings.values_mut() {
+            let lost = ring.drain(&mut |sample| {
+                if !counts || sample.process != pid {
+                    return;
                 }
+                let name = names
+                    .entry(sample.thread)
+                    .or_insert_with(|| thread_name(pid, sample.thread).into());
+                let key = (Arc::clone(name), sample.chain);
+                *collected.stacks.entry(key).or_default() += 1;
             });
             if counts {
                 collected.lost += lost;
             }
         }
-        self.meet_threads();
+        if self.by_thread {
+            self.meet_threads();
+        }
     }
 
     /// Begins with threads that are new, and leaves those that have ended.
@@ -180,10 +208,10 @@ impl Rings {
             if self.rings.contains_key(&thread) || self.collected.refused.contains(&thread) {
                 continue;
             }
-            match Ring::open(thread, FREQUENCY_HZ, self.collected.has_kernel) {
+            let place = Place::Thread(thread);
+            match Ring::open(place, FREQUENCY_HZ, self.collected.has_kernel) {
                 Ok(ring) => {
-                    let name = thread_name(self.pid, thread).into();
-                    self.rings.insert(thread, (name, ring));
+                    self.rings.insert(thread, ring);
                 }
                 // It has ended meanwhile.
                 Err(error) if error.raw_os_error() == Some(ESRCH) => {}
@@ -193,6 +221,25 @@ impl Rings {
             }
         }
     }
+}
+
+/// Events of all processors; an error says why there are none.
+fn processor_rings() -> io::Result<BTreeMap<u32, Ring>> {
+    let list = fs::read_to_string("/sys/devices/system/cpu/online")?;
+    let rings = processors(&list).into_iter().map(|processor| {
+        let place = Place::Processor(processor);
+        Ok((processor, Ring::open(place, FREQUENCY_HZ, true)?))
+    });
+    rings.collect()
+}
+
+/// Numbers of a list such as `0-3,6`, as the kernel writes it.
+fn processors(list: &str) -> Vec<u32> {
+    let ranges = list.trim().split(',').filter_map(|range| {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        Some(from.parse::<u32>().ok()?..=to.parse().ok()?)
+    });
+    ranges.flatten().collect()
 }
 
 /// No such process (errno(3)).

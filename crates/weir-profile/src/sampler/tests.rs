@@ -43,3 +43,22 @@ fn a_process_that_is_not_there_is_an_error() {
     let error = StackSampler::start(4_194_305).unwrap_err();
     assert!(error.to_string().contains("process 4194305"), "{error}");
 }
+
+#[test]
+fn processors_are_read_as_the_kernel_writes_them() {
+    assert_eq!(processors("0-2,5\n"), [0, 1, 2, 5]);
+    assert_eq!(processors("0\n"), [0]);
+}
+
+#[test]
+fn without_the_privilege_threads_are_sampled() {
+    let mut rings = Rings::open(process::id()).unwrap();
+    rings.begin_by_thread().unwrap();
+    rings
+        .rings
+        .retain(|place, _| threads(process::id()).contains(place));
+    burn(Instant::now() + Duration::from_secs(1));
+    rings.look(Some(Instant::now()));
+    let profile = rings.collected.into_profile(process::id()).unwrap();
+    assert!(profile.samples > 3, "{}", profile.folded);
+}
