@@ -1,8 +1,8 @@
 //! Stacks of a process by the kernel's software clock: sampled, folded, drawn and compared.
 //! Change here: what is sampled: `sampler.rs`, `ring.rs`; names of functions: `symbols.rs`; pictures: `flame_graph.rs`; differences of two profiles: `difference.rs`.
 //!
-//! Sampling follows `perf_event_open(2)`: `PERF_COUNT_SW_CPU_CLOCK`, an event for each thread, call chains by frame
-//! pointers. It needs no root where `kernel.perf_event_paranoid` is 2 or less and the process is the user's own.
+//! Sampling follows `perf_event_open(2)`: `PERF_COUNT_SW_CPU_CLOCK`, call chains by frame pointers. With the privilege there
+//! is an event for each processor, else for each thread. The latter needs no root where `kernel.perf_event_paranoid` is 2 or less and the process is the user's own.
 
 mod difference;
 mod error;
