@@ -24,6 +24,8 @@ export function singleFile({ connects }: { connects: boolean }): Plugin {
       const script = code.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
       const policy = [
         "default-src 'none'",
+        // Flame graphs that the page itself has.
+        "img-src data:",
         `script-src ${hash(script)}`,
         `style-src ${hash(styles)}`,
         ...(connects ? ["connect-src 'self'"] : []),

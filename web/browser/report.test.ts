@@ -79,8 +79,19 @@ function drawn(page: Page, property: string): Promise<boolean> {
 }
 
 describe("a report", () => {
+  it("shows the functions in which levels differ, and their flame graph as a picture", async () => {
+    const page = await open();
+    const picture = page.locator("#flames img").first();
+    await picture.scrollIntoViewIfNeeded();
+    // A picture that the page's policy refused, or that is no SVG, has no size.
+    await expect.poll(() => picture.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1200);
+    expect(await page.locator("#flames table").first().textContent()).toContain("buf_flush_page_cleaner");
+    await page.context().close();
+  });
+
   it("answers in a reader's order, with the sentences that weir-report wrote", async () => {
     const page = await open();
+    await page.locator("#flames").waitFor();
     expect(await page.title()).toContain("Doublewrite on two drives");
     expect(await page.locator("h2").allTextContents()).toEqual([
       "What is the answer?",
@@ -92,6 +103,7 @@ describe("a report", () => {
       "What did the drive do?",
       "What has been published?",
       "How was it measured?",
+      "In which functions?",
     ]);
     const answers = await page.locator(".answers p").allTextContents();
     const sentences = (fixture()["answers"] as { sentence: string }[]).map((answer) => answer.sentence);
@@ -272,7 +284,7 @@ describe("a report", () => {
     cells.forEach((cell) => Object.assign(cell, { label: hostile }));
     const page = await open(result);
     expect(await page.locator("h1").textContent()).toBe(hostile);
-    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.locator("img:not(.flames)").count()).toBe(0);
     expect(await page.title()).not.toBe("broken");
     expect(await page.locator("script").count()).toBe(2);
     await page.context().close();
@@ -370,7 +382,7 @@ describe("a run in a report", () => {
     await page.evaluate(() => (location.hash = "#run-1"));
     await page.getByText("Error log of the server").click();
     await expect.poll(() => page.locator("#run pre").first().textContent()).toContain("Table `</script><img src=x");
-    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.locator("img:not(.flames)").count()).toBe(0);
     expect(await page.title()).not.toBe("broken");
     await page.context().close();
   });

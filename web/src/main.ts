@@ -14,6 +14,7 @@ import { answers } from "./sections/answers";
 import { claims } from "./sections/claims";
 import { costs } from "./sections/costs";
 import { drive } from "./sections/drive";
+import { flames } from "./sections/flames";
 import { header } from "./sections/header";
 import { insights } from "./sections/insights";
 import { limits } from "./sections/limits";
@@ -40,7 +41,7 @@ function show(): void {
     const page = parsePage(text);
     document.title = `${page.title} \u2013 Weir report`;
     const report = h("div", {}, answers(page));
-    inTurns(report, [screen, statements, sweeps, predicted, insights, costs, sureness, limits, time, resources, drive, claims, setup].map((section) => () => section(page)));
+    inTurns(report, [screen, statements, sweeps, predicted, insights, costs, sureness, limits, time, resources, drive, claims, setup, flames].map((section) => () => section(page)));
     const run = h("div", { hidden: true });
     root.replaceChildren(header(page), report, run);
     addEventListener("hashchange", () => turn(page, report, run));

@@ -150,6 +150,26 @@ export type FindingView = { rule: RuleId, severity: Severity, severity_name: str
  */
 concerns: Array<string>, };
 
+export type FlameDifference = { 
+/**
+ * The two levels, in words.
+ */
+what: string, 
+/**
+ * Functions whose shares differ most, the largest difference first.
+ */
+rows: Array<FlameRow>, 
+/**
+ * Number of samples of both, and what limits them.
+ */
+facts: Array<string>, 
+/**
+ * The picture; none of the comparisons beyond the first few.
+ */
+svg: string | null, };
+
+export type FlameRow = { function: string, baseline: string, level: string, difference: string, };
+
 export type GapView = { source: string, from_s: RoundedNumber | null, to_s: RoundedNumber | null, reason: string, };
 
 export type HostRow = { combination: string, repetition: number, agent: string, connections: number, transactions: string, cpu: string, clock_error_us: string, clock_moved_us: string, began_late_us: string, longest_silence_s: string, };
@@ -215,6 +235,14 @@ statements: Array<StatementTable>,
  * Note on the numbers of `statements`.
  */
 statement_note: string, 
+/**
+ * Differences of the server's stacks, where it was profiled.
+ */
+flames: Array<FlameDifference>, 
+/**
+ * Note on the numbers of `flames`.
+ */
+flame_note: string, 
 /**
  * Ranking of a screen's factors.
  */

@@ -38,6 +38,7 @@ mod server_variables;
 mod server_version;
 mod short_interval;
 mod spec;
+mod stack_profile;
 mod suggest;
 mod tls;
 mod toml_text;
@@ -112,6 +113,7 @@ pub use spec::{
     ThinkKind, ThinkTime, TimelineEvent, Topology, Warm, Warmup, WorkloadName, WorkloadShare,
     WorkloadShares, WorkloadSpec, differing, is_label,
 };
+pub use stack_profile::StackProfile;
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};
 pub use toml_text::parse_toml;

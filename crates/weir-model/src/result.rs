@@ -9,7 +9,7 @@ use crate::variables::{LOG_FILE_SIZE, LOG_FILES_IN_GROUP, REDO_LOG_CAPACITY};
 use crate::{
     Bottleneck, Bytes, ConnectionLosses, DriveProfile, DriveStatistics, EventRecord, Flavor, Gap,
     LatencySummary, LoadHost, Metric, MetricKind, Plan, ReplayRecord, Series, ServerHost,
-    ServerVariables, ServerVersion, ShortInterval, Utilization,
+    ServerVariables, ServerVersion, ShortInterval, StackProfile, Utilization,
 };
 
 /// Label of [`StudyResult::host`] below which stands where the data of private servers lay, `on disk: /var/tmp (ext4)`.
@@ -131,6 +131,9 @@ pub struct RunResult {
     /// The server's host, where an agent there sampled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<ServerHost>,
+    /// Stacks of the server's process, where the load asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<StackProfile>,
     /// Record of the capture that was sent again, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayRecord>,

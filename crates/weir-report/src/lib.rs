@@ -16,6 +16,7 @@ mod data_sheet;
 mod error;
 mod events;
 mod first_sentence;
+mod flames;
 mod gaps;
 mod gate;
 mod hosts;

@@ -6,6 +6,7 @@ use weir_model::{JudgedResult, validation_line};
 
 use crate::cells::CELL_HEADER;
 use crate::events::{EVENT_HEADER, EVENT_NOTE, EventRow};
+use crate::flames::{FLAME_HEADER, FLAME_NOTE, FlameRow};
 use crate::hosts::{HOST_HEADER, HOST_NOTE, HostRow};
 use crate::page::Page;
 use crate::server_hosts::{SERVER_HOST_HEADER, SERVER_HOST_NOTE, ServerHostRow};
@@ -78,6 +79,7 @@ pub fn markdown(result: &JudgedResult) -> String {
     for fact in &page.setup.facts {
         push_line(&mut out, &format!("- {}: {}", fact.label, text(&fact.text)));
     }
+    push_flames(&mut out, &page);
     out
 }
 
@@ -178,6 +180,22 @@ fn push_server_hosts(out: &mut String, page: &Page<'_>) {
     };
     let rows = page.server_hosts.iter().map(ServerHostRow::row);
     push_section(out, &section, rows);
+}
+
+fn push_flames(out: &mut String, page: &Page<'_>) {
+    for flames in &page.flames {
+        let title = format!("CPU time by function: {}", text(&flames.what));
+        let section = TableSection {
+            title: &title,
+            header: FLAME_HEADER,
+            alignment: [LEFT, RIGHT, RIGHT, RIGHT],
+            note: FLAME_NOTE,
+        };
+        push_section(out, &section, flames.rows.iter().map(FlameRow::row));
+        for fact in &flames.facts {
+            push_line(out, &format!("- {}", text(fact)));
+        }
+    }
 }
 
 fn push_claims(out: &mut String, page: &Page<'_>) {

@@ -13,6 +13,7 @@ use crate::comparison_sentences::Answer;
 use crate::counters::{self, CounterRow};
 use crate::events::{self, EVENT_NOTE, EventRow};
 use crate::first_sentence::advice;
+use crate::flames::{FLAME_NOTE, FlameDifference};
 use crate::gaps;
 use crate::hosts::{self, HOST_NOTE, HostRow};
 use crate::insights::{self, ratio_words};
@@ -78,6 +79,10 @@ pub(crate) struct Page<'a> {
     pub(crate) statements: Vec<StatementTable>,
     /// Note on the numbers of `statements`.
     statement_note: &'static str,
+    /// Differences of the server's stacks, where it was profiled.
+    pub(crate) flames: Vec<FlameDifference>,
+    /// Note on the numbers of `flames`.
+    flame_note: &'static str,
     /// Ranking of a screen's factors.
     pub(crate) screen: Option<ScreenTable<'a>>,
     /// Gaps in the samples, a sentence each.
@@ -179,6 +184,8 @@ impl<'a> Page<'a> {
             server_host_note: SERVER_HOST_NOTE,
             statements: StatementTable::tables(&judged.comparisons),
             statement_note: STATEMENT_NOTE,
+            flames: FlameDifference::all(judged),
+            flame_note: FLAME_NOTE,
             screen: ScreenTable::new(judged),
             is_search: result.plan.search.is_some(),
             not_measured: gaps::sentences(result),

@@ -11,8 +11,9 @@ use weir_model::{
     DataSpec, Distribution, DriveProfile, DriveSpec, DriveStatistics, Duration, FileKind,
     FileKindStatistics, Finding, Flavor, Gap, IntervalRecord, JudgedResult, LatencySummary,
     LoadSpec, Method, Metric, MetricKind, Mix, OverallEffect, Plan, PlannedRun, Provenance, Ratio,
-    RuleId, RunRecord, RunResult, RunSpec, Series, ServerVersion, Severity, StudyResult,
-    SysbenchWorkload, Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec, metrics,
+    RuleId, RunRecord, RunResult, RunSpec, Series, ServerVersion, Severity, StackProfile,
+    StudyResult, SysbenchWorkload, Utilization, Verdict, Warmup, WorkloadName, WorkloadSpec,
+    metrics,
 };
 use weir_stats::paired_log_ratio;
 
@@ -275,7 +276,25 @@ fn run(plan: &Plan, planned: PlannedRun, measure_s: u32, noise: &mut Noise) -> R
         drive: Some(Arc::new(drive_statistics(kind, rate, f64::from(measure_s)))),
         commands: commands(&plan.cells[planned.cell]),
         server_log: SERVER_LOG.to_owned(),
+        profile: Some(profile(kind)),
         ..RunResult::default()
+    }
+}
+
+/// Stacks of a server that writes pages twice in every second combination.
+fn profile(kind: usize) -> StackProfile {
+    let twice = if kind.is_multiple_of(2) { 200 } else { 4 };
+    let samples = 700 + twice;
+    StackProfile {
+        frequency_hz: 49,
+        samples,
+        cut: 40,
+        has_kernel: true,
+        folded: format!(
+            "mysqld;start_thread;do_command;dispatch_command 660\nmysqld;__send 40\n\
+             mysqld;start_thread;buf_flush_page_cleaner;dblwr::write {twice}\n"
+        ),
+        ..StackProfile::default()
     }
 }
 

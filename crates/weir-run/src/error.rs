@@ -137,6 +137,14 @@ pub enum RunError {
     /// The drive.
     #[error(transparent)]
     Drive(#[from] weir_drive::DriveError),
+    /// Stacks of a server that this host does not have.
+    #[error(
+        "profile: on (the server's process is not on this host); leave profile out, or run the study on the server's host"
+    )]
+    NoProcess,
+    /// The server's stacks.
+    #[error("profile: on: {0}")]
+    Profile(#[from] weir_profile::ProfileError),
     /// A file or directory could not be used.
     #[error(transparent)]
     Path(#[from] PathError),

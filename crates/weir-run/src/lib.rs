@@ -23,6 +23,7 @@ mod hosting;
 mod live;
 mod loader;
 mod options;
+mod profile;
 mod query_plans;
 mod rehearsal;
 mod remote_servers;

@@ -18,7 +18,7 @@ use crate::loader::Program;
 use crate::session::RunSession;
 use crate::study_targets::StudyTargets;
 use crate::target::{Description, Targets};
-use crate::{RunError, RunOptions, host};
+use crate::{RunError, RunOptions, host, profile};
 
 /// A study that was run, or as much of it as there was time for.
 #[derive(Debug)]
@@ -252,6 +252,7 @@ impl<T: Targets> RunningStudy<'_, T> {
             store.set_plan(&self.plan)?;
         }
         store.append(run)?;
+        profile::write_files(&self.options.out, &self.plan.cells[run.record.cell], run)?;
         self.records.push(run.record.clone());
         self.kinds.extend(kinds(run));
         Ok(())

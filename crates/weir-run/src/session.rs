@@ -15,6 +15,7 @@ use crate::counters;
 use crate::events::Events;
 use crate::live::LiveBottleneck;
 use crate::loader::{Loader, Program};
+use crate::profile::RunProfile;
 use crate::target::Target;
 use crate::usage::OfferedLoad;
 use crate::watch::{Measurement, ServerRecord, Watch, relative_to_measurement};
@@ -78,10 +79,12 @@ impl RunSession {
         let commands = self.commands(commands::load(&load, spec.load.warmup));
         let cancel = control.cancel;
         let events = Events::open(self.target.as_ref(), spec)?;
-        let measured = self.load(load, cell, events, control);
+        let profile = RunProfile::start(cell, self.target.as_ref())?;
+        let measured = self.load(load, cell, (events, &profile), control);
         // Also where the stop came while connections were made, which is an error for the load.
         cancel.check()?;
         let measured = measured.map_err(|error| self.explained(error, cell, planned))?;
+        let profile = profile.finish()?;
         self.runs += 1;
         // After a failover another server answers, with variables of its own.
         let fails_over = |event: &TimelineEvent| matches!(event.kind, EventKind::Failover { .. });
@@ -96,7 +99,10 @@ impl RunSession {
             commands,
             log: self.target.log()?,
         };
-        Ok(measured.into_result(planned, started_at, server))
+        Ok(RunResult {
+            profile,
+            ..measured.into_result(planned, started_at, server)
+        })
     }
 
     /// Returns the commands of the run with the command `load`, free of this run's own paths.
@@ -110,12 +116,12 @@ impl RunSession {
         }
     }
 
-    /// Loads the server and measures.
+    /// Loads the server and measures, with the events and the profile of the run.
     fn load(
         &mut self,
         mut plan: LoadPlan,
         cell: &Cell,
-        events: Events,
+        (events, profile): (Events, &RunProfile),
         control: &mut Control<'_>,
     ) -> Result<Measurement, LoadError> {
         let settings = &cell.spec.load;
@@ -143,7 +149,10 @@ impl RunSession {
         };
         let stop = control.cancel.flag();
         let (outcome, events) = events.during(stop, |clock| {
-            let began = |at| clock.begin(at);
+            let began = |at| {
+                profile.begin_at(at);
+                clock.begin(at);
+            };
             loader.run(&plan, stop, &began, &mut |record, concurrency| {
                 watch.observe(record, || self.target.drive_statistics());
                 control.tell(&Event::Interval(record));

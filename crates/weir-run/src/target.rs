@@ -57,6 +57,11 @@ pub(crate) trait Target {
     /// Everything that can be looked at from here; `client`: the id of the process that loads it.
     fn probes(&self, client: u32) -> Vec<Box<dyn Probe>>;
 
+    /// Id of the server's process; `None` on another host.
+    fn server_pid(&self) -> Option<u32> {
+        None
+    }
+
     /// A directory on the storage that the data lie on; `None` on another host.
     fn directory(&self) -> Option<&Path>;
 

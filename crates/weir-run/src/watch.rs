@@ -179,6 +179,7 @@ impl Measurement {
             events,
             hosts: self.hosts,
             server_host: self.server_host,
+            profile: None,
             replay: self.replay,
             histogram: outcome.histogram,
         }

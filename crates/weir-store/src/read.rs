@@ -8,7 +8,7 @@ use rusqlite::{Params, Row};
 use weir_model::{
     Approach, Bottleneck, ConnectionLosses, EventRecord, Gap, IntervalRecord, KindLatency,
     LatencySummary, LoadHost, Plan, Provenance, ReplayRecord, RunRecord, RunResult, Series,
-    ServerHost, ShortInterval, StudyResult, Utilization,
+    ServerHost, ShortInterval, StackProfile, StudyResult, Utilization,
 };
 
 use crate::earlier_plan::EarlierPlan;
@@ -190,6 +190,7 @@ impl Store {
             losses: self.read_losses(id)?,
             hosts: self.read_hosts(id)?,
             server_host: self.read_server_host(id)?,
+            profile: None,
             replay: self.read_replay(id)?,
             histogram: Vec::new(),
         };
@@ -200,6 +201,7 @@ impl Store {
             run.short_intervals = self.read_short_intervals(id)?;
             run.server_log = self.read_server_log(id)?;
             run.histogram = self.read_histogram(id)?;
+            run.profile = self.read_profile(id)?;
         }
         Ok(run)
     }
@@ -389,6 +391,21 @@ impl Store {
         let host = texts.first();
         let host = host.map(|text| decode(&self.path, "server_host.host", text));
         host.transpose()
+    }
+
+    /// Of runs whose server was profiled; other results have no such table.
+    fn read_profile(&self, run: i64) -> Result<Option<StackProfile>, StoreError> {
+        if !self.has_table("stack_profile")? {
+            return Ok(None);
+        }
+        let sql = "SELECT record, folded FROM stack_profile WHERE run = ?";
+        let rows: Vec<(String, String)> =
+            self.collect(sql, [run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let profile = rows.into_iter().next().map(|(record, folded)| {
+            let profile = decode(&self.path, "stack_profile.record", &record);
+            profile.map(|profile: StackProfile| StackProfile { folded, ..profile })
+        });
+        profile.transpose()
     }
 
     fn has_table(&self, name: &str) -> Result<bool, StoreError> {

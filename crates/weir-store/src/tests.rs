@@ -7,8 +7,8 @@ use weir_model::{
     Approach, Bottleneck, Cell, ConnectionLosses, DataSource, Distribution, DriveStatistics,
     EventDetail, EventEnding, EventRecord, Flavor, Gap, IntervalRecord, KindLatency,
     LatencySummary, LoadHost, Outage, Pace, Plan, PlannedRun, PoolStart, Provenance, RunRecord,
-    RunResult, RunSpec, Series, ServerHost, ServerRestart, ShortInterval, StudyResult,
-    SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
+    RunResult, RunSpec, Series, ServerHost, ServerRestart, ShortInterval, StackProfile,
+    StudyResult, SysbenchWorkload, Utilization, Warmup, WorkloadName, WorkloadSpec,
 };
 use weir_model::{FingerprintRecord, ReplayFidelity, ReplayRecord};
 
@@ -102,6 +102,13 @@ fn run(repetition: u32) -> RunResult {
         })),
         commands: vec!["mysqld --defaults-file=(run)/my.cnf".into()],
         server_log: "ready for connections\n".into(),
+        profile: Some(StackProfile {
+            frequency_hz: 49,
+            samples: 5,
+            cut: 1,
+            folded: "mysqld;main 5\n".into(),
+            ..StackProfile::default()
+        }),
         kinds: vec![KindLatency {
             name: "commit".into(),
             is_statement: true,
@@ -233,6 +240,7 @@ fn what_is_written_is_read() {
         series: vec![],
         gaps: vec![],
         server_log: String::new(),
+        profile: None,
         kinds: vec![],
         short_intervals: vec![],
         histogram: vec![],

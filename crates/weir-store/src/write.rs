@@ -145,6 +145,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &RunResult) -> rusqlite::Resul
     insert_events(transaction, id, run)?;
     insert_hosts(transaction, id, run)?;
     insert_server_host(transaction, id, run)?;
+    insert_profile(transaction, id, run)?;
     if let Some(replay) = &run.replay {
         let sql = "INSERT INTO replay VALUES (?, ?)";
         transaction.execute(sql, params![id, encode(replay)])?;
@@ -285,6 +286,17 @@ fn insert_server_host(
     transaction.execute_batch(include_str!("server-host.sql"))?;
     let sql = "INSERT INTO server_host VALUES (?, ?)";
     transaction.execute(sql, params![id, encode(host)])?;
+    Ok(())
+}
+
+/// The table is there once a run needs it, too.
+fn insert_profile(transaction: &Transaction<'_>, id: i64, run: &RunResult) -> rusqlite::Result<()> {
+    let Some(profile) = &run.profile else {
+        return Ok(());
+    };
+    transaction.execute_batch(include_str!("stack-profile.sql"))?;
+    let sql = "INSERT INTO stack_profile VALUES (?, ?, ?)";
+    transaction.execute(sql, params![id, encode(profile), profile.folded])?;
     Ok(())
 }
 

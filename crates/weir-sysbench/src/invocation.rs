@@ -90,6 +90,10 @@ pub struct Invocation {
     pub allow_replica: bool,
     /// The agent that samples the server's host: its name, its host's, or `auto`.
     pub server_agent: Option<String>,
+    /// Destination of a flame graph of the server's process.
+    pub profile: Option<PathBuf>,
+    /// Destination of a flame graph of this process.
+    pub profile_self: Option<PathBuf>,
     /// True to list the changes, and change nothing.
     pub dry_run: bool,
 }
@@ -239,6 +243,8 @@ impl Settings {
             verbosity: self.verbosity,
             allow_replica: self.own.allow_replica,
             server_agent: self.own.server_agent,
+            profile: self.own.profile,
+            profile_self: self.own.profile_self,
             dry_run: self.own.dry_run,
         })
     }

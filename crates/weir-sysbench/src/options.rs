@@ -135,6 +135,8 @@ options! {
     "prepare-binlog", Weir, "on", "write tables and rows to the binary log; off breaks each replica that replays it later", |s, v| s.own.binary_log = own_options::binary_log(v)?;
     "allow-replica", Weir, "off", "write also to a replica or a read-only server; it then differs from its source", |s, v| s.own.allow_replica = v.switch()?;
     "server-agent", Weir, "", "tell the server's host after the run, by the agent there: its name, its host's, or auto", |s, v| s.own.server_agent = Some(v.text()?);
+    "profile", Weir, "", "file for a flame graph of the server's process; the folded stacks go beside it", |s, v| s.own.profile = v.path()?;
+    "profile-self", Weir, "", "the same of this process", |s, v| s.own.profile_self = v.path()?;
     "dry-run", Weir, "off", "print the statements that would change the server; send none", |s, v| s.own.dry_run = v.switch()?;
     "warehouses", Weir, "1", "of order_entry: warehouses, of some 130 MB each", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;
     "items", Weir, "100000", "of order_entry: items, and stocks of a warehouse; fewer for a small test", |s, v| own_options::order_entry(&mut s.own.order_entry, v)?;

@@ -19,6 +19,8 @@ pub(super) struct OwnOptions {
     pub(super) binary_log: BinaryLog,
     pub(super) allow_replica: bool,
     pub(super) server_agent: Option<String>,
+    pub(super) profile: Option<PathBuf>,
+    pub(super) profile_self: Option<PathBuf>,
     pub(super) dry_run: bool,
     pub(super) order_entry: OrderEntryWorkload,
 }

@@ -34,6 +34,9 @@ pub struct LoadSpec {
     /// Only load hosts whose agents have this label, `KEY=VALUE`; empty: any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent_label: String,
+    /// Stacks of the server's process are sampled. Results of earlier versions have none.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub profile: bool,
     /// A capture whose statements are sent in place of the workload's transactions; the workload's tables stay the
     /// data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,6 +46,11 @@ pub struct LoadSpec {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(switch: &bool) -> bool {
+    !*switch
 }
 
 impl Default for LoadSpec {
@@ -62,6 +70,7 @@ impl Default for LoadSpec {
             tls: TlsMode::default(),
             agents: 0,
             agent_label: String::new(),
+            profile: false,
             replay: None,
         }
     }

@@ -249,6 +249,19 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
             Ok(())
         },
     },
+    LoadOption {
+        name: "profile",
+        kind: LoadOptionKind::Word(&["off", "on"]),
+        default: "off",
+        help: "stacks of the server's process 49 times a second of its CPU time, drawn as flame graphs",
+        report_text: "stacks of the server sampled: {}",
+        has_flag: false,
+        get: |load| if load.profile { "on" } else { "off" }.to_owned(),
+        set: |load, value| {
+            load.profile = value == "on";
+            Ok(())
+        },
+    },
 ];
 
 impl LoadOption {

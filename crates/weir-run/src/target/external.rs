@@ -87,6 +87,10 @@ impl Target for ExternalTarget {
         probes
     }
 
+    fn server_pid(&self) -> Option<u32> {
+        self.server.pid
+    }
+
     fn directory(&self) -> Option<&Path> {
         self.server.data_dir.as_deref()
     }

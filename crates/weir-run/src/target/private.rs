@@ -216,6 +216,10 @@ impl Target for PrivateTarget {
         probes
     }
 
+    fn server_pid(&self) -> Option<u32> {
+        Some(self.server.pid())
+    }
+
     fn directory(&self) -> Option<&Path> {
         Some(self.home.path())
     }

@@ -123,7 +123,8 @@ impl ScriptOption {
     /// A declared default that does not fit the option's kind.
     pub fn default_value(&self) -> Result<OptionValue, ScriptError> {
         match (&self.default, self.kind) {
-            (None, OptionKind::Bool) => Ok(OptionValue::Bool(false)),
+            // As sysbench 1.0.20 has it, a switch without a default is on.
+            (None, OptionKind::Bool) => Ok(OptionValue::Bool(true)),
             (default, _) => self.value(Some(default.as_deref().unwrap_or_default())),
         }
     }

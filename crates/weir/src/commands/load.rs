@@ -8,6 +8,7 @@ mod drop_in;
 #[cfg(feature = "lua")]
 mod help;
 pub(crate) mod null_server;
+mod profile;
 mod recorder;
 pub(crate) mod replay;
 #[cfg(feature = "lua")]
@@ -178,6 +179,7 @@ fn measure(
         report(invocation, weir_sysbench::THREADS_STARTED.to_owned())
     };
     let server_host = server_host::SampledHost::begin(invocation)?;
+    let profiles = profile::Profiles::begin(invocation)?;
     let outcome = agents::run(invocation, gate, stop, &mut |progress| {
         if !matches!(progress, Progress::Warning(_) | Progress::Began(_)) {
             // A full disk ends the command with an error in the end.
@@ -185,7 +187,8 @@ fn measure(
         }
         match progress {
             Progress::Warning(warning) if words.tells_all => eprintln!("WARNING: {warning}"),
-            Progress::Began(_) | Progress::Warning(_) => {}
+            Progress::Began(measured_from) => profiles.begin_at(measured_from),
+            Progress::Warning(_) => {}
             Progress::Interval(interval) => {
                 if is_json(invocation) {
                     intervals.push(interval.record);
@@ -203,6 +206,7 @@ fn measure(
             }
         }
     })?;
+    let profiled = profiles.finish();
     start()?;
     recorder.completed(&outcome);
     report_outcome(invocation, words, &outcome, &intervals)?;
@@ -210,6 +214,7 @@ fn measure(
         server_host.tell(&outcome);
     }
     recorder.finish()?;
+    profiled?;
     check_unfinished(invocation, words, &outcome)
 }
 

@@ -22,6 +22,7 @@ mod events;
 mod explain;
 mod external_server;
 mod failover;
+mod flames;
 #[cfg(feature = "flashback")]
 mod flashback;
 mod gate_action;

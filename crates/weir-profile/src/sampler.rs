@@ -1,0 +1,283 @@
+//! Stacks of all threads of a process, from a thread of its own.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use weir_model::StackProfile;
+
+use crate::ring::{Chain, Place, Ring};
+use crate::symbols::Symbols;
+use crate::{ProfileError, StackCounts};
+
+/// Samples per second of a thread's CPU time; no divisor of the periods at which servers do things.
+pub const FREQUENCY_HZ: u64 = 49;
+
+/// Time between two looks at the samples and at new threads.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A process whose stacks are sampled.
+#[derive(Debug)]
+pub struct StackSampler {
+    pid: u32,
+    control: Arc<Control>,
+    thread: JoinHandle<SampleSet>,
+}
+
+/// Control of the thread that samples.
+#[derive(Debug, Default)]
+struct Control {
+    /// Samples before it do not count.
+    begin: OnceLock<Instant>,
+    stop: AtomicBool,
+}
+
+impl StackSampler {
+    /// Begins to sample `pid`; samples count from [`StackSampler::begin_at`] on.
+    ///
+    /// # Errors
+    /// If the kernel does not permit it, or there is no such process.
+    pub fn start(pid: u32) -> Result<Self, ProfileError> {
+        let mut rings = Rings::open(pid)?;
+        let control = Arc::new(Control::default());
+        let of_thread = Arc::clone(&control);
+        let thread = thread::Builder::new()
+            .name("profile".to_owned())
+            .spawn(move || {
+                while !of_thread.stop.load(Ordering::Acquire) {
+                    thread::park_timeout(LOOK_INTERVAL);
+                    rings.look(of_thread.begin.get().copied());
+                }
+                rings.collected
+            });
+        let thread = thread.map_err(|source| ProfileError::Kernel { pid, source })?;
+        Ok(Self {
+            pid,
+            control,
+            thread,
+        })
+    }
+
+    /// Sets the time from which samples count. Only the first call has an effect.
+    pub fn begin_at(&self, at: Instant) {
+        let _ = self.control.begin.set(at);
+    }
+
+    /// Ends the sampling and names the functions.
+    ///
+    /// # Errors
+    /// If the process has ended.
+    pub fn finish(self) -> Result<StackProfile, ProfileError> {
+        self.control.stop.store(true, Ordering::Release);
+        self.thread.thread().unpark();
+        let collected = self.thread.join().unwrap_or_default();
+        collected.into_profile(self.pid)
+    }
+}
+
+/// Samples by thread name and call chain.
+#[derive(Debug, Default)]
+struct SampleSet {
+    stacks: HashMap<(Arc<str>, Chain), u64>,
+    lost: u64,
+    has_kernel: bool,
+    /// Threads that the kernel refused.
+    refused: BTreeSet<u32>,
+}
+
+impl SampleSet {
+    fn into_profile(self, pid: u32) -> Result<StackProfile, ProfileError> {
+        let chains = self.stacks.keys().map(|(_, chain)| chain);
+        let symbols = Symbols::read(pid, chains).ok_or(ProfileError::Ended { pid })?;
+        let (mut folded, mut cut) = (StackCounts::default(), 0);
+        for ((thread, chain), samples) in &self.stacks {
+            let (functions, is_cut) = symbols.stack(chain);
+            if is_cut {
+                cut += samples;
+            }
+            let stack = [vec![thread.to_string()], functions].concat();
+            folded.add(stack.join(";"), *samples);
+        }
+        Ok(StackProfile {
+            frequency_hz: FREQUENCY_HZ,
+            samples: folded.samples(),
+            cut,
+            lost: self.lost,
+            threads_without: self.refused.len() as u64,
+            has_kernel: self.has_kernel,
+            folded: folded.to_string(),
+        })
+    }
+}
+
+/// Events that sample a process.
+struct Rings {
+    pid: u32,
+    /// By processor, or by thread.
+    rings: BTreeMap<u32, Ring>,
+    by_thread: bool,
+    /// Names of the threads that were met.
+    names: HashMap<u32, Arc<str>>,
+    collected: SampleSet,
+}
+
+impl Rings {
+    /// Begins by processor where that is permitted. Else it begins by thread, with the kernel's part of the stacks where
+    /// that is permitted.
+    fn open(pid: u32) -> Result<Self, ProfileError> {
+        if threads(pid).is_empty() {
+            let source = io::Error::from_raw_os_error(ESRCH);
+            return Err(ProfileError::Kernel { pid, source });
+        }
+        let mut rings = Self {
+            pid,
+            rings: BTreeMap::new(),
+            by_thread: false,
+            names: HashMap::new(),
+            collected: SampleSet {
+                has_kernel: true,
+                ..SampleSet::default()
+            },
+        };
+        match processor_rings() {
+            Ok(of_processors) => rings.rings = of_processors,
+            Err(_) => rings.begin_by_thread()?,
+        }
+        Ok(rings)
+    }
+
+    fn begin_by_thread(&mut self) -> Result<(), ProfileError> {
+        let pid = self.pid;
+        self.by_thread = true;
+        let with = |has_kernel| Ring::open(Place::Thread(pid), FREQUENCY_HZ, has_kernel);
+        let (has_kernel, first) = match with(true) {
+            Err(error) if is_refusal(&error) => (false, with(false)),
+            first => (true, first),
+        };
+        self.collected.has_kernel = has_kernel;
+        drop(first.map_err(|source| {
+            if is_refusal(&source) {
+                return ProfileError::Forbidden {
+                    pid,
+                    paranoid: paranoid(),
+                };
+            }
+            ProfileError::Kernel { pid, source }
+        })?);
+        self.meet_threads();
+        Ok(())
+    }
+
+    /// Takes the samples and begins with new threads. Without a `begin`, or before it, samples are thrown away.
+    fn look(&mut self, begin: Option<Instant>) {
+        let counts = begin.is_some_and(|begin| begin <= Instant::now());
+        let (pid, collected, names) = (self.pid, &mut self.collected, &mut self.names);
+        for ring in self.rings.values_mut() {
+            let lost = ring.drain(&mut |sample| {
+                if !counts || sample.process != pid {
+                    return;
+                }
+                let name = names
+                    .entry(sample.thread)
+                    .or_insert_with(|| thread_name(pid, sample.thread).into());
+                let key = (Arc::clone(name), sample.chain);
+                *collected.stacks.entry(key).or_default() += 1;
+            });
+            if counts {
+                collected.lost += lost;
+            }
+        }
+        if self.by_thread {
+            self.meet_threads();
+        }
+    }
+
+    /// Begins with threads that are new, and leaves those that have ended.
+    fn meet_threads(&mut self) {
+        let threads = threads(self.pid);
+        if threads.is_empty() {
+            // The process has ended; the last samples were taken.
+            return;
+        }
+        self.rings.retain(|thread, _| threads.contains(thread));
+        for thread in threads {
+            if self.rings.contains_key(&thread) || self.collected.refused.contains(&thread) {
+                continue;
+            }
+            let place = Place::Thread(thread);
+            match Ring::open(place, FREQUENCY_HZ, self.collected.has_kernel) {
+                Ok(ring) => {
+                    self.rings.insert(thread, ring);
+                }
+                // It has ended meanwhile.
+                Err(error) if error.raw_os_error() == Some(ESRCH) => {}
+                Err(_) => {
+                    self.collected.refused.insert(thread);
+                }
+            }
+        }
+    }
+}
+
+/// Events of all processors; an error says why there are none.
+fn processor_rings() -> io::Result<BTreeMap<u32, Ring>> {
+    let list = fs::read_to_string("/sys/devices/system/cpu/online")?;
+    let rings = processors(&list).into_iter().map(|processor| {
+        let place = Place::Processor(processor);
+        Ok((processor, Ring::open(place, FREQUENCY_HZ, true)?))
+    });
+    rings.collect()
+}
+
+/// Numbers of a list such as `0-3,6`, as the kernel writes it.
+fn processors(list: &str) -> Vec<u32> {
+    let ranges = list.trim().split(',').filter_map(|range| {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        Some(from.parse::<u32>().ok()?..=to.parse().ok()?)
+    });
+    ranges.flatten().collect()
+}
+
+/// No such process (errno(3)).
+const ESRCH: i32 = 3;
+
+fn is_refusal(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// Value of the kernel's setting, for an error.
+fn paranoid() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    text.map_or_else(
+        |error| format!("unknown: {error}"),
+        |text| text.trim().to_owned(),
+    )
+}
+
+/// Threads of the process; none if it has ended.
+fn threads(pid: u32) -> BTreeSet<u32> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return BTreeSet::new();
+    };
+    let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.collect()
+}
+
+/// Name of a thread without a number at its end, so that threads of one kind share a frame.
+fn thread_name(pid: u32, thread: u32) -> String {
+    let name = fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm"));
+    let name = name.unwrap_or_default().trim_end().replace(';', ":");
+    let kind = name.trim_end_matches(|c: char| c.is_ascii_digit() || "-_/".contains(c));
+    if kind.is_empty() {
+        "thread".to_owned()
+    } else {
+        kind.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests;
