@@ -391,7 +391,7 @@ fn a_gate_on_a_kind_of_statement_fails_where_its_index_is_lost(flavor: Flavor) {
     let study = format!(
         "[study]\ntitle = \"A gate\"\nquestion = \"Slower?\"\n[server]\nflavor = \"{flavor}\"\n[data]\nsnapshot = \
          \"plain\"\n[[data.before]]\nname = \"lost\"\nstatement = \"ALTER TABLE shop.looked_up DROP INDEX k\"\n[load]\n\
-         replay = \"{}\"\nwarmup = \"0s\"\n[factors]\nbefore = [\"none\", \"lost\"]\n[repeat]\nruns = 3\n",
+         replay = \"{}\"\nwarmup = \"0s\"\n[factors]\nbefore = [\"none\", \"lost\"]\n[repeat]\nruns = 5\n",
         capture.display()
     );
     let file = servers.world.write("gate.toml", &study);
@@ -414,8 +414,15 @@ fn a_gate_on_a_kind_of_statement_fails_where_its_index_is_lost(flavor: Flavor) {
         let [check] = found["gate_checks"].as_array().unwrap().as_slice() else {
             panic!("{found}");
         };
-        assert_eq!(check["outcome"], outcome, "{found}");
-        assert_eq!(told.code, Some(code), "{found}");
+        // Beside other programs an interval can be wider than the loss: then the gate does not pass either.
+        let findings = found["comparisons"][0]["findings"].as_array().unwrap();
+        let is_busy = findings.iter().any(|finding| finding["rule"] == "R24");
+        if is_busy && check["outcome"] == "undecided" {
+            assert_eq!(told.code, Some(4), "{found}");
+        } else {
+            assert_eq!(check["outcome"], outcome, "{found}");
+            assert_eq!(told.code, Some(code), "{found}");
+        }
         let condition = check["condition"].as_str().unwrap();
         assert!(condition.contains("from looked_up"), "{condition}");
     }
