@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use weir_model::{Comparison, JudgedResult, StackProfile, StudyResult};
-use weir_probe::stacks::{FrameChange, StackCounts, difference_graph, largest_changes};
+use weir_profile::{FrameChange, StackCounts, difference_graph, largest_changes};
 
 use crate::words::levels_phrase;
 

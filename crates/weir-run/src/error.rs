@@ -144,7 +144,7 @@ pub enum RunError {
     NoProcess,
     /// The server's stacks.
     #[error("profile: on: {0}")]
-    Profile(#[from] weir_probe::stacks::ProfileError),
+    Profile(#[from] weir_profile::ProfileError),
     /// A file or directory could not be used.
     #[error(transparent)]
     Path(#[from] PathError),

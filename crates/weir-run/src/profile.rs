@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use weir_model::{Cell, RunResult, StackProfile};
-use weir_probe::stacks::{StackCounts, StackSampler, flame_graph};
 use weir_process::PathError;
+use weir_profile::{StackCounts, StackSampler, flame_graph};
 
 use crate::RunError;
 use crate::target::Target;

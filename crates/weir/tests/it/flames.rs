@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weir_probe::stacks::{StackCounts, largest_changes};
+use weir_profile::{StackCounts, largest_changes};
 
 use crate::harness::{Weir, World};
 

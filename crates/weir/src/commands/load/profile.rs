@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use weir_mysql::Gate;
-use weir_probe::stacks::{StackCounts, StackSampler, flame_graph};
+use weir_profile::{StackCounts, StackSampler, flame_graph};
 use weir_server::{ServerIdentity, Session};
 use weir_sysbench::Invocation;
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use weir_model::StackProfile;
 
-use super::ring::{Chain, Place, Ring};
-use super::symbols::Symbols;
-use super::{ProfileError, StackCounts};
+use crate::ring::{Chain, Place, Ring};
+use crate::symbols::Symbols;
+use crate::{ProfileError, StackCounts};
 
 /// Samples per second of a thread's CPU time; no divisor of the periods at which servers do things.
 pub const FREQUENCY_HZ: u64 = 49;

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use inferno::{differential, flamegraph};
 
-use super::{ProfileError, StackCounts};
+use crate::{ProfileError, StackCounts};
 
 /// Width of a graph for a page, pixels.
 const WIDTH: usize = 1_200;
