@@ -38,6 +38,7 @@ mod server_variables;
 mod server_version;
 mod short_interval;
 mod spec;
+mod stack_counts;
 mod stack_profile;
 mod suggest;
 mod tls;
@@ -113,6 +114,7 @@ pub use spec::{
     ThinkKind, ThinkTime, TimelineEvent, Topology, Warm, Warmup, WorkloadName, WorkloadShare,
     WorkloadShares, WorkloadSpec, differing, is_label,
 };
+pub use stack_counts::StackCounts;
 pub use stack_profile::StackProfile;
 pub use suggest::nearest;
 pub use tls::{Tls, TlsMode};

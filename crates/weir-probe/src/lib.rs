@@ -1,5 +1,5 @@
 //! Samplers of server, host, process and drive metrics: one file per source.
-//! Change here: how a metric is read: `server/`, `host/`, `process.rs`, `drive.rs`; when: `sampler.rs`. Its name and unit: `weir-model/src/metric/names.rs`.
+//! Change here: how a metric is read: `server/`, `host/`, `process.rs`, `drive.rs`; when: `sampler.rs`; stacks of a process: `stacks/`. Its name and unit: `weir-model/src/metric/names.rs`.
 //!
 //! A [`Probe`] reads one source. The [`Sampler`] asks each probe at the same instants from a thread
 //! of its own, so that a server that stalls costs its own samples and no others. What could
@@ -17,6 +17,7 @@ mod process;
 mod readings;
 mod sampler;
 mod server;
+mod stacks;
 
 pub use drive::{DriveProbe, ReplicaDriveProbe};
 pub use error::ProbeError;
@@ -27,3 +28,4 @@ pub use process::ProcessProbe;
 pub use readings::{Loss, Readings};
 pub use sampler::Sampler;
 pub use server::{ReplicaProbe, ServerProbe};
+pub use stacks::{FREQUENCY_HZ, ProfileError, StackSampler};

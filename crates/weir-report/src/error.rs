@@ -13,4 +13,7 @@ pub enum ReportError {
         "report page: no element `weir-result` (it was built from other sources); run `make web` and build again"
     )]
     NoSlot,
+    /// A picture that cannot be drawn.
+    #[error("cannot draw the flame graph ({0}); look whether stacks were sampled")]
+    FlameGraph(#[source] std::io::Error),
 }

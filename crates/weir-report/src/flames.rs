@@ -1,12 +1,18 @@
 //! Differences of the stacks of two levels, where the server was profiled.
 
+mod difference;
+mod flame_graph;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use weir_model::{Comparison, JudgedResult, StackProfile, StudyResult};
-use weir_profile::{FrameChange, StackCounts, difference_graph, largest_changes};
+use weir_model::{Comparison, JudgedResult, StackCounts, StackProfile, StudyResult};
 
 use crate::words::levels_phrase;
+
+pub use difference::{FrameChange, largest_changes};
+use flame_graph::difference_graph;
+pub use flame_graph::flame_graph;
 
 /// Comparisons whose pictures a page has.
 const PICTURES_MAX: usize = 4;

@@ -144,7 +144,10 @@ pub enum RunError {
     NoProcess,
     /// The server's stacks.
     #[error("profile: on: {0}")]
-    Profile(#[from] weir_profile::ProfileError),
+    Profile(#[from] weir_probe::ProfileError),
+    /// A flame graph.
+    #[error(transparent)]
+    FlameGraph(#[from] weir_report::ReportError),
     /// A file or directory could not be used.
     #[error(transparent)]
     Path(#[from] PathError),

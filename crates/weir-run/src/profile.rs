@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use weir_model::{Cell, RunResult, StackProfile};
+use weir_model::{Cell, RunResult, StackCounts, StackProfile};
+use weir_probe::StackSampler;
 use weir_process::PathError;
-use weir_profile::{StackCounts, StackSampler, flame_graph};
+use weir_report::flame_graph;
 
 use crate::RunError;
 use crate::target::Target;

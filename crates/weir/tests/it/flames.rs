@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weir_profile::{StackCounts, largest_changes};
+use weir_model::StackCounts;
+use weir_report::largest_changes;
 
 use crate::harness::{Weir, World};
 

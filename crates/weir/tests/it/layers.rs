@@ -19,7 +19,6 @@ const LAYERS: &[(&str, u32)] = &[
     ("weir-innodb", 1),
     ("weir-mysql", 1),
     ("weir-process", 0),
-    ("weir-profile", 1),
     ("weir-stats", 1),
     ("weir-store", 1),
     ("weir-variables", 1),

@@ -6,8 +6,10 @@ use std::process;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use weir_model::StackCounts;
 use weir_mysql::Gate;
-use weir_profile::{StackCounts, StackSampler, flame_graph};
+use weir_probe::StackSampler;
+use weir_report::flame_graph;
 use weir_server::{ServerIdentity, Session};
 use weir_sysbench::Invocation;
 

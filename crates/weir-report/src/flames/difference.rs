@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::StackCounts;
+use weir_model::StackCounts;
 
 /// A function's share of the samples of two profiles, itself and what it calls.
 #[derive(Debug, Clone, PartialEq)]

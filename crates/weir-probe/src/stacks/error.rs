@@ -1,4 +1,4 @@
-//! Errors of this crate.
+//! Errors of a profile.
 
 use std::io;
 
@@ -36,7 +36,4 @@ pub enum ProfileError {
         /// The process.
         pid: u32,
     },
-    /// A picture that cannot be drawn.
-    #[error("cannot draw the flame graph ({0}); look whether stacks were sampled")]
-    Draw(io::Error),
 }

@@ -4,7 +4,9 @@ use std::io::Cursor;
 
 use inferno::{differential, flamegraph};
 
-use crate::{ProfileError, StackCounts};
+use weir_model::StackCounts;
+
+use crate::ReportError;
 
 /// Width of a graph for a page, pixels.
 const WIDTH: usize = 1_200;
@@ -15,7 +17,7 @@ const LEAST_PERCENT: f64 = 0.2;
 ///
 /// # Errors
 /// If there are no stacks.
-pub fn flame_graph(title: &str, folded: &StackCounts) -> Result<String, ProfileError> {
+pub fn flame_graph(title: &str, folded: &StackCounts) -> Result<String, ReportError> {
     let mut options = options(title);
     options.image_width = None;
     draw(&mut options, &folded.lines())
@@ -26,11 +28,11 @@ pub fn flame_graph(title: &str, folded: &StackCounts) -> Result<String, ProfileE
 ///
 /// # Errors
 /// If there are no stacks.
-pub fn difference_graph(
+pub(super) fn difference_graph(
     title: &str,
     before: &StackCounts,
     after: &StackCounts,
-) -> Result<String, ProfileError> {
+) -> Result<String, ReportError> {
     let mut lines = Vec::new();
     let scaled = differential::Options {
         normalize: true,
@@ -38,7 +40,7 @@ pub fn difference_graph(
     };
     let (before, after) = (before.to_string(), after.to_string());
     differential::from_readers(scaled, Cursor::new(before), Cursor::new(after), &mut lines)
-        .map_err(ProfileError::Draw)?;
+        .map_err(ReportError::FlameGraph)?;
     let text = String::from_utf8_lossy(&lines);
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
     lines.sort();
@@ -55,10 +57,10 @@ fn options(title: &str) -> flamegraph::Options<'static> {
     options
 }
 
-fn draw(options: &mut flamegraph::Options<'_>, lines: &[String]) -> Result<String, ProfileError> {
+fn draw(options: &mut flamegraph::Options<'_>, lines: &[String]) -> Result<String, ReportError> {
     let mut svg = Vec::new();
     let lines = lines.iter().map(String::as_str);
-    flamegraph::from_lines(options, lines, &mut svg).map_err(ProfileError::Draw)?;
+    flamegraph::from_lines(options, lines, &mut svg).map_err(ReportError::FlameGraph)?;
     Ok(String::from_utf8_lossy(&svg).into_owned())
 }
 

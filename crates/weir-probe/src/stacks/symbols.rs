@@ -9,7 +9,7 @@ use std::fs;
 use blazesym::symbolize::source::{Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolizer};
 
-use crate::ring::Chain;
+use super::ring::Chain;
 
 /// Mark of the kernel's functions, as flame graph tools know it.
 const KERNEL_MARK: &str = "_[k]";

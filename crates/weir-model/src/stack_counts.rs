@@ -38,7 +38,7 @@ impl StackCounts {
     }
 
     /// Lines of the text, sorted.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let lines = self.iter();
         lines
             .map(|(stack, samples)| format!("{stack} {samples}"))

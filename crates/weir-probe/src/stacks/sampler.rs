@@ -8,11 +8,11 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use weir_model::StackProfile;
+use weir_model::{StackCounts, StackProfile};
 
-use crate::ring::{Chain, Place, Ring};
-use crate::symbols::Symbols;
-use crate::{ProfileError, StackCounts};
+use super::ProfileError;
+use super::ring::{Chain, Place, Ring};
+use super::symbols::Symbols;
 
 /// Samples per second of a thread's CPU time; no divisor of the periods at which servers do things.
 pub const FREQUENCY_HZ: u64 = 49;
