@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir_model::StackCounts;
+use weir_probe::StackSampler;
 use weir_report::largest_changes;
 
 use crate::harness::{Weir, World};
@@ -42,6 +43,15 @@ fn study(flavor: &str, runs: u32) -> String {
         runs = {runs}
         "#
     )
+}
+
+/// Returns true, and says so, where the kernel lends no samples, as in many containers.
+fn is_left_out(test: &str) -> bool {
+    let own = StackSampler::start(std::process::id());
+    if let Err(error) = &own {
+        weir_testing::skipped(test, &error.to_string());
+    }
+    own.is_err()
 }
 
 /// Runs the study in `world`; returns the folder of the result.
@@ -92,6 +102,9 @@ fn assert_found(out: &Path, runs: u32) {
 }
 
 fn a_trigger_is_the_largest_difference(flavor: weir_model::Flavor) {
+    if is_left_out("flames of a trigger") {
+        return;
+    }
     let world = World::new();
     let out = run(&world, &flavor.to_string(), 1);
     assert_found(&out, 1);
@@ -112,6 +125,9 @@ fn a_trigger_is_the_largest_difference(flavor: weir_model::Flavor) {
 
 #[test]
 fn a_trigger_is_found_five_times_of_five() {
+    if is_left_out("flames of five triggers") {
+        return;
+    }
     let world = World::new();
     let out = run(&world, "mariadb", 5);
     assert_found(&out, 5);
