@@ -26,7 +26,7 @@ pub(crate) const FLAME_HEADER: [&str; 4] = ["function", "baseline", "level", "di
 pub(crate) const FLAME_NOTE: &str = "Share of the server's CPU time in a function and all that it calls, over all \
     runs of a level, 49 samples per second of a thread's CPU time. Functions whose difference may be chance are left \
     out; the surest stands first. In the picture a frame is as wide as its share at the level: red is more than at the \
-    baseline, blue is less. The first four comparisons have a picture. Folder `flames` beside the result has each run.";
+    baseline, blue is less. The first four comparisons have a picture. The folder \"flames\" beside the result has each run.";
 
 /// The difference of two levels.
 #[derive(Debug, Serialize)]
