@@ -10,6 +10,13 @@ pub struct StackCounts {
 }
 
 impl StackCounts {
+    /// Reads a text as [`StackCounts::add_text`] does.
+    pub fn parse(text: &str) -> Self {
+        let mut folded = Self::default();
+        folded.add_text(text);
+        folded
+    }
+
     /// Adds samples of a stack, whose functions stand from the outermost inwards with `;` between them.
     pub fn add(&mut self, stack: String, samples: u64) {
         *self.stacks.entry(stack).or_default() += samples;
@@ -65,8 +72,7 @@ mod tests {
         folded.add("mysqld;main".to_owned(), 1);
         let text = folded.to_string();
         assert_eq!(text, "mysqld;main 1\nmysqld;main;a(b c) 3\n");
-        let mut read = StackCounts::default();
-        read.add_text(&text);
+        let mut read = StackCounts::parse(&text);
         assert_eq!(read, folded);
         read.add_text(&text);
         assert_eq!(read.samples(), 8);

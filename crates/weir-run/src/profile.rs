@@ -70,8 +70,7 @@ pub(crate) fn write_files(out: &Path, cell: &Cell, run: &RunResult) -> Result<()
         fs::write(&path, text).map_err(PathError::on("write", &path))
     };
     write("folded", &profile.folded)?;
-    let mut folded = StackCounts::default();
-    folded.add_text(&profile.folded);
+    let folded = StackCounts::parse(&profile.folded);
     // A server that did nothing has no picture.
     if folded.samples() > 0 {
         let title = format!("{label}, run {}", record.repetition);

@@ -162,7 +162,7 @@ fn row(profile: &DriveProfile, point: &PublishedPoint) -> String {
 const HEAD: &str = "# Drives: which profiles are validated
 
 A profile is *validated* if the emulated drive comes within 25 % of every independent figure of the device that was
-found. Independent means: measured by somebody else, and not used to make the profile. Each result of a drive that
+found. Independent means: measured by others, and not used to make the profile. Each result of a drive that
 is not says so in its first line. A test writes this page; each emulated figure is the device model's, in virtual
 time.
 

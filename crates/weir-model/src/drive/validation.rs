@@ -88,7 +88,6 @@ pub fn validation_line<'a>(profiles: impl IntoIterator<Item = &'a DriveProfile>)
     for profile in profiles {
         let front = profile.cache.as_ref().and_then(|cache| cache.profile());
         for profile in std::iter::once(profile).chain(front) {
-            // Settings after the name make it another drive, which nothing was compared with.
             let Some(said) = profile.validation().words() else {
                 continue;
             };

@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use weir_model::{StackCounts, StackProfile};
+use rustix::io::Errno;
+use weir_model::{CpuList, StackCounts, StackProfile};
 
 use super::ProfileError;
 use super::ring::{Chain, Place, Ring};
@@ -130,7 +131,7 @@ impl Rings {
     /// that is permitted.
     fn open(pid: u32) -> Result<Self, ProfileError> {
         if threads(pid).is_empty() {
-            let source = io::Error::from_raw_os_error(ESRCH);
+            let source = Errno::SRCH.into();
             return Err(ProfileError::Kernel { pid, source });
         }
         let mut rings = Self {
@@ -214,7 +215,7 @@ impl Rings {
                     self.rings.insert(thread, ring);
                 }
                 // It has ended meanwhile.
-                Err(error) if error.raw_os_error() == Some(ESRCH) => {}
+                Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => {}
                 Err(_) => {
                     self.collected.refused.insert(thread);
                 }
@@ -226,7 +227,8 @@ impl Rings {
 /// Events of all processors; an error says why there are none.
 fn processor_rings() -> io::Result<BTreeMap<u32, Ring>> {
     let list = fs::read_to_string("/sys/devices/system/cpu/online")?;
-    let rings = processors(&list).into_iter().map(|processor| {
+    let processors = processors(&list)?;
+    let rings = processors.numbers().iter().map(|&processor| {
         let place = Place::Processor(processor);
         Ok((processor, Ring::open(place, FREQUENCY_HZ, true)?))
     });
@@ -234,16 +236,9 @@ fn processor_rings() -> io::Result<BTreeMap<u32, Ring>> {
 }
 
 /// Numbers of a list such as `0-3,6`, as the kernel writes it.
-fn processors(list: &str) -> Vec<u32> {
-    let ranges = list.trim().split(',').filter_map(|range| {
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        Some(from.parse::<u32>().ok()?..=to.parse().ok()?)
-    });
-    ranges.flatten().collect()
+fn processors(list: &str) -> io::Result<CpuList> {
+    list.trim().parse().map_err(io::Error::other)
 }
-
-/// No such process (errno(3)).
-const ESRCH: i32 = 3;
 
 fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied

@@ -35,7 +35,7 @@ impl ChangeEvent {
 }
 
 /// A change of one table, or of one of several.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     events: Vec<ChangeEvent>,
     /// Names in the place of the table, in lower case: of schemas, tables and aliases.
@@ -93,18 +93,15 @@ fn change(words: &[SqlWord<'_>]) -> Option<Change> {
         Change {
             events: vec![ChangeEvent::Update],
             tables: names(tables),
-            given: None,
             assigned: assigned(sets),
-            has_default: false,
+            ..Change::default()
         }
     } else if word.is("DELETE") {
         let (tables, _) = parted(rest, &["WHERE", "ORDER", "LIMIT", "RETURNING"]);
         Change {
             events: vec![ChangeEvent::Delete],
             tables: names(tables),
-            given: None,
-            assigned: Vec::new(),
-            has_default: false,
+            ..Change::default()
         }
     } else if word.is("LOAD") {
         let (_, into) = parted(rest, &["INTO"]);
@@ -130,7 +127,7 @@ fn insertion(words: &[SqlWord<'_>], mut events: Vec<ChangeEvent>) -> Change {
         rest = &rest[1..];
     }
     if rest.first().is_some_and(|word| word.is("PARTITION")) {
-        rest = parted_by_sign(rest, ')').1;
+        rest = parted_at(rest, |word| word.is_sign(')')).1;
     }
     let (rows, updates) = parted(rest, &["DUPLICATE"]);
     if !updates.is_empty() {
@@ -155,7 +152,7 @@ fn given(rows: &[SqlWord<'_>]) -> Option<Vec<String>> {
     if !first.is_sign('(') || rows.get(1).is_some_and(is_query) {
         return None;
     }
-    Some(names(parted_by_sign(rows, ')').0))
+    Some(names(parted_at(rows, |word| word.is_sign(')')).0))
 }
 
 /// Names before a single `=`.
@@ -175,23 +172,15 @@ fn parted<'a, 'b>(
     words: &'b [SqlWord<'a>],
     keywords: &[&str],
 ) -> (&'b [SqlWord<'a>], &'b [SqlWord<'a>]) {
-    let at = words.iter().position(|word| word.is_any(keywords));
-    around(words, at)
+    parted_at(words, |word| word.is_any(keywords))
 }
 
-fn parted_by_sign<'a, 'b>(
+/// The words before the first one that `is_it`, and those behind it; all and none without it.
+fn parted_at<'a, 'b>(
     words: &'b [SqlWord<'a>],
-    sign: char,
+    is_it: impl Fn(&SqlWord<'a>) -> bool,
 ) -> (&'b [SqlWord<'a>], &'b [SqlWord<'a>]) {
-    let at = words.iter().position(|word| word.is_sign(sign));
-    around(words, at)
-}
-
-fn around<'a, 'b>(
-    words: &'b [SqlWord<'a>],
-    at: Option<usize>,
-) -> (&'b [SqlWord<'a>], &'b [SqlWord<'a>]) {
-    match at {
+    match words.iter().position(is_it) {
         Some(at) => (&words[..at], &words[at + 1..]),
         None => (words, &[]),
     }

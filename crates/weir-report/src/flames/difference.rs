@@ -112,16 +112,10 @@ fn weights(folded: &StackCounts) -> BTreeMap<&str, Weight> {
 mod tests {
     use super::*;
 
-    fn folded(text: &str) -> StackCounts {
-        let mut folded = StackCounts::default();
-        folded.add_text(text);
-        folded
-    }
-
     #[test]
     fn a_new_function_comes_before_those_that_call_it_and_those_that_it_calls() {
-        let before = folded("m;run;select;read 800\nm;run;send 200");
-        let after = folded(
+        let before = StackCounts::parse("m;run;select;read 800\nm;run;send 200");
+        let after = StackCounts::parse(
             "m;run;select;read 800\nm;run;send 200\nm;run;select;trigger;insert 500\nm;run;select;trigger 50",
         );
         let changes = largest_changes(&before, &after, 2);
@@ -132,7 +126,11 @@ mod tests {
 
     #[test]
     fn of_functions_with_the_same_samples_the_outermost_is_first() {
-        let changes = largest_changes(&folded("m;a 100"), &folded("m;a 100\nm;x;b;c 100"), 3);
+        let changes = largest_changes(
+            &StackCounts::parse("m;a 100"),
+            &StackCounts::parse("m;a 100\nm;x;b;c 100"),
+            3,
+        );
         let names: Vec<_> = changes
             .iter()
             .map(|change| change.function.as_str())
@@ -143,7 +141,11 @@ mod tests {
 
     #[test]
     fn a_function_that_calls_itself_counts_once() {
-        let changes = largest_changes(&folded("m;a 100"), &folded("m;b;b;b 100"), 9);
+        let changes = largest_changes(
+            &StackCounts::parse("m;a 100"),
+            &StackCounts::parse("m;b;b;b 100"),
+            9,
+        );
         let b = changes
             .iter()
             .find(|change| change.function == "b")
@@ -153,11 +155,15 @@ mod tests {
 
     #[test]
     fn a_difference_that_may_be_chance_is_not_told() {
-        let changes = largest_changes(&folded("m;a 50\nm;b 50"), &folded("m;a 58\nm;b 42"), 3);
+        let changes = largest_changes(
+            &StackCounts::parse("m;a 50\nm;b 50"),
+            &StackCounts::parse("m;a 58\nm;b 42"),
+            3,
+        );
         assert_eq!(changes, []);
         let changes = largest_changes(
-            &folded("m;a 5000\nm;b 5000"),
-            &folded("m;a 5800\nm;b 4200"),
+            &StackCounts::parse("m;a 5000\nm;b 5000"),
+            &StackCounts::parse("m;a 5800\nm;b 4200"),
             3,
         );
         assert_eq!(changes.len(), 2);
@@ -174,6 +180,8 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_a_profile_without_samples() {
-        assert!(largest_changes(&StackCounts::default(), &folded("m;a 1"), 3).is_empty());
+        assert!(
+            largest_changes(&StackCounts::default(), &StackCounts::parse("m;a 1"), 3).is_empty()
+        );
     }
 }

@@ -68,15 +68,9 @@ fn draw(options: &mut flamegraph::Options<'_>, lines: &[String]) -> Result<Strin
 mod tests {
     use super::*;
 
-    fn folded(text: &str) -> StackCounts {
-        let mut folded = StackCounts::default();
-        folded.add_text(text);
-        folded
-    }
-
     #[test]
     fn a_graph_names_its_functions() {
-        let svg = flame_graph("One <run>", &folded("m;main;work 3\nm;main 1")).unwrap();
+        let svg = flame_graph("One <run>", &StackCounts::parse("m;main;work 3\nm;main 1")).unwrap();
         assert!(
             svg.contains("work") && svg.contains("One &lt;run&gt;"),
             "{svg}"
@@ -85,7 +79,11 @@ mod tests {
 
     #[test]
     fn a_difference_is_red_where_there_is_more() {
-        let svg = difference_graph("d", &folded("m;a 10\nm;b 10"), &folded("m;a 30\nm;b 10"));
+        let svg = difference_graph(
+            "d",
+            &StackCounts::parse("m;a 10\nm;b 10"),
+            &StackCounts::parse("m;a 30\nm;b 10"),
+        );
         let svg = svg.unwrap();
         assert!(svg.contains("+25.00%") && svg.contains("-25.00%"), "{svg}");
     }

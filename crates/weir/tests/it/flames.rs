@@ -85,9 +85,7 @@ fn stacks(out: &Path, cell: &str, run: u32) -> StackCounts {
     };
     let path = names.find(is_it).unwrap();
     assert!(path.with_extension("svg").exists(), "{}", path.display());
-    let mut folded = StackCounts::default();
-    folded.add_text(&fs::read_to_string(path).unwrap());
-    folded
+    StackCounts::parse(&fs::read_to_string(path).unwrap())
 }
 
 /// Asserts that in each pair of runs the function with the largest difference is one of triggers.

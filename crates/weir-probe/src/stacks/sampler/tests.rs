@@ -62,8 +62,8 @@ fn a_process_that_is_not_there_is_an_error() {
 
 #[test]
 fn processors_are_read_as_the_kernel_writes_them() {
-    assert_eq!(processors("0-2,5\n"), [0, 1, 2, 5]);
-    assert_eq!(processors("0\n"), [0]);
+    assert_eq!(processors("0-2,5\n").unwrap().numbers(), [0, 1, 2, 5]);
+    assert_eq!(processors("0\n").unwrap().numbers(), [0]);
 }
 
 #[test]

@@ -76,8 +76,7 @@ impl Profile {
 
     fn finish(self) -> anyhow::Result<()> {
         let profile = self.sampler.finish()?;
-        let mut folded = StackCounts::default();
-        folded.add_text(&profile.folded);
+        let folded = StackCounts::parse(&profile.folded);
         write(&self.file.with_extension(FOLDED), &profile.folded)?;
         if profile.samples == 0 {
             bail!(
