@@ -114,12 +114,17 @@ fn a_planted_loss_of_a_fifth_fails_the_job() {
     assert!(read(&world, "out/gate.xml").contains("failures=\"1\""));
     assert!(read(&world, "outputs").ends_with("verdict=failed\n"));
     assert!(world.path("out/result/report.html").exists());
-    assert_undecided_at_the_ratio_itself(&world);
     world.assert_nothing_left();
 }
 
-/// A limit at the measured ratio lies within its interval, however narrow: so the limit has all digits of the ratio.
-fn assert_undecided_at_the_ratio_itself(world: &World) {
+/// A limit at the measured ratio lies within its interval. With a network of 1 ms no two runs complete as many queries, so
+/// the interval has a width; the limit has all digits of the ratio.
+#[test]
+fn a_limit_at_the_ratio_itself_is_undecided() {
+    let world = World::new();
+    let Some(_) = judged(&world, "rtt", r#"["1ms", "1.2ms"]"#) else {
+        return;
+    };
     let compare = ["compare", "out/result", "--factor", "rtt", "--json"];
     let found = Weir::new().at(world.home.path()).args(compare).succeeds();
     let found: Value = serde_json::from_str(&found.stdout).unwrap();
@@ -134,7 +139,7 @@ fn assert_undecided_at_the_ratio_itself(world: &World) {
             ("WEIR_OUT", "again"),
             ("GITHUB_ACTIONS", "true"),
         ];
-        let output = gate(world, &variables);
+        let output = gate(&world, &variables);
         assert_eq!(
             output.code,
             Some(code),
@@ -142,14 +147,11 @@ fn assert_undecided_at_the_ratio_itself(world: &World) {
             output.stdout,
             output.stderr
         );
-        assert_eq!(
-            output.stdout.contains("::warning"),
-            code == 0,
-            "{}",
-            output.stdout
-        );
-        assert!(read(world, "outputs").ends_with("verdict=undecided\n"));
+        let is_warned = output.stdout.contains("::warning");
+        assert_eq!(is_warned, code == 0, "{}", output.stdout);
+        assert!(read(&world, "outputs").ends_with("verdict=undecided\n"));
     }
+    world.assert_nothing_left();
 }
 
 #[test]
