@@ -4,7 +4,7 @@
 WEIR := target/release/weir
 WEB := web/dist/report.html
 
-.PHONY: demo timings studies lint-workflows test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table powercut-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit compare-flashback
+.PHONY: demo timings studies lint-workflows test test-whole test-kills test-agents test-versions test-gate test-flashback test-logs test-fast fuzz check schema reference types web setup setup-tests bench-drive bench-load bench-lua bench-predict bench-blind bench-misses bench-crash bench-agents bench-restore bench-probes bench-web crash-table powercut-table packages package-test deny release clean bench-order bench-flashback bench-replay bench-fit bench-advise compare-flashback
 
 # The main job on real input: builds, runs the first study on real servers, names its report.
 demo:
@@ -171,6 +171,13 @@ compare-flashback: setup-tests $(WEB)
 # of sessions that come and go.
 bench-replay: setup
 	cargo bench --workspace --bench replay -- $(CURDIR)/target/bench-replay.json $(BENCH_REPLAY)
+
+# Weir's advice and MySQLTuner's on 20 servers with planted problems, and the page of what came of it; ten minutes for each
+# server, and nothing else should run. It goes on where it stopped. BENCH_ADVISE=4: so many servers.
+bench-advise: setup $(WEB)
+	scripts/setup.sh --bench
+	cargo build --release --workspace --bin weir
+	node scripts/advise-servers.mjs $(WEIR) target/bench-advise docs/decisions/measured-advice.md $(BENCH_ADVISE)
 
 # Fitted workloads beside the captures that they were fitted to: hit ratios with three pools, throughput; 5 minutes.
 bench-fit: setup

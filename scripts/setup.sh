@@ -7,7 +7,7 @@
 #   scripts/setup.sh --tests   also what `make test` needs: a browser for the report's tests, MariaDB's client and
 #                              its plugin for encryption, nats-server for agents, pt-online-schema-change,
 #                              drivers of applications in eight languages whose sessions are captured
-#   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, Go, xfsprogs
+#   scripts/setup.sh --bench   also what `make bench-*` needs: fio, sysbench, mysqlslap, mysqltuner, Go, xfsprogs
 #   scripts/setup.sh --packages   also what `make packages` needs: rpm, mmdebstrap, umoci, cargo-cyclonedx
 #   scripts/setup.sh --package-test   also what `make package-test` needs: lintian, rpmlint, rpm, mmdebstrap, umoci
 #   scripts/setup.sh --deny    also what `make deny` needs: cargo-deny
@@ -74,6 +74,7 @@ main() {
         need sysbench 'what the load engine is measured beside' sysbench
         need mariadb-client 'brings mysqlslap, which the load engine is measured beside' mariadb-slap
         need golang-go 'builds the clients in Go that the load engine is measured beside' go /usr/local/go/bin/go
+        need mysqltuner 'is asked beside `weir advise`' mysqltuner
         need fio 'measures the emulated drives from outside' fio
         need xfsprogs 'makes a file system with reflinks to restore on' mkfs.xfs
     fi

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Claim, CrashTest, Factor, Repetition, RunSpec, ScreenPart, ScreenPlace, ScreenPlan, SearchPlan,
+    Claim, CrashTest, DataChange, Factor, Repetition, RunSpec, ScreenPart, ScreenPlace, ScreenPlan,
+    SearchPlan,
 };
 
 /// A study with nothing left to decide. It is stored with the result.
@@ -119,11 +120,18 @@ impl Cell {
         (factor, label): (&str, &str),
     ) -> Self {
         let mut cell = self.clone();
-        for candidate in place
-            .candidates
-            .iter()
-            .map(|&index| &screen.candidates[index])
-        {
+        let indices = place.candidates.iter();
+        let candidates: Vec<_> = indices.map(|&index| &screen.candidates[index]).collect();
+        if !screen.changes.is_empty() {
+            let is_made = |change: &&DataChange| {
+                let mut made = candidates.iter();
+                self.spec.data.before.contains(change)
+                    || made.any(|candidate| candidate.change.as_ref() == Some(&change.name))
+            };
+            let changes = screen.changes.iter().filter(is_made);
+            cell.spec_mut().data.before = changes.cloned().collect();
+        }
+        for candidate in candidates {
             for node in cell.spec_mut().topology.nodes_mut() {
                 for (name, value) in &candidate.variables {
                     match value {

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::DataChange;
+
 /// Screen of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScreenPlan {
     /// A candidate of each factor, in the order of the plan's factors.
     pub candidates: Vec<Candidate>,
+    /// All changes of the data that candidates make, in the order in which they are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<DataChange>,
     /// Candidates that are measured anew, the strongest first; empty until all rows are run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub winners: Vec<Winner>,
@@ -27,6 +32,19 @@ pub struct Candidate {
     pub level: String,
     /// Server variables that it changes; `None`: one that it no longer sets.
     pub variables: BTreeMap<String, Option<String>>,
+    /// The change of the data that it makes, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+}
+
+impl ScreenPlan {
+    /// Statement of the change of the data that a candidate makes.
+    pub fn statement_of(&self, candidate: &Candidate) -> Option<&str> {
+        let name = candidate.change.as_ref()?;
+        let mut changes = self.changes.iter();
+        let change = changes.find(|change| change.name == *name)?;
+        Some(&change.statement)
+    }
 }
 
 /// The place of a cell in a screen.

@@ -231,6 +231,7 @@ pub(crate) mod tests {
             present: "0".to_owned(),
             level: "1".to_owned(),
             variables: [(factor.to_owned(), Some("1".to_owned()))].into(),
+            change: None,
         };
         let effect = |factor: &str, ratio: f64, p_value: f64| weir_model::ScreenedEffect {
             factor: factor.to_owned(),
@@ -244,6 +245,7 @@ pub(crate) mod tests {
         };
         result.evidence.plan.screen = Some(ScreenPlan {
             candidates: ["a", "b", "c"].map(candidate).into(),
+            changes: Vec::new(),
             winners: Vec::new(),
         });
         result.analysis.screen = Some(ScreenRanking {

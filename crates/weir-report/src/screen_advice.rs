@@ -1,4 +1,4 @@
-//! The advice of a screen: changes that new runs have confirmed, their lines for an option file, and what gave nothing.
+//! The advice of a screen: changes that new runs have confirmed, their lines for an option file and statements, and what gave nothing.
 
 use std::fmt::Write as _;
 
@@ -27,10 +27,11 @@ pub fn screen_advice(result: &JudgedResult) -> String {
     };
     let (gains, others): (Vec<_>, Vec<_>) = rows.iter().partition(is_gain);
     let mut out = String::new();
-    push_gains(&mut out, &gains, ranking);
+    push_gains(&mut out, screen, &gains, ranking);
     push_together(&mut out, screen, &result.comparisons, ranking);
     push_option_file(&mut out, &gains);
-    push_others(&mut out, &others, ranking);
+    push_statements(&mut out, screen, &gains);
+    push_others(&mut out, screen, &others, ranking);
     push_rest(&mut out, screen, ranking);
     out
 }
@@ -48,11 +49,14 @@ fn rows<'a>(screen: &'a ScreenPlan, comparisons: &'a [Comparison]) -> Vec<Row<'a
     comparisons.iter().filter_map(row).collect()
 }
 
-fn change(candidate: &Candidate) -> String {
-    format!(
-        "{} {} -> {}",
-        candidate.factor, candidate.present, candidate.level
-    )
+fn change(screen: &ScreenPlan, candidate: &Candidate) -> String {
+    match screen.statement_of(candidate) {
+        Some(statement) => statement.to_owned(),
+        None => format!(
+            "{} {} -> {}",
+            candidate.factor, candidate.present, candidate.level
+        ),
+    }
 }
 
 /// The ratio in `metric`, from the comparison itself or from what stands beside it.
@@ -80,7 +84,7 @@ fn ratios(comparison: &Comparison, ranking: &ScreenRanking) -> Vec<String> {
     words.collect()
 }
 
-fn push_gains(out: &mut String, gains: &[&Row<'_>], ranking: &ScreenRanking) {
+fn push_gains(out: &mut String, screen: &ScreenPlan, gains: &[&Row<'_>], ranking: &ScreenRanking) {
     if gains.is_empty() {
         out.push_str("worth changing: nothing was confirmed\n");
         return;
@@ -94,7 +98,7 @@ fn push_gains(out: &mut String, gains: &[&Row<'_>], ranking: &ScreenRanking) {
         .chain(metrics.iter().map(String::as_str))
         .collect();
     let row = |row: &&Row<'_>| {
-        let named = std::iter::once(change(row.candidate));
+        let named = std::iter::once(change(screen, row.candidate));
         named.chain(ratios(row.comparison, ranking)).collect()
     };
     let rows: Vec<Vec<String>> = gains.iter().map(row).collect();
@@ -140,11 +144,14 @@ fn of_all(ratios: Vec<String>, ranking: &ScreenRanking) -> String {
 }
 
 fn push_option_file(out: &mut String, gains: &[&Row<'_>]) {
-    if gains.is_empty() {
-        return;
+    let mut variables = gains
+        .iter()
+        .flat_map(|row| &row.candidate.variables)
+        .peekable();
+    if variables.peek().is_some() {
+        out.push_str("\nlines for the option file:\n[mysqld]\n");
     }
-    out.push_str("\nlines for the option file:\n[mysqld]\n");
-    for (name, value) in gains.iter().flat_map(|row| &row.candidate.variables) {
+    for (name, value) in variables {
         let _ = match value {
             Some(value) => writeln!(out, "{name} = {value}"),
             None => writeln!(out, "# leave out {name}"),
@@ -152,8 +159,27 @@ fn push_option_file(out: &mut String, gains: &[&Row<'_>]) {
     }
 }
 
+fn push_statements(out: &mut String, screen: &ScreenPlan, gains: &[&Row<'_>]) {
+    let statements = gains
+        .iter()
+        .filter_map(|row| screen.statement_of(row.candidate));
+    let statements: Vec<_> = statements.collect();
+    if !statements.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nstatements (`weir ddl advise` says how to run one):\n{};",
+            statements.join(";\n")
+        );
+    }
+}
+
 /// Winners of the screen that new runs did not confirm.
-fn push_others(out: &mut String, others: &[&Row<'_>], ranking: &ScreenRanking) {
+fn push_others(
+    out: &mut String,
+    screen: &ScreenPlan,
+    others: &[&Row<'_>],
+    ranking: &ScreenRanking,
+) {
     if others.is_empty() {
         return;
     }
@@ -165,7 +191,7 @@ fn push_others(out: &mut String, others: &[&Row<'_>], ranking: &ScreenRanking) {
                 of_all(ratios(row.comparison, ranking), ranking)
             }
         };
-        let _ = writeln!(out, "  {}: {why}", change(row.candidate));
+        let _ = writeln!(out, "  {}: {why}", change(screen, row.candidate));
     }
 }
 
@@ -192,7 +218,7 @@ fn push_rest(out: &mut String, screen: &ScreenPlan, ranking: &ScreenRanking) {
                 .iter()
                 .map(|metric| ratio_words(&metric.effects[index].ratio));
             let words = of_all(effects.collect(), ranking);
-            let _ = writeln!(out, "  {}: {words}", change(candidate));
+            let _ = writeln!(out, "  {}: {words}", change(screen, candidate));
         }
     }
 }
@@ -201,7 +227,7 @@ fn push_rest(out: &mut String, screen: &ScreenPlan, ranking: &ScreenRanking) {
 mod tests {
     use super::*;
     use crate::screen::tests::screened;
-    use weir_model::{CostRatio, MetricRatio};
+    use weir_model::{CostRatio, DataChange, MetricRatio};
 
     fn compared(factor: &str, ratio: f64, verdict: Verdict, of: &JudgedResult) -> Comparison {
         let ends = Ratio {
@@ -253,6 +279,31 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        // The same factor, as an index.
+        let statement = "ALTER TABLE t ADD INDEX (b)".to_owned();
+        let mut with_index = result.clone();
+        let screen = with_index.evidence.plan.screen.as_mut().unwrap();
+        screen.changes = vec![DataChange {
+            name: "t (b)".to_owned(),
+            statement,
+        }];
+        let factors = &mut screen.candidates;
+        let index = factors
+            .iter_mut()
+            .find(|candidate| candidate.factor == "b")
+            .unwrap();
+        index.change = Some("t (b)".to_owned());
+        index.variables.clear();
+        let text = screen_advice(&with_index);
+        assert!(
+            text.contains("ALTER TABLE t ADD INDEX (b)  1.20x"),
+            "{text}"
+        );
+        assert!(
+            text.contains("one):\nALTER TABLE t ADD INDEX (b);\n"),
+            "{text}"
+        );
+        assert!(!text.contains("[mysqld]"), "{text}");
         result.comparisons[1].verdict = Verdict::Inconclusive;
         let text = screen_advice(&result);
         assert!(text.contains("nothing was confirmed"), "{text}");

@@ -48,7 +48,7 @@ pub use finding::{CounterValue, Finding, Unit, Unseen, Weight};
 pub use moved::MovedCounter;
 pub use next_command::{NextCommand, next_command, shell_word};
 pub use plans::MissingIndex;
-pub use questions::{QUESTIONS_MAX, Question, Questions};
+pub use questions::{IndexQuestion, QUESTIONS_MAX, Question, Questions};
 pub use report::{LookReport, StallReport};
 pub use stalls::Stall;
 pub use wait_events::Wait;
@@ -179,13 +179,13 @@ impl Window {
                 .collect(),
             checks,
             indexes: indexes::look(reader, evidence, self.has_schema)?,
+            questions: questions::questions(evidence, &missing_indexes),
             missing_indexes,
             replication: replication::look(reader)?,
             memory: memory::look(evidence, server.pid),
             disk,
             statements_sent: reader.statements,
             unseen: std::mem::take(&mut reader.unseen),
-            questions: questions::questions(evidence),
             settings: evidence.settings.clone(),
         })
     }

@@ -47,6 +47,10 @@ pub(crate) const LRU_SCAN_DEPTH_MIN: u64 = 100;
 
 /// The level of factors `event` and `before` at which nothing happens.
 pub(crate) const NOTHING: &str = "none";
+/// Factor of one change of the data: `before.NAME`, with these levels.
+pub(crate) const CHANGE_KEY: &str = "before.";
+pub(crate) const WITHOUT: &str = "without";
+const WITH: &str = "with";
 /// Separator of names in a level: of events in the same run, of changes of the same data.
 pub(crate) const NAME_SEPARATOR: &str = " + ";
 
@@ -74,6 +78,8 @@ pub(crate) enum Target {
     EventKey(String),
     /// Choice of the changes of the data.
     Before,
+    /// A change of the data, which is made or not.
+    Change(String),
     Snapshot,
     Drive,
     /// A key of the drive's profile.
@@ -138,6 +144,9 @@ impl Target {
             _ if let Some(option) = name.strip_prefix("load.options.") => {
                 Self::LoadOption(option.to_owned())
             }
+            _ if let Some(change) = name.strip_prefix(CHANGE_KEY) => {
+                Self::Change(change.to_owned())
+            }
             _ if let Some(key) = name.strip_prefix("event.") => Self::EventKey(key.to_owned()),
             _ => match name.strip_prefix("drive.") {
                 // The fill level is what people vary; its place in a profile is below the flash.
@@ -166,6 +175,7 @@ impl Target {
             Self::Event
                 | Self::EventKey(_)
                 | Self::Before
+                | Self::Change(_)
                 | Self::Snapshot
                 | Self::Drive
                 | Self::DriveKey(_)
@@ -196,6 +206,7 @@ impl Target {
         match self {
             Self::Event => cell.events = Some(events(value, &cell.spec.timeline)?),
             Self::Before => choose_changes(value, &mut cell.spec.data.before)?,
+            Self::Change(name) => choose_change(name, value, &mut cell.spec.data.before)?,
             Self::Snapshot => cell.snapshot = Some(value.to_owned()),
             Self::EventKey(key) => {
                 cell.event_settings.insert(key.clone(), value.to_owned());
@@ -304,6 +315,19 @@ fn choose_changes(value: &str, changes: &mut Vec<DataChange>) -> Result<(), Stri
     let known = changes.iter().map(|change| change.name.as_str());
     let wanted = named(value, known, "change", "[[data.before]]")?;
     changes.retain(|change| wanted.contains(&change.name));
+    Ok(())
+}
+
+/// Keeps the change `name`, or leaves it out.
+fn choose_change(name: &str, value: &str, changes: &mut Vec<DataChange>) -> Result<(), String> {
+    if !changes.iter().any(|change| change.name == name) {
+        return Err(format!("no change `{name}` in [[data.before]]"));
+    }
+    match value {
+        WITH => {}
+        WITHOUT => changes.retain(|change| change.name != name),
+        _ => return Err(format!("must be {WITHOUT} or {WITH}")),
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use weir_mysql::{HEADER_BYTES, put_header, put_length_encoded};
 
 /// The value of every variable that a client may ask for: large enough for any limit.
 const ANY_VALUE: &[u8] = b"67108864";
+const SCHEMA_TABLE: &[u8] = b" FROM information_schema.";
 /// Content of every column of every row.
 const COLUMN: &[u8] = &[b'0'; 119];
 const RANGE_ROWS: usize = 100;
@@ -120,7 +121,7 @@ pub(super) fn is_load(sql: &[u8]) -> bool {
         b"SELECT c ",
         b"SELECT SUM(",
         b"SELECT DISTINCT ",
-        b"SELECT id, ",
+        b"SELECT id, k, ",
         b"SELECT count(",
         b"INSERT ",
         b"UPDATE ",
@@ -130,7 +131,7 @@ pub(super) fn is_load(sql: &[u8]) -> bool {
     loads.iter().chain(&transactions).any(starts_with)
 }
 
-/// The reply to a control statement: one row with the same value in each column that was asked for.
+/// The reply to a control statement: one row with the same value in each variable that was asked for; no row of `information_schema`.
 pub(super) fn control_reply(sql: &[u8], eof_packets: bool) -> Vec<u8> {
     let is_status = sql.starts_with(b"SHOW");
     if !is_status && !sql.starts_with(b"SELECT") {
@@ -144,7 +145,9 @@ pub(super) fn control_reply(sql: &[u8], eof_packets: bool) -> Vec<u8> {
         row.extend_from_slice(ANY_VALUE);
     }
     // No status counter exists: a client's limits are then compared with what it needs itself.
-    let rows = usize::from(!is_status);
+    let mut words = sql.windows(SCHEMA_TABLE.len());
+    let asks_tables = words.any(|window| window.eq_ignore_ascii_case(SCHEMA_TABLE));
+    let rows = usize::from(!is_status && !asks_tables);
     result_set(columns, &row, rows, eof_packets)
 }
 

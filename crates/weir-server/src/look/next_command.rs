@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use weir_mysql::identifier;
-
 use super::finding::Weight;
 use super::plans::MissingIndex;
 use super::report::LookReport;
@@ -23,12 +21,12 @@ pub struct NextCommand {
 /// The next command for the server at `url`, which has no password in it.
 pub fn next_command(report: &LookReport, url: &str) -> NextCommand {
     let url = shell_word(url);
-    let mut missing = report.missing_indexes.iter();
+    let missing = report.missing_indexes.iter();
     let is_long = report.seconds >= LONG_S;
-    let (command, why) = if let Some(missing) = missing.find(|missing| !missing.columns.is_empty())
+    let (command, why) = if let Some(statement) = missing.filter_map(MissingIndex::statement).next()
     {
         (
-            format!("weir ddl advise {} {url}", shell_word(&statement(missing))),
+            format!("weir ddl advise {} {url}", shell_word(&statement)),
             "what the index costs to make; nothing is changed",
         )
     } else if !is_long && report.stalls.iter().any(|found| !found.stalls.is_empty()) {
@@ -57,20 +55,6 @@ pub fn next_command(report: &LookReport, url: &str) -> NextCommand {
         )
     };
     NextCommand { command, why }
-}
-
-fn statement(missing: &MissingIndex) -> String {
-    let columns: Vec<_> = missing
-        .columns
-        .iter()
-        .map(|name| identifier(name))
-        .collect();
-    format!(
-        "ALTER TABLE {}.{} ADD INDEX ({})",
-        identifier(&missing.schema),
-        identifier(&missing.table),
-        columns.join(", ")
-    )
 }
 
 /// A word for a shell.
@@ -131,14 +115,14 @@ mod tests {
         let missing = MissingIndex {
             schema: "shop".to_owned(),
             table: "it's".to_owned(),
-            columns: vec!["a".to_owned(), "b`c".to_owned()],
+            key_parts: vec!["`a`".to_owned(), "`b``c`(64)".to_owned()],
             ..MissingIndex::default()
         };
         let advise = [
             "weir",
             "ddl",
             "advise",
-            "ALTER TABLE `shop`.`it's` ADD INDEX (`a`, `b``c`)",
+            "ALTER TABLE `shop`.`it's` ADD INDEX (`a`, `b``c`(64))",
             url,
         ];
         assert_eq!(next(|report| report.missing_indexes.push(missing)), advise);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use weir_model::{Endpoint, Flavor};
-use weir_mysql::text_literal;
+use weir_mysql::{identifier, text_literal};
 
 use super::digests::DigestUse;
 use super::filter_columns::filter_columns;
@@ -23,6 +23,8 @@ const ROWS_MIN: f64 = 5_000.0;
 const PLANS_MAX: usize = 5;
 /// A statement with a smaller part of the time is not worth an index.
 const SHARE_MIN: f64 = 0.02;
+/// Length of the indexed part of a long text.
+const PREFIX_CHARACTERS: u32 = 64;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A table that a heavy statement reads whole to find some of its rows.
@@ -34,12 +36,29 @@ pub struct MissingIndex {
     pub table: String,
     /// Columns of the filter, those that are compared for equality first; empty if they could not be read.
     pub columns: Vec<String>,
+    /// The same as parts of an index: with the length of a long column's prefix, without columns that take none.
+    #[serde(skip)]
+    pub key_parts: Vec<String>,
     /// Rows that the server expects to read.
     pub rows: f64,
     /// Form of the statement.
     pub text: String,
     /// The statement's part of the time.
     pub share: f64,
+}
+
+impl MissingIndex {
+    /// Statement that adds the index; `None` if its columns are not known.
+    pub fn statement(&self) -> Option<String> {
+        (!self.key_parts.is_empty()).then(|| {
+            format!(
+                "ALTER TABLE {}.{} ADD INDEX ({})",
+                identifier(&self.schema),
+                identifier(&self.table),
+                self.key_parts.join(", ")
+            )
+        })
+    }
 }
 
 /// Plans of the heavy statements.
@@ -168,21 +187,21 @@ fn missing_index(
         .clone()
         .unwrap_or_else(|| digest.schema.clone());
     let query = format!(
-        "SELECT COLUMN_NAME FROM information_schema.COLUMNS weir_look WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {}",
+        "SELECT COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS weir_look WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {}",
         text_literal(&schema),
         text_literal(&filter.table)
     );
-    let known: Vec<(String,)> = reader.rows(&query)?;
-    let is_known = |column: &String| {
-        known
-            .iter()
-            .any(|(known,)| known.eq_ignore_ascii_case(column))
+    let known: Vec<(String, String)> = reader.rows(&query)?;
+    let of_table = |column: &String| {
+        let mut known = known.iter();
+        known.find(|(known, _)| known.eq_ignore_ascii_case(column))
     };
-    let columns = filter.columns.into_iter().filter(is_known).collect();
+    let columns: Vec<_> = filter.columns.iter().filter_map(of_table).collect();
     Ok(Some(MissingIndex {
         schema,
         table: filter.table,
-        columns,
+        columns: columns.iter().map(|(name, _)| name.clone()).collect(),
+        key_parts: columns.into_iter().filter_map(key_part).collect(),
         rows: row
             .get("rows")
             .and_then(|rows| rows.parse().ok())
@@ -190,4 +209,16 @@ fn missing_index(
         text: digest.text.clone(),
         share: digest.share,
     }))
+}
+
+/// A column as a part of an index: of long texts a prefix; `None` for a type that no plain index takes.
+fn key_part((name, data_type): &(String, String)) -> Option<String> {
+    let data_type = data_type.to_ascii_lowercase();
+    match data_type.as_str() {
+        "json" | "geometry" | "vector" => None,
+        _ if data_type.ends_with("text") || data_type.ends_with("blob") => {
+            Some(format!("{}({PREFIX_CHARACTERS})", identifier(name)))
+        }
+        _ => Some(identifier(name)),
+    }
 }

@@ -1,8 +1,9 @@
-//! Questions on settings: what could matter on this server, by its counters, and has to be tried.
+//! Questions on settings and indexes: what could matter on this server, by its counters, and has to be tried.
 //!
 //! A question is no advice: whether the candidate helps, and by how much, only runs on a copy with the server's own load
 //! can say. Settings of durability are priced by studies of their own, and never asked here.
 
+mod indexes;
 mod table;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,8 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::finding::{CounterValue, Unit};
+use super::plans::MissingIndex;
+pub use indexes::IndexQuestion;
 use table::{MANY_CORES, QUESTIONS};
 
 /// Most questions of a screen.
@@ -36,6 +39,8 @@ pub struct Question {
 pub struct Questions {
     /// Questions that a copy can answer, those with counters first.
     pub asked: Vec<Question>,
+    /// Indexes that a copy can try, the heaviest first.
+    pub indexes: Vec<IndexQuestion>,
     /// Settings whose effect a copy with fewer cores or connections does not show.
     pub not_on_a_copy: Vec<String>,
     /// Settings of durability with their values: they have a price, and are not advised.
@@ -57,8 +62,16 @@ struct Row {
     is_always_asked: bool,
 }
 
-/// The questions that this server's counters raise.
-pub(super) fn questions(evidence: &Evidence) -> Questions {
+impl Questions {
+    /// Returns the number of changes that a copy can try.
+    pub fn count(&self) -> usize {
+        self.asked.len() + self.indexes.len()
+    }
+}
+
+/// The questions that this server's counters, and plans of its heavy statements, raise.
+pub(super) fn questions(evidence: &Evidence, missing: &[MissingIndex]) -> Questions {
+    let indexes = indexes::indexes(missing);
     let since_start = evidence.since_start();
     let question = |row: &Row| {
         let in_window = (row.matters)(evidence).then(|| readings(row, evidence, Unit::PerSecond));
@@ -80,7 +93,7 @@ pub(super) fn questions(evidence: &Evidence) -> Questions {
     };
     let mut asked: Vec<Question> = QUESTIONS.iter().filter_map(question).collect();
     asked.sort_by_key(|question| question.readings.is_empty());
-    asked.truncate(QUESTIONS_MAX);
+    asked.truncate(QUESTIONS_MAX - indexes.len());
     let named = |names: &[&str]| {
         let values = names
             .iter()
@@ -89,6 +102,7 @@ pub(super) fn questions(evidence: &Evidence) -> Questions {
     };
     Questions {
         asked,
+        indexes,
         not_on_a_copy: named(&MANY_CORES),
         durability: named(&[
             "innodb_flush_log_at_trx_commit",

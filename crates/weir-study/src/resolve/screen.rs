@@ -7,7 +7,7 @@ use super::Resolver;
 use crate::StudyError;
 use crate::draft::Draft;
 use crate::levels::Level;
-use crate::target::Target;
+use crate::target::{CHANGE_KEY, Target, WITHOUT};
 
 /// With fewer factors all their combinations take no more runs.
 const FACTORS_MIN: usize = 4;
@@ -47,13 +47,22 @@ impl Resolver<'_> {
 
     fn two_levels(&self, name: &str, levels: Vec<Level>) -> Result<[Level; 2], StudyError> {
         let key = format!("factors.{name}");
-        let of_variables = |level: &Level| {
+        let is_screened = |level: &Level| {
             let mut settings = level.settings.iter();
-            settings.all(|(setting, _)| matches!(Target::parse(setting), Target::Variable(_)))
+            settings.all(|(setting, _)| match Target::parse(setting) {
+                Target::Variable(_) => true,
+                Target::Change(change) => name.strip_prefix(CHANGE_KEY) == Some(change.as_str()),
+                _ => false,
+            })
         };
-        if let Some(other) = levels.iter().find(|level| !of_variables(level)) {
-            let why = "a screen varies server variables alone; give everything else one value";
+        if let Some(other) = levels.iter().find(|level| !is_screened(level)) {
+            let why = "a screen varies server variables and changes of the data (`before.NAME`), each in a factor of \
+                       its own; give everything else one value";
             return Err(self.error(&key, &other.label, why));
+        }
+        if name.starts_with(CHANGE_KEY) && levels[0].label != WITHOUT {
+            let why = "a screen adds changes: write [\"without\", \"with\"]";
+            return Err(self.error(&key, &levels[0].label, why));
         }
         levels.try_into().map_err(|levels: Vec<Level>| {
             let why = "a screen needs two levels: the present one and a candidate";
@@ -95,8 +104,10 @@ impl Resolver<'_> {
             .zip(alone)
             .map(|(factor, cell)| candidate(factor, present, cell))
             .collect();
+        let together = plan.cells.last();
         let screen = ScreenPlan {
             candidates,
+            changes: together.map_or_else(Vec::new, |cell| cell.spec.data.before.clone()),
             winners: Vec::new(),
         };
         let rows =
@@ -156,5 +167,6 @@ fn candidate(factor: &Factor, present: &Cell, with: &Cell) -> Candidate {
         variables: differing
             .map(|name| (name.clone(), to.get(name).cloned()))
             .collect(),
+        change: factor.name.strip_prefix(CHANGE_KEY).map(str::to_owned),
     }
 }

@@ -1,4 +1,4 @@
-//! `weir advise`: settings that could matter on a running server, as questions; and a study that answers them on a copy.
+//! `weir advise`: settings and indexes that could matter on a running server, as questions; and a study that answers them on a copy.
 
 mod carried;
 mod study;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use weir_capture::CaptureReader;
-use weir_server::look::{CounterValue, LookReport, Question, Unit, look, shell_word};
+use weir_server::look::{CounterValue, LookReport, Question, Questions, Unit, look, shell_word};
 use weir_server::{ServerBinary, Stop, known_variables};
 use weir_study::named_program;
 
@@ -48,11 +48,11 @@ pub(crate) fn execute(arguments: &AdviceArguments) -> anyhow::Result<Outcome> {
         output::line(next(&arguments.url.to_string()))?;
         return Ok(Outcome::Done);
     };
-    if report.questions.asked.len() < QUESTIONS_MIN {
+    if report.questions.count() < QUESTIONS_MIN {
         bail!(
             "{} questions are too few for a screen, which takes {QUESTIONS_MIN}; try each as a factor of a study \
              (`weir init`)",
-            report.questions.asked.len()
+            report.questions.count()
         );
     }
     let program = program(arguments, &report)?;
@@ -97,10 +97,10 @@ fn program(arguments: &AdviceArguments, report: &LookReport) -> anyhow::Result<S
 
 /// The questions, with what a copy does not show.
 fn questions(report: &LookReport) -> anyhow::Result<String> {
-    let asked = &report.questions.asked;
+    let Questions { asked, indexes, .. } = &report.questions;
     let mut text = format!(
         "{} questions on {}, by its counters of {:.0} s and since its start\n",
-        asked.len(),
+        report.questions.count(),
         report.server,
         report.seconds
     );
@@ -113,11 +113,23 @@ fn questions(report: &LookReport) -> anyhow::Result<String> {
             question.cost
         )?;
     }
-    let indexes = report.missing_indexes.len();
-    if indexes > 0 {
+    for index in indexes {
         writeln!(
             text,
-            "\nindexes: heavy statements lack {indexes}; `weir look` names them, and docs/an-index.md tries one"
+            "\n  {}\n    statements with {:.0} % of the time read about {} rows each without it [EXPLAIN]; it costs: space, \
+             and time of each change of the table",
+            index.statement,
+            100.0 * index.share,
+            weir_report::grouped(index.rows)
+        )?;
+    }
+    let untried = report.missing_indexes.iter();
+    let untried = untried.filter(|index| index.statement().is_none()).count();
+    if untried > 0 {
+        writeln!(
+            text,
+            "\nnot tried: {untried} indexes that heavy statements lack, whose columns no plain index takes or the text \
+             does not show; `weir look` names the statements"
         )?;
     }
     let lines = [

@@ -7,6 +7,7 @@ use weir_model::Flavor;
 use weir_testing::{connect, on_both_flavors};
 
 use crate::harness::Output;
+use crate::look::under_load;
 use crate::upgrade::{dump, general_log};
 use crate::users::{PASSWORD, Users};
 
@@ -36,7 +37,25 @@ fn with_sorts(flavor: Flavor) -> Users {
     }
     let sort = "SELECT pad FROM sbtest.wide ORDER BY pad";
     connection.run(sort).unwrap();
+    // The dump has a smaller one.
+    for statement in [
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.item (id INT PRIMARY KEY, kind INT, name VARCHAR(200))",
+        "INSERT INTO shop.item SELECT id, id % 100, pad FROM sbtest.wide",
+        "INSERT INTO shop.item SELECT id + 100000, id % 100, pad FROM sbtest.wide",
+    ] {
+        connection.run(statement).unwrap();
+    }
     users
+}
+
+/// Runs `look` while a client asks for what no index has.
+fn without_an_index<T>(users: &Users, look: impl FnOnce() -> T) -> T {
+    let connections: &[(&[&str], &[&str])] = &[(
+        &["USE shop"],
+        &["SELECT COUNT(*) FROM item WHERE kind = {} % 100 AND LENGTH(name) > 3"],
+    )];
+    under_load(&users.server().endpoint(), connections, look)
 }
 
 /// `weir advise` with a capture and a dump of other tables than the server's: what it asks is of the server alone.
@@ -56,14 +75,18 @@ fn advise(users: &Users, more: &[&str]) -> Output {
     let data = ["--data", data.to_str().unwrap()];
     let arguments = [&of_server[..], &of_copy[..], &data[..], more];
     let weir = users.weir_with_servers(&arguments.concat());
-    weir.at(users.world.home.path()).output()
+    without_an_index(users, || weir.at(users.world.home.path()).output())
 }
 
 fn questions_come_from_the_counters_and_the_study_has_the_servers_settings(flavor: Flavor) {
     let users = with_sorts(flavor);
     let url = users.url("app.cnf");
-    let asked = users.weir(&["advise", &url, "--seconds", "2"]).succeeds();
+    let asked = without_an_index(&users, || {
+        users.weir(&["advise", &url, "--seconds", "2"]).succeeds()
+    });
     for part in [
+        "ALTER TABLE `shop`.`item` ADD INDEX (`kind`)",
+        "% of the time read about ",
         "sort_buffer_size 32K -> 256K",
         "sorts were merged from files (Sort_merge_passes ",
         "since the start",
@@ -95,6 +118,8 @@ fn questions_come_from_the_counters_and_the_study_has_the_servers_settings(flavo
         "kind = \"screen\"",
         "sort_buffer_size = [\"32K\", \"256K\"]",
         "max_connections = \"77\"",
+        "[[data.before]]\nname = \"shop.item (kind)\"",
+        "\"before.shop.item (kind)\" = [\"without\", \"with\"]",
     ] {
         assert!(study.contains(part), "{part}: {study}");
     }

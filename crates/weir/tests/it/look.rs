@@ -15,7 +15,7 @@ use crate::users::{PASSWORD, Users};
 
 /// Loads `endpoint` while `work` runs: each connection prepares by some statements, then repeats others. `{}` in a
 /// statement is a number that grows; one with `?` is prepared.
-fn under_load<T>(
+pub(crate) fn under_load<T>(
     endpoint: &Endpoint,
     connections: &[(&[&str], &[&str])],
     work: impl FnOnce() -> T,

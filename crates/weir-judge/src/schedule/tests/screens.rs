@@ -211,7 +211,7 @@ fn what_a_screen_cannot_vary_is_refused() {
         (format!("{four}d = [0, 1, 2]"), "two levels"),
         (
             format!("{four}drive = [\"a\", \"b\"]"),
-            "server variables alone",
+            "server variables and changes of the data",
         ),
         (
             format!("{four}d = [0, 1]\n[repeat]\nruns = 3"),

@@ -21,7 +21,7 @@ fn what_the_counters_show_is_asked_with_them_and_nothing_else_is() {
         ("Innodb_log_waits", 30.0),
         ("Sort_merge_passes", 0.0),
     ];
-    let found = questions(&evidence(counters, settings));
+    let found = questions(&evidence(counters, settings), &[]);
     let pool = named(&found, "buffer_pool").unwrap();
     assert_eq!(
         pool.settings,
@@ -54,7 +54,7 @@ fn what_the_counters_show_is_asked_with_them_and_nothing_else_is() {
 fn a_redo_log_is_asked_for_an_hour_of_writes_by_the_setting_that_the_server_has() {
     let counters = &[("Innodb_os_log_written", 100.0 * 1_048_576.0)];
     let of = |settings: &[(&str, &str)]| {
-        let found = questions(&evidence(counters, settings));
+        let found = questions(&evidence(counters, settings), &[]);
         named(&found, "redo_log").map(|question| question.settings.clone())
     };
     let capacity = of(&[("innodb_redo_log_capacity", "104857600")]).unwrap();
@@ -85,7 +85,7 @@ fn settings_that_belong_together_move_together() {
         ("innodb_io_capacity", "200"),
         ("innodb_io_capacity_max", "2000"),
     ];
-    let found = questions(&evidence(counters, settings));
+    let found = questions(&evidence(counters, settings), &[]);
     let both = &named(&found, "temporary_tables").unwrap().settings;
     assert_eq!(both.len(), 2);
     let capacity = &named(&found, "io_capacity").unwrap().settings;

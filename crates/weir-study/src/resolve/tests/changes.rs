@@ -74,3 +74,80 @@ fn a_snapshot_is_a_level() {
     let found = message(&capture.study(TABLES, "", factor));
     assert!(found.contains("leave one of both out"), "{found}");
 }
+
+#[test]
+fn a_change_is_a_factor_of_its_own() {
+    let text = with_changes(
+        "\"before.histogram\" = [\"with\", \"without\"]\n\"before.index\" = [\"without\", \"with\"]",
+    );
+    let plan = resolved(&text).unwrap();
+    let names = |cell: &Cell| -> Vec<String> {
+        let changes = cell.spec.data.before.iter();
+        changes.map(|change| change.name.clone()).collect()
+    };
+    let mut found: Vec<_> = plan.cells.iter().map(names).collect();
+    found.sort();
+    found.dedup();
+    let expected: [&[&str]; 4] = [&[], &["histogram"], &["index"], &["index", "histogram"]];
+    assert_eq!(found, expected);
+    for (levels, part) in [
+        (
+            "\"before.indx\" = [\"without\", \"with\"]",
+            "no change `indx`",
+        ),
+        (
+            "\"before.none\" = [\"without\", \"with\"]",
+            "no change `none`",
+        ),
+        (
+            "\"before.index\" = [\"without\", \"yes\"]",
+            "without or with",
+        ),
+    ] {
+        let found = message(&with_changes(levels));
+        assert!(found.contains(part), "{found}");
+    }
+}
+
+#[test]
+fn a_screen_makes_the_changes_of_each_row() {
+    let screened = |levels: &str| {
+        let variables = "a1 = [0, 1]\na2 = [0, 1]\na3 = [0, 1]\n";
+        let text = with_changes(&format!("{variables}{levels}"));
+        let text = text.replace("drive = [\"a\", \"b\"]", "drive = [\"a\"]");
+        let text = text.replace("runs = 3", "");
+        text.replace("[factors]", "[design]\nkind = \"screen\"\n[factors]")
+    };
+    // The histogram is made in all runs.
+    let plan = resolved(&screened("\"before.index\" = [\"without\", \"with\"]")).unwrap();
+    let screen = plan.screen.as_ref().unwrap();
+    let position = |candidate: &weir_model::Candidate| candidate.change.as_deref() == Some("index");
+    let index = screen.candidates.iter().position(position).unwrap();
+    let statement = screen.statement_of(&screen.candidates[index]);
+    assert_eq!(statement, Some("ALTER TABLE sbtest1 ADD INDEX pad (pad)"));
+    assert!(screen.candidates[index].variables.is_empty());
+    let mut with_index = 0;
+    for cell in &plan.cells {
+        let has = cell.screened.as_ref().unwrap().candidates.contains(&index);
+        let changes = cell.spec.data.before.iter();
+        let names: Vec<_> = changes.map(|change| change.name.as_str()).collect();
+        let expected: &[&str] = if has {
+            &["index", "histogram"]
+        } else {
+            &["histogram"]
+        };
+        assert_eq!(names, expected);
+        with_index += usize::from(has);
+    }
+    assert_eq!(with_index, 12);
+    for (levels, part) in [
+        (
+            "\"before.index\" = [\"with\", \"without\"]",
+            "a screen adds changes",
+        ),
+        ("before = [\"none\", \"index\"]", "in a factor of its own"),
+    ] {
+        let found = message(&screened(levels));
+        assert!(found.contains(part), "{found}");
+    }
+}

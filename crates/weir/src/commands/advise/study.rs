@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use weir_model::{Bytes, Duration};
 use weir_server::ServerBinary;
-use weir_server::look::{LookReport, Question};
+use weir_server::look::{LookReport, Question, Questions};
 
 use crate::commands::study_file::quoted;
 
@@ -28,29 +28,40 @@ impl Study<'_> {
         let capture = self.capture.canonicalize();
         let capture = capture
             .with_context(|| format!("cannot find the capture `{}`", self.capture.display()))?;
-        let asked = &self.report.questions.asked;
+        let Questions { asked, indexes, .. } = &self.report.questions;
         let mut text = format!(
             "# Written by `weir advise`. `weir run` runs it again.\n\n[study]\ntitle = {}\nquestion = {}\n\n[server]\n\
              flavor = {}\n\n[server.config]\n",
-            quoted(&format!("Settings of {}", self.report.server)),
+            quoted(&format!("Settings and indexes of {}", self.report.server)),
             quoted(&format!(
                 "Which of {} changes are worth making for this load?",
-                asked.len()
+                self.report.questions.count()
             )),
             quoted(&self.program.path.display().to_string()),
         );
         for (name, value) in &self.settings {
             writeln!(text, "{name} = {}", quoted(value))?;
         }
+        write!(text, "\n[data]\nsnapshot = {}\n", quoted(self.snapshot))?;
+        for index in indexes {
+            let [name, statement] = [&index.name, &index.statement].map(|text| quoted(text));
+            write!(
+                text,
+                "\n[[data.before]]\nname = {name}\nstatement = {statement}\n"
+            )?;
+        }
         write!(
             text,
-            "\n[data]\nsnapshot = {}\n\n[load]\nreplay = {}\nwarmup = {}\n\n[design]\nkind = \"screen\"\n\n[factors]\n",
-            quoted(self.snapshot),
+            "\n[load]\nreplay = {}\nwarmup = {}\n\n[design]\nkind = \"screen\"\n\n[factors]\n",
             quoted(&capture.display().to_string()),
             quoted(&self.warmup.to_string()),
         )?;
         for question in asked {
             text.push_str(&factor(question));
+        }
+        for index in indexes {
+            let name = quoted(&format!("before.{}", index.name));
+            writeln!(text, "{name} = [\"without\", \"with\"]")?;
         }
         Ok(text)
     }
