@@ -20,10 +20,10 @@ const servers = Number(process.argv[5] ?? 20);
 const load = join(import.meta.dirname, "advise-servers/load.toml");
 const TRUE_PROBLEMS = 4;
 const FALSE_PROBLEMS = 8;
-const RATE = 120;
+const RATE = 300;
 const LOOK_S = 10;
-const CAPTURE_S = 8;
-const WARMUP_S = 2;
+const CAPTURE_S = 6;
+const WARMUP_S = 1;
 /** Settings of all servers, with which no problem is there. */
 const GOOD = { innodb_buffer_pool_size: "256M", innodb_log_buffer_size: "32M", sort_buffer_size: "2M", tmp_table_size: "16M", max_heap_table_size: "16M" };
 const REDO = { mysql: "innodb_redo_log_capacity", mariadb: "innodb_log_file_size" };

@@ -23,6 +23,13 @@ pub struct StackProfile {
     /// number of samples. Kept beside the result and not in its JSON.
     #[serde(skip)]
     pub folded: String,
+    /// Threads that did not run, five times a second: folded lines of a thread's name, its state and its place in the
+    /// kernel. Kept beside the result alone.
+    #[serde(skip)]
+    pub waits: String,
+    /// Waits whose place the kernel did not tell.
+    #[serde(default)]
+    pub waits_hidden: u64,
 }
 
 impl StackProfile {
@@ -54,6 +61,12 @@ impl StackProfile {
                 "the kernel's functions are missing (kernel.perf_event_paranoid is above 1)"
                     .to_owned(),
             );
+        }
+        if self.waits_hidden > 0 {
+            limits.push(format!(
+                "{} waits have no place (the kernel tells wchan to root and to the server's own user)",
+                self.waits_hidden
+            ));
         }
         limits
     }

@@ -99,6 +99,8 @@ impl CellStacks<'_> {
             threads_without: sum(|one| one.threads_without),
             has_kernel: self.profiles.iter().all(|one| one.has_kernel),
             folded: String::new(),
+            waits: String::new(),
+            waits_hidden: sum(|one| one.waits_hidden),
         }
     }
 }

@@ -9,6 +9,8 @@ use crate::screen::ScreenOutcome;
 use crate::table::table;
 use crate::words::metric_name;
 
+const CPU_PER_QUERY: &str = "server_cpu_us_per_query";
+
 /// Columns of gains: the study's metrics of a ranking.
 struct Row<'a> {
     candidate: &'a Candidate,
@@ -22,18 +24,34 @@ pub fn screen_advice(result: &JudgedResult) -> String {
         return String::new();
     };
     let rows = rows(screen, &result.comparisons);
-    let is_gain = |row: &&Row<'_>| {
-        row.comparison.verdict == Verdict::Effect && row.comparison.improvement().ratio > 1.0
-    };
-    let (gains, others): (Vec<_>, Vec<_>) = rows.iter().partition(is_gain);
+    let (gains, others): (Vec<_>, Vec<_>) = rows.iter().partition(|row| is_gain(row.comparison));
+    let together = together(screen, &result.comparisons);
     let mut out = String::new();
     push_gains(&mut out, screen, &gains, ranking);
-    push_together(&mut out, screen, &result.comparisons, ranking);
-    push_option_file(&mut out, &gains);
-    push_statements(&mut out, screen, &gains);
+    push_together(&mut out, together, ranking);
+    if gains.is_empty() && together.is_some_and(is_gain) {
+        out.push_str("they are worth changing together; which of them it is was not shown\n");
+        push_lines(&mut out, screen, &others);
+    } else {
+        push_lines(&mut out, screen, &gains);
+    }
     push_others(&mut out, screen, &others, ranking);
     push_rest(&mut out, screen, ranking);
     out
+}
+
+/// Returns true for a level that is better: by the comparison's verdict, or by that of the server's CPU time per query
+/// where the metric itself decides nothing.
+fn is_gain(comparison: &Comparison) -> bool {
+    match comparison.verdict {
+        Verdict::Invalid => false,
+        Verdict::Effect => comparison.improvement().ratio > 1.0,
+        Verdict::Inconclusive | Verdict::Equal => {
+            let mut costs = comparison.costs.iter();
+            let cpu = costs.find(|cost| cost.metric == CPU_PER_QUERY);
+            cpu.is_some_and(|cpu| cpu.verdict == Verdict::Effect && cpu.ratio.ratio < 1.0)
+        }
+    }
 }
 
 /// The comparisons of winners, each against the others without it.
@@ -112,17 +130,16 @@ fn push_gains(out: &mut String, screen: &ScreenPlan, gains: &[&Row<'_>], ranking
 }
 
 /// All winners against the present configuration.
-fn push_together(
-    out: &mut String,
-    screen: &ScreenPlan,
-    comparisons: &[Comparison],
-    ranking: &ScreenRanking,
-) {
-    let is_of_all = |found: &&Comparison| {
+fn together<'a>(screen: &ScreenPlan, comparisons: &'a [Comparison]) -> Option<&'a Comparison> {
+    let mut comparisons = comparisons.iter();
+    comparisons.find(|found| {
         let mut candidates = screen.candidates.iter();
         !candidates.any(|candidate| candidate.factor == found.factor)
-    };
-    let Some(all) = comparisons.iter().find(is_of_all) else {
+    })
+}
+
+fn push_together(out: &mut String, all: Option<&Comparison>, ranking: &ScreenRanking) {
+    let Some(all) = all else {
         return;
     };
     if all.verdict == Verdict::Invalid {
@@ -141,6 +158,12 @@ fn of_all(ratios: Vec<String>, ranking: &ScreenRanking) -> String {
         .map(|(ratio, metric)| format!("{ratio} the {}", metric_name(&metric.metric)))
         .collect();
     words.join(", ")
+}
+
+/// What is to be written where for these changes.
+fn push_lines(out: &mut String, screen: &ScreenPlan, rows: &[&Row<'_>]) {
+    push_option_file(out, rows);
+    push_statements(out, screen, rows);
 }
 
 fn push_option_file(out: &mut String, gains: &[&Row<'_>]) {
@@ -311,7 +334,16 @@ mod tests {
             text.contains("won the screen, and not confirmed: 1"),
             "{text}"
         );
-        assert!(!text.contains("[mysqld]"), "{text}");
+        assert!(text.contains("worth changing together"), "{text}");
+        assert!(text.contains("[mysqld]\nb = 1\n"), "{text}");
+        result.comparisons[0].verdict = Verdict::Inconclusive;
+        assert!(!screen_advice(&result).contains("[mysqld]"));
+        // Less CPU per query is a gain of its own.
+        result.comparisons[1].costs[0].ratio.ratio = 0.9;
+        result.comparisons[1].costs[0].verdict = Verdict::Effect;
+        let text = screen_advice(&result);
+        assert!(text.contains("worth changing: 1"), "{text}");
+        assert!(text.contains("[mysqld]\nb = 1\n"), "{text}");
         result.analysis.screen = None;
         assert_eq!(screen_advice(&result), "");
     }

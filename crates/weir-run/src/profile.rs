@@ -48,7 +48,7 @@ impl RunProfile {
     }
 }
 
-/// Writes the flame graph and the folded stacks of `run` into the result's folder `out`, if it has any.
+/// Writes the flame graphs and the folded stacks of `run`, of its CPU time and of its waits, into the result's folder `out`, if it has any.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -69,12 +69,18 @@ pub(crate) fn write_files(out: &Path, cell: &Cell, run: &RunResult) -> Result<()
         let path = folder.join(format!("{name}.{extension}"));
         fs::write(&path, text).map_err(PathError::on("write", &path))
     };
-    write("folded", &profile.folded)?;
-    let folded = StackCounts::parse(&profile.folded);
-    // A server that did nothing has no picture.
-    if folded.samples() > 0 {
-        let title = format!("{label}, run {}", record.repetition);
-        write("svg", &flame_graph(&title, &folded)?)?;
+    let title = format!("{label}, run {}", record.repetition);
+    let of_waits = format!("{title}: threads that wait");
+    for (folded, extension, title) in [
+        (&profile.folded, "", &title),
+        (&profile.waits, "waits.", &of_waits),
+    ] {
+        write(&format!("{extension}folded"), folded)?;
+        let stacks = StackCounts::parse(folded);
+        // A server that did nothing has no picture.
+        if stacks.samples() > 0 {
+            write(&format!("{extension}svg"), &flame_graph(title, &stacks)?)?;
+        }
     }
     Ok(())
 }

@@ -80,8 +80,13 @@ impl ClaimNeeds {
             )];
         }
         let each = self.hangs_on.iter().map(|needed| {
+            let direction = if needed.needed < needed.has {
+                "down"
+            } else {
+                "up"
+            };
             format!(
-                "{head}: hangs on {} of {}: as published from {} on, the profile has {}",
+                "{head}: hangs on {} of {}: as published from {} {direction}, the profile has {}",
                 needed.figure,
                 needed.drive,
                 short(needed.needed),
@@ -310,7 +315,7 @@ mod tests {
             needs.lines(),
             [
                 "A leads B: 5x published, 14.020x measured: hangs on disks.seek_us of raid: as published from 1123 \
-                 on, the profile has 2900"
+                 down, the profile has 2900"
             ]
         );
         needs.hangs_on.clear();

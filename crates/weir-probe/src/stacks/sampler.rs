@@ -14,11 +14,12 @@ use weir_model::{CpuList, StackCounts, StackProfile};
 use super::ProfileError;
 use super::ring::{Chain, Place, Ring};
 use super::symbols::Symbols;
+use super::waits::WaitCounts;
 
 /// Samples per second of a thread's CPU time; no divisor of the periods at which servers do things.
 pub const FREQUENCY_HZ: u64 = 49;
 
-/// Time between two looks at the samples and at new threads.
+/// Time between two looks at the samples, at new threads and at those that wait.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A process whose stacks are sampled.
@@ -86,6 +87,7 @@ struct SampleSet {
     stacks: HashMap<(Arc<str>, Chain), u64>,
     lost: u64,
     has_kernel: bool,
+    waits: WaitCounts,
     /// Threads that the kernel refused.
     refused: BTreeSet<u32>,
 }
@@ -111,6 +113,8 @@ impl SampleSet {
             threads_without: self.refused.len() as u64,
             has_kernel: self.has_kernel,
             folded: folded.to_string(),
+            waits: self.waits.counts.to_string(),
+            waits_hidden: self.waits.hidden,
         })
     }
 }
@@ -182,14 +186,18 @@ impl Rings {
                 if !counts || sample.process != pid {
                     return;
                 }
-                let name = names
-                    .entry(sample.thread)
-                    .or_insert_with(|| thread_name(pid, sample.thread).into());
-                let key = (Arc::clone(name), sample.chain);
+                let name = name_of(names, pid, sample.thread);
+                let key = (name, sample.chain);
                 *collected.stacks.entry(key).or_default() += 1;
             });
             if counts {
                 collected.lost += lost;
+            }
+        }
+        if counts {
+            for thread in threads(pid) {
+                let name = name_of(names, pid, thread);
+                collected.waits.look(pid, thread, &name);
             }
         }
         if self.by_thread {
@@ -260,6 +268,12 @@ fn threads(pid: u32) -> BTreeSet<u32> {
     };
     let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     ids.collect()
+}
+
+/// Name of a thread, read once.
+fn name_of(names: &mut HashMap<u32, Arc<str>>, pid: u32, thread: u32) -> Arc<str> {
+    let name = names.entry(thread);
+    Arc::clone(name.or_insert_with(|| thread_name(pid, thread).into()))
 }
 
 /// Name of a thread without a number at its end, so that threads of one kind share a frame.

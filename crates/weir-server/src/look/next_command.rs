@@ -21,10 +21,9 @@ pub struct NextCommand {
 /// The next command for the server at `url`, which has no password in it.
 pub fn next_command(report: &LookReport, url: &str) -> NextCommand {
     let url = shell_word(url);
-    let missing = report.missing_indexes.iter();
+    let mut missing = report.missing_indexes.iter();
     let is_long = report.seconds >= LONG_S;
-    let (command, why) = if let Some(statement) = missing.filter_map(MissingIndex::statement).next()
-    {
+    let (command, why) = if let Some(statement) = missing.find_map(MissingIndex::statement) {
         (
             format!("weir ddl advise {} {url}", shell_word(&statement)),
             "what the index costs to make; nothing is changed",

@@ -48,6 +48,15 @@ fn chosen_result(
     Ok((result, chosen.assumed))
 }
 
+/// Returns the line on those drives of a result, and of those that are named, that no independent figures confirm.
+fn validation_line(result: &StudyResult, named: &[String]) -> Option<String> {
+    let named = named.iter();
+    let named: Vec<_> = named
+        .filter_map(|name| weir_drive::profiles::load(name, None).ok())
+        .collect();
+    weir_model::validation_line(result.drives.iter().chain(&named))
+}
+
 /// Throughput and latency, by the runs of a result.
 fn of_result(arguments: &PredictResultArguments) -> anyhow::Result<()> {
     let (result, assumed) = chosen_result(&arguments.result, &arguments.levels)?;
@@ -60,11 +69,7 @@ fn of_result(arguments: &PredictResultArguments) -> anyhow::Result<()> {
     if arguments.json {
         return output::line(serde_json::to_string_pretty(&forecast)?);
     }
-    let named = arguments.places.drive.iter();
-    let named: Vec<_> = named
-        .filter_map(|name| weir_drive::profiles::load(name, None).ok())
-        .collect();
-    if let Some(line) = weir_model::validation_line(result.drives.iter().chain(&named)) {
+    if let Some(line) = validation_line(&result, &arguments.places.drive) {
         output::line(line)?;
     }
     output::line(format_args!("{}", result.plan.title))?;

@@ -84,7 +84,9 @@ fn stacks(out: &Path, cell: &str, run: u32) -> StackCounts {
         name.starts_with(cell) && name.ends_with(&ending)
     };
     let path = names.find(is_it).unwrap();
-    assert!(path.with_extension("svg").exists(), "{}", path.display());
+    for picture in ["svg", "waits.svg"] {
+        assert!(path.with_extension(picture).exists(), "{}", path.display());
+    }
     StackCounts::parse(&fs::read_to_string(path).unwrap())
 }
 

@@ -15,6 +15,8 @@ use weir_sysbench::Invocation;
 
 /// Extension of the file of folded stacks.
 const FOLDED: &str = "folded";
+/// Extension of the picture of waits.
+const WAITS: &str = "waits.svg";
 
 /// Profiles of a run.
 pub(super) struct Profiles(Vec<Profile>);
@@ -86,6 +88,14 @@ impl Profile {
             );
         }
         write(&self.file, &flame_graph(&self.title, &folded)?)?;
+        let waits = StackCounts::parse(&profile.waits);
+        if waits.samples() > 0 {
+            let title = format!("{}: threads that wait", self.title);
+            write(
+                &self.file.with_extension(WAITS),
+                &flame_graph(&title, &waits)?,
+            )?;
+        }
         eprintln!(
             "note: {}: {} samples, {:.1} s of CPU time: {}",
             self.title,

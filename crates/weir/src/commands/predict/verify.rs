@@ -31,6 +31,9 @@ pub(super) fn execute(
     } else {
         VerificationPlan::begin(result, asked, &out)?
     };
+    if let Some(line) = super::validation_line(result, &arguments.places.drive) {
+        output::line(line)?;
+    }
     eprintln!(
         "{} predictions are in {}; now they are run",
         verifying.predictions(),
