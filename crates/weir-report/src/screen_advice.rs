@@ -160,7 +160,7 @@ fn of_all(ratios: Vec<String>, ranking: &ScreenRanking) -> String {
     words.join(", ")
 }
 
-/// What is to be written where for these changes.
+/// Adds lines of the option file and statements that make these changes.
 fn push_lines(out: &mut String, screen: &ScreenPlan, rows: &[&Row<'_>]) {
     push_option_file(out, rows);
     push_statements(out, screen, rows);
