@@ -32,7 +32,7 @@ pub(super) fn execute(
         VerificationPlan::begin(result, asked, &out)?
     };
     if let Some(line) = super::validation_line(result, &arguments.places.drive) {
-        output::line(line)?;
+        eprintln!("{line}");
     }
     eprintln!(
         "{} predictions are in {}; now they are run",
