@@ -3,8 +3,8 @@
 //
 //   node scripts/advise-servers.mjs WEIR FOLDER PAGE.md [SERVERS]
 //
-// A true problem costs the load of advise-servers/load.toml something, as the first part of the page shows by studies of one
-// factor each; a false one does not: nothing in the load uses what it is about. Each server's outcome is a file in FOLDER, so
+// A true problem is one of which a transaction of advise-servers/load.toml takes notice. Of a false one nothing in the load does.
+// Each server's outcome is a file in FOLDER, so
 // that the next call goes on where this one stopped. The page is written after each server.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
