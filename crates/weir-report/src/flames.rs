@@ -12,7 +12,7 @@ use crate::words::levels_phrase;
 
 pub use difference::{FrameChange, largest_changes};
 use flame_graph::difference_graph;
-pub use flame_graph::flame_graph;
+pub use flame_graph::{flame_graph, wait_graph};
 
 /// Comparisons whose pictures a page has.
 const PICTURES_MAX: usize = 4;

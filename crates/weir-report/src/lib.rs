@@ -60,7 +60,7 @@ pub use comparison_sentences::{comparison_name, sentence};
 pub use csv::csv;
 pub use data_sheet::data_sheet;
 pub use error::ReportError;
-pub use flames::{FrameChange, flame_graph, largest_changes};
+pub use flames::{FrameChange, flame_graph, largest_changes, wait_graph};
 pub use gate::{junit, result_comparison};
 pub use html::{html, html_with_predictions, page_json};
 pub use json::json;

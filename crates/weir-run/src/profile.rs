@@ -7,7 +7,7 @@ use std::time::Instant;
 use weir_model::{Cell, RunResult, StackCounts, StackProfile};
 use weir_probe::StackSampler;
 use weir_process::PathError;
-use weir_report::flame_graph;
+use weir_report::{flame_graph, wait_graph};
 
 use crate::RunError;
 use crate::target::Target;
@@ -70,17 +70,15 @@ pub(crate) fn write_files(out: &Path, cell: &Cell, run: &RunResult) -> Result<()
         fs::write(&path, text).map_err(PathError::on("write", &path))
     };
     let title = format!("{label}, run {}", record.repetition);
-    let of_waits = format!("{title}: threads that wait");
-    for (folded, extension, title) in [
-        (&profile.folded, "", &title),
-        (&profile.waits, "waits.", &of_waits),
-    ] {
-        write(&format!("{extension}folded"), folded)?;
-        let stacks = StackCounts::parse(folded);
-        // A server that did nothing has no picture.
-        if stacks.samples() > 0 {
-            write(&format!("{extension}svg"), &flame_graph(title, &stacks)?)?;
-        }
+    write("folded", &profile.folded)?;
+    write("waits.folded", &profile.waits)?;
+    let folded = StackCounts::parse(&profile.folded);
+    // A server that did nothing has no picture.
+    if folded.samples() > 0 {
+        write("svg", &flame_graph(&title, &folded)?)?;
+    }
+    if let Some(picture) = wait_graph(&title, profile)? {
+        write("waits.svg", &picture)?;
     }
     Ok(())
 }

@@ -131,7 +131,8 @@ pub(super) fn is_load(sql: &[u8]) -> bool {
     loads.iter().chain(&transactions).any(starts_with)
 }
 
-/// The reply to a control statement: one row with the same value in each variable that was asked for; no row of `information_schema`.
+/// The reply to a control statement: one row with the same value in each variable that was asked for, and no row of
+/// `information_schema`.
 pub(super) fn control_reply(sql: &[u8], eof_packets: bool) -> Vec<u8> {
     let is_status = sql.starts_with(b"SHOW");
     if !is_status && !sql.starts_with(b"SELECT") {

@@ -173,7 +173,7 @@ impl Rings {
             }
             ProfileError::Kernel { pid, source }
         })?);
-        self.meet_threads();
+        self.meet(threads(pid));
         Ok(())
     }
 
@@ -194,20 +194,18 @@ impl Rings {
                 collected.lost += lost;
             }
         }
-        if counts {
-            for thread in threads(pid) {
-                let name = name_of(names, pid, thread);
-                collected.waits.look(pid, thread, &name);
-            }
+        let threads = threads(pid);
+        for thread in threads.iter().filter(|_| counts) {
+            let name = name_of(names, pid, *thread);
+            collected.waits.look(pid, *thread, &name);
         }
         if self.by_thread {
-            self.meet_threads();
+            self.meet(threads);
         }
     }
 
-    /// Begins with threads that are new, and leaves those that have ended.
-    fn meet_threads(&mut self) {
-        let threads = threads(self.pid);
+    /// Begins with those of `threads` that are new, and leaves those that have ended.
+    fn meet(&mut self, threads: BTreeSet<u32>) {
         if threads.is_empty() {
             // The process has ended; the last samples were taken.
             return;

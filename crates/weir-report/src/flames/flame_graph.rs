@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use inferno::{differential, flamegraph};
 
-use weir_model::StackCounts;
+use weir_model::{StackCounts, StackProfile};
 
 use crate::ReportError;
 
@@ -21,6 +21,17 @@ pub fn flame_graph(title: &str, folded: &StackCounts) -> Result<String, ReportEr
     let mut options = options(title);
     options.image_width = None;
     draw(&mut options, &folded.lines())
+}
+
+/// Draws the threads that waited; `None` if none did.
+///
+/// # Errors
+/// If the drawing fails.
+pub fn wait_graph(title: &str, profile: &StackProfile) -> Result<Option<String>, ReportError> {
+    let waits = StackCounts::parse(&profile.waits);
+    let title = format!("{title}: threads that wait");
+    let is_any = waits.samples() > 0;
+    is_any.then(|| flame_graph(&title, &waits)).transpose()
 }
 
 /// Draws what the second profile has more of (red) and less (blue) than the first. The width of a frame is its share of

@@ -1,4 +1,5 @@
-//! `weir advise`: settings and indexes that could matter on a running server, as questions; and a study that answers them on a copy.
+//! `weir advise`: settings and indexes that could matter on a running server, as questions; and a study that answers them
+//! on a copy.
 
 mod carried;
 mod study;

@@ -50,10 +50,7 @@ fn chosen_result(
 
 /// Returns the line on those drives of a result, and of those that are named, that no independent figures confirm.
 fn validation_line(result: &StudyResult, named: &[String]) -> Option<String> {
-    let named = named.iter();
-    let named: Vec<_> = named
-        .filter_map(|name| weir_drive::profiles::load(name, None).ok())
-        .collect();
+    let named = study_file::found_profiles(named.iter().map(String::as_str));
     weir_model::validation_line(result.drives.iter().chain(&named))
 }
 

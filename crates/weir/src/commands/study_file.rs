@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::{Context as _, anyhow, bail};
-use weir_model::Plan;
+use weir_model::{DriveProfile, Plan};
 use weir_server::ServerBinary;
 use weir_study::{Overrides, StudyFile};
 
@@ -45,12 +45,16 @@ pub(crate) fn flush_line(plan: &Plan) -> Option<String> {
 /// Returns the line on those of the study's drives that no independent figures confirm.
 pub(crate) fn validation_line(plan: &Plan) -> Option<String> {
     let names = plan.cells.iter().filter_map(|cell| cell.spec.drive_name());
-    let names: std::collections::BTreeSet<_> = names.collect();
-    // A drive that is not found fails the run, with its own line.
-    let profiles = names
-        .iter()
-        .filter_map(|name| weir_drive::profiles::load(name, None).ok());
-    weir_model::validation_line(&profiles.collect::<Vec<_>>())
+    let names: std::collections::BTreeSet<String> = names.collect();
+    weir_model::validation_line(&found_profiles(names.iter().map(String::as_str)))
+}
+
+/// Profiles of the drives that are found by their names; another one fails the run, with its own line.
+pub(crate) fn found_profiles<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<DriveProfile> {
+    let names = names.into_iter();
+    names
+        .filter_map(|name| weir_drive::profiles::load(name, None).ok())
+        .collect()
 }
 
 /// A seed where the study has none: the clock's nanoseconds, kept short because it is printed and typed.

@@ -58,7 +58,7 @@ fn without_an_index<T>(users: &Users, look: impl FnOnce() -> T) -> T {
     under_load(&users.server().endpoint(), connections, look)
 }
 
-/// `weir advise` with a capture and a dump of other tables than the server's: what it asks is of the server alone.
+/// `weir advise` with a capture and a dump of a smaller shop: what it asks is of the server alone.
 fn advise(users: &Users, more: &[&str]) -> Output {
     let log = general_log(&users.world);
     let capture = users.world.path("shop.weircap");

@@ -117,8 +117,8 @@ fn a_planted_loss_of_a_fifth_fails_the_job() {
     world.assert_nothing_left();
 }
 
-/// A limit at the measured ratio lies within its interval. With a network of 1 ms no two runs complete as many queries, so
-/// the interval has a width; the limit has all digits of the ratio.
+/// A limit at the measured ratio lies within its interval. With a network of 1 ms runs differ by some queries, so the
+/// interval has a width; the limit has all digits of the ratio.
 #[test]
 fn a_limit_at_the_ratio_itself_is_undecided() {
     let world = World::new();

@@ -54,6 +54,9 @@ fn study(world: &World, flavor: &str, workloads: &str) -> std::path::PathBuf {
         flavor = "{flavor}"
         [server.config]
         innodb_buffer_pool_size = "32M"
+        # A slow disk beside other tests is not to be the limit.
+        innodb_flush_log_at_trx_commit = 0
+        sync_binlog = 0
         [data]
         options = {{ rows = 300 }}
         [load]
@@ -103,8 +106,7 @@ fn assert_script(run: &Value, workload: &Value) {
     let is_reads = workload["text"] == READS;
     assert!(is_reads || workload["text"] == WRITES);
     let record = &run["record"];
-    // A slow disk beside other tests leaves few.
-    assert!(record["queries_per_s"].as_f64().unwrap() > 0.0);
+    assert!(record["queries_per_s"].as_f64().unwrap() > 10.0);
     assert!(record["latency"]["us_p99"].as_f64().unwrap() > 0.0);
     assert!(record["utilization"]["client_cores"].as_f64().unwrap() > 0.0);
     assert!(!run["histogram"].as_array().is_some_and(Vec::is_empty));

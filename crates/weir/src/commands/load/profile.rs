@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use weir_model::StackCounts;
 use weir_mysql::Gate;
 use weir_probe::StackSampler;
-use weir_report::flame_graph;
+use weir_report::{flame_graph, wait_graph};
 use weir_server::{ServerIdentity, Session};
 use weir_sysbench::Invocation;
 
@@ -88,13 +88,8 @@ impl Profile {
             );
         }
         write(&self.file, &flame_graph(&self.title, &folded)?)?;
-        let waits = StackCounts::parse(&profile.waits);
-        if waits.samples() > 0 {
-            let title = format!("{}: threads that wait", self.title);
-            write(
-                &self.file.with_extension(WAITS),
-                &flame_graph(&title, &waits)?,
-            )?;
+        if let Some(picture) = wait_graph(&self.title, &profile)? {
+            write(&self.file.with_extension(WAITS), &picture)?;
         }
         eprintln!(
             "note: {}: {} samples, {:.1} s of CPU time: {}",
