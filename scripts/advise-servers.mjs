@@ -21,9 +21,8 @@ const servers = Number(process.argv[5] ?? 20);
 const load = join(import.meta.dirname, "advise-servers/load.toml");
 const TRUE_PROBLEMS = 4;
 const FALSE_PROBLEMS = 8;
-const RATE = 300;
 const LOOK_S = 10;
-const CAPTURE_S = 6;
+const CAPTURE_S = 8;
 const WARMUP_S = 1;
 /** Settings of all servers, with which no problem is there. */
 const GOOD = { innodb_buffer_pool_size: "256M", innodb_log_buffer_size: "32M", sort_buffer_size: "2M", tmp_table_size: "16M", max_heap_table_size: "16M" };
@@ -154,7 +153,7 @@ class World {
     const listen = `127.0.0.1:${port}`;
     const proxy = this.start([weir, "capture", "proxy", "--listen", listen, "--to", `${this.flavor}://127.0.0.1:${server.port}`, "-o", file, "--for", `${CAPTURE_S + 4}s`]);
     await new Promise((done) => setTimeout(done, 1000));
-    await Promise.all([proxy, this.start(this.load(server, port, [`--rate=${RATE}`, `--time=${CAPTURE_S}`, "run"]))]);
+    await Promise.all([proxy, this.start(this.load(server, port, [`--time=${CAPTURE_S}`, "run"]))]);
     return file;
   }
 
@@ -197,7 +196,7 @@ async function examine(number) {
     const out = join(world.home, name);
     rmSync(out, { recursive: true, force: true });
     const began = performance.now();
-    const busy = world.start(world.load(server, server.port, [`--rate=${RATE}`, `--time=${LOOK_S + 2}`, "run"]));
+    const busy = world.start(world.load(server, server.port, [`--time=${LOOK_S + 2}`, "run"]));
     const advise = ["advise", url, "--seconds", LOOK_S, "--capture", capture, "--data", snapshot, "--warmup", `${WARMUP_S}s`, "--out", out];
     // 3: a rule refuses a comparison.
     const advice = world.start([weir, ...advise.map(String), "--work", join(world.home, "work"), "--run"], [0, 3]);
@@ -256,7 +255,7 @@ function write_page() {
 \`make bench-advise\` plants ${TRUE_PROBLEMS} true and ${FALSE_PROBLEMS} false problems at random in each of ${outcomes.length} private servers, and asks
 [\`weir advise --run\`](../advise.md) and MySQLTuner about each. Last run: ${day}.
 
-- The load is \`scripts/advise-servers/load.toml\`, ${RATE} transactions a second; a run replays ${CAPTURE_S} s of it.
+- The load is \`scripts/advise-servers/load.toml\` on eight connections; a run replays ${CAPTURE_S} s of it as fast as the server answers.
 - A true problem costs one of its transactions something. A false one is a setting that looks wrong, and that nothing in
   the load uses.
 - Weir names a problem if new runs confirmed its candidate. MySQLTuner names one if it would adjust the setting.

@@ -446,7 +446,8 @@ impl Session for ReplaySession {
     }
 
     fn due_ns(&mut self) -> Option<u64> {
-        Some(self.next_due_ns())
+        // 0: at once. Its latency counts from when it is sent.
+        Some(self.next_due_ns()).filter(|due_ns| *due_ns > 0)
     }
 
     fn begin(&mut self, turn: &mut Turn<'_>) -> Step {

@@ -138,6 +138,11 @@ fn every_statement_is_sent_once_and_in_its_order_at_every_pace() {
         );
         assert_eq!((told.sessions, told.sessions_joined), (SESSIONS, SESSIONS));
         assert!(server.executed() - before >= STATEMENTS);
+        if pace == ReplayPace::Fast {
+            // Each session waits for one answer at a time.
+            let waited_s = SESSIONS as f64 * outcome.load.measured_s;
+            assert!(outcome.load.latency_s_sum <= waited_s);
+        }
         let length_s = LENGTH_US as f64 / 1e6 / 2.0;
         if pace == ReplayPace::Captured {
             assert!(

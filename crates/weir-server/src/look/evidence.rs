@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::memory;
 use super::series::{Series, median};
 
 /// `SHOW GLOBAL STATUS` or settings, by name.
@@ -18,6 +19,8 @@ pub(super) struct Evidence {
     pub(super) series: Series,
     /// Length, seconds.
     pub(super) seconds: f64,
+    /// Memory of the host on which the look runs, and copies would.
+    pub(super) memory_bytes: f64,
     /// Statements of the look itself within the window.
     own: f64,
     is_since_start: bool,
@@ -41,6 +44,7 @@ impl Evidence {
             after,
             series,
             seconds: seconds.max(1e-3),
+            memory_bytes: memory::host_bytes(),
             own: own as f64,
             is_since_start: false,
         }
@@ -57,6 +61,7 @@ impl Evidence {
             after: self.after.clone(),
             series: Series::default(),
             seconds: seconds.max(1.0),
+            memory_bytes: self.memory_bytes,
             own: 0.0,
             is_since_start: true,
         })

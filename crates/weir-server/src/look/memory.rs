@@ -99,6 +99,13 @@ fn process(proc: &Path, pid: u32) -> Option<Finding> {
     Some(Finding::new("host memory", weight, text, readings, "/proc"))
 }
 
+/// Memory of this host; without bound if it does not say.
+pub(super) fn host_bytes() -> f64 {
+    let host = fs::read_to_string("/proc/meminfo").ok();
+    host.and_then(|host| kibibytes(&host, "MemTotal:"))
+        .unwrap_or(f64::INFINITY)
+}
+
 /// A line `NAME: NUMBER kB`, in bytes.
 fn kibibytes(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with(name))?;

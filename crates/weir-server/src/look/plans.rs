@@ -1,7 +1,7 @@
 //! Plans of the heavy statements: a large table that is read whole, though the statement filters its rows.
 //!
-//! Only queries are explained: the plan of a change would lock its tables. A sample that calls a stored function, locks
-//! rows or is cut is left out; the gate refuses it as well.
+//! Only queries are explained: the plan of a change would lock its tables, so that of the query with its filter stands for
+//! it. A sample that calls a stored function, locks rows or is cut is left out; the gate refuses it as well.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use weir_mysql::{identifier, text_literal};
 use super::digests::DigestUse;
 use super::filter_columns::filter_columns;
 use super::reader::Reader;
-use super::runnable::{runnable, statement};
+use super::runnable::{as_query, runnable, statement};
 use super::sightings::Sightings;
 use crate::{ServerError, Session};
 
@@ -70,7 +70,10 @@ pub(super) fn look(
     let mut missing = Vec::new();
     let (mut plans, mut unsampled) = (0, 0);
     for digest in digests.iter().filter(|digest| digest.share >= SHARE_MIN) {
-        if !is_query(&digest.text) || digest.no_index == Some(0.0) || plans == PLANS_MAX {
+        if as_query(statement(&digest.text)).is_none()
+            || digest.no_index == Some(0.0)
+            || plans == PLANS_MAX
+        {
             continue;
         }
         let Some(sample) = sample(reader, digest, sightings)? else {
@@ -78,12 +81,14 @@ pub(super) fn look(
             continue;
         };
         plans += 1;
-        let sample = runnable(&sample);
-        let Some(rows) = explain(reader, &digest.schema, &sample) else {
+        let Some(query) = as_query(&runnable(&sample)) else {
+            continue;
+        };
+        let Some(rows) = explain(reader, &digest.schema, &query) else {
             continue;
         };
         for row in rows.iter().filter(|row| is_scan_with_filter(row)) {
-            missing.extend(missing_index(reader, digest, &sample, row)?);
+            missing.extend(missing_index(reader, digest, &query, row)?);
         }
     }
     if unsampled > 0 {
@@ -94,12 +99,6 @@ pub(super) fn look(
         );
     }
     Ok(missing)
-}
-
-fn is_query(text: &str) -> bool {
-    let text = statement(text).trim_start_matches(['(', ' ']);
-    let text = text.to_ascii_uppercase();
-    text.starts_with("SELECT") || text.starts_with("WITH")
 }
 
 /// A statement of a digest: the server's own sample, or one of those that it remembers.
@@ -133,7 +132,7 @@ fn sample(
 type PlanRow = BTreeMap<String, String>;
 
 /// The plan in rows; `None` if the gate or the server refuses, as of a table that is gone.
-fn explain(reader: &mut Reader, schema: &str, sample: &str) -> Option<Vec<PlanRow>> {
+fn explain(reader: &mut Reader, schema: &str, query: &str) -> Option<Vec<PlanRow>> {
     let endpoint = Endpoint {
         database: schema.to_owned(),
         ..reader.endpoint.clone()
@@ -148,7 +147,7 @@ fn explain(reader: &mut Reader, schema: &str, sample: &str) -> Option<Vec<PlanRo
         Flavor::Mariadb => "",
     };
     reader.statements += 1;
-    let statement = format!("EXPLAIN {format}{sample}");
+    let statement = format!("EXPLAIN {format}{query}");
     let plan = opened.and_then(|mut session| session.named_rows("look at a plan", &statement));
     // It has a connection of its own, so nothing that happens to it ends the look.
     let plan = plan.map_err(|error| {
@@ -175,23 +174,23 @@ fn is_scan_with_filter(row: &PlanRow) -> bool {
 fn missing_index(
     reader: &mut Reader,
     digest: &DigestUse,
-    sample: &str,
+    query: &str,
     row: &PlanRow,
 ) -> Result<Option<MissingIndex>, ServerError> {
     let alias = row.get("table").cloned().unwrap_or_default();
-    let Some(filter) = filter_columns(sample, &alias) else {
+    let Some(filter) = filter_columns(query, &alias) else {
         return Ok(None);
     };
     let schema = filter
         .schema
         .clone()
         .unwrap_or_else(|| digest.schema.clone());
-    let query = format!(
+    let catalog = format!(
         "SELECT COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS weir_look WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {}",
         text_literal(&schema),
         text_literal(&filter.table)
     );
-    let known: Vec<(String, String)> = reader.rows(&query)?;
+    let known: Vec<(String, String)> = reader.rows(&catalog)?;
     let of_table = |column: &String| {
         let mut known = known.iter();
         known.find(|(known, _)| known.eq_ignore_ascii_case(column))

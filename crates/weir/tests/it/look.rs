@@ -197,6 +197,23 @@ fn planted_problems_are_named_with_their_counters(flavor: Flavor) {
     assert!(page.contains("Settings against counters") && page.contains("Innodb_log_waits"));
 }
 
+/// The plan of a change would lock its table, so its filter is explained as a query.
+fn an_update_that_reads_the_whole_table_misses_an_index(flavor: Flavor) {
+    let users = Users::with(flavor, &[("performance_schema", "ON")]);
+    make_tables(&users);
+    let update = "UPDATE orders SET total = total + 1 WHERE status = 'none {}'";
+    let json = under_load(&users.server().endpoint(), &[(&[], &[update])], || {
+        let arguments = ["look", &users.url("app.cnf"), "--seconds", "4", "--json"];
+        report(&users.weir(&arguments).output())
+    });
+    let missing = &json["report"]["missing_indexes"][0];
+    assert_eq!(
+        (&missing["table"], &missing["columns"]),
+        (&"orders".into(), &serde_json::json!(["status"])),
+        "{json:#}"
+    );
+}
+
 /// Settings of the server; without those that change by themselves.
 fn settings(users: &Users) -> BTreeMap<String, String> {
     let rows: Vec<(String, String)> = connect(&users.server().endpoint())
@@ -347,6 +364,7 @@ fn a_server_that_ends_in_between_is_one_line(flavor: Flavor) {
 
 on_both_flavors! {
     planted_problems_are_named_with_their_counters
+    an_update_that_reads_the_whole_table_misses_an_index
     a_clean_server_has_no_problem_and_only_reading_statements_are_sent
     what_cannot_be_seen_is_told
     a_server_that_ends_in_between_is_one_line

@@ -3,12 +3,15 @@
 //! Candidates are what published advice and the servers' manuals suggest; which of them help is what the runs are for.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::super::evidence::Evidence;
 use super::Row;
 
 const MEBIBYTE: f64 = 1_048_576.0;
 const GIBIBYTE: f64 = 1_024.0 * MEBIBYTE;
+/// Largest buffer pool, as a part of the memory of the host on which the copy runs.
+const POOL_PART_MAX: f64 = 0.7;
 
 /// Settings for many cores or many connections.
 pub(super) const MANY_CORES: [&str; 4] = [
@@ -27,7 +30,14 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "pages are read from disk",
         cost: "memory, by the difference",
         counters: &["Innodb_buffer_pool_reads"],
-        candidates: |evidence| grown(evidence, "innodb_buffer_pool_size", 2.0, f64::INFINITY),
+        candidates: |evidence| {
+            grown(
+                evidence,
+                "innodb_buffer_pool_size",
+                4.0,
+                0.0..=POOL_PART_MAX * evidence.memory_bytes,
+            )
+        },
         matters: |evidence| {
             share_above(
                 evidence,
@@ -52,7 +62,14 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "transactions waited for room in the log buffer",
         cost: "memory, by the difference",
         counters: &["Innodb_log_waits"],
-        candidates: |evidence| grown(evidence, "innodb_log_buffer_size", 4.0, GIBIBYTE),
+        candidates: |evidence| {
+            grown(
+                evidence,
+                "innodb_log_buffer_size",
+                4.0,
+                16.0 * MEBIBYTE..=GIBIBYTE,
+            )
+        },
         matters: |evidence| has_grown(evidence, "Innodb_log_waits"),
         is_always_asked: false,
     },
@@ -122,7 +139,7 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "reads waited for a free page of the pool",
         cost: "none",
         counters: &["Innodb_buffer_pool_wait_free"],
-        candidates: |evidence| grown(evidence, "innodb_lru_scan_depth", 4.0, 16_384.0),
+        candidates: |evidence| grown(evidence, "innodb_lru_scan_depth", 4.0, 0.0..=16_384.0),
         matters: |evidence| has_grown(evidence, "Innodb_buffer_pool_wait_free"),
         is_always_asked: false,
     },
@@ -131,7 +148,14 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "sorts were merged from files",
         cost: PER_SESSION,
         counters: &["Sort_merge_passes"],
-        candidates: |evidence| grown(evidence, "sort_buffer_size", 8.0, 32.0 * MEBIBYTE),
+        candidates: |evidence| {
+            grown(
+                evidence,
+                "sort_buffer_size",
+                8.0,
+                2.0 * MEBIBYTE..=32.0 * MEBIBYTE,
+            )
+        },
         matters: |evidence| has_grown(evidence, "Sort_merge_passes"),
         is_always_asked: false,
     },
@@ -140,7 +164,7 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "joins read whole tables; an index may be the better answer",
         cost: PER_SESSION,
         counters: &["Select_full_join"],
-        candidates: |evidence| grown(evidence, "join_buffer_size", 16.0, 32.0 * MEBIBYTE),
+        candidates: |evidence| grown(evidence, "join_buffer_size", 16.0, 0.0..=32.0 * MEBIBYTE),
         matters: |evidence| has_grown(evidence, "Select_full_join"),
         is_always_asked: false,
     },
@@ -150,8 +174,13 @@ pub(super) const QUESTIONS: &[Row] = &[
         cost: PER_SESSION,
         counters: &["Created_tmp_disk_tables"],
         candidates: |evidence| {
-            let mut both = grown(evidence, "tmp_table_size", 8.0, GIBIBYTE)?;
-            both.extend(grown(evidence, "max_heap_table_size", 8.0, GIBIBYTE)?);
+            let mut both = grown(evidence, "tmp_table_size", 8.0, 16.0 * MEBIBYTE..=GIBIBYTE)?;
+            both.extend(grown(
+                evidence,
+                "max_heap_table_size",
+                8.0,
+                16.0 * MEBIBYTE..=GIBIBYTE,
+            )?);
             Some(both)
         },
         matters: |evidence| has_grown(evidence, "Created_tmp_disk_tables"),
@@ -162,7 +191,7 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "tables were closed for others and opened again",
         cost: "memory and file descriptors for each table",
         counters: &["Opened_tables"],
-        candidates: |evidence| grown(evidence, "table_open_cache", 4.0, 65_536.0),
+        candidates: |evidence| grown(evidence, "table_open_cache", 4.0, 0.0..=65_536.0),
         matters: |evidence| has_grown(evidence, "Table_open_cache_overflows"),
         is_always_asked: false,
     },
@@ -171,7 +200,7 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "threads were created for new connections",
         cost: "memory for each idle thread",
         counters: &["Threads_created"],
-        candidates: |evidence| grown(evidence, "thread_cache_size", 8.0, 1_024.0),
+        candidates: |evidence| grown(evidence, "thread_cache_size", 8.0, 0.0..=1_024.0),
         matters: |evidence| share_above(evidence, "Threads_created", "Connections", 0.01),
         is_always_asked: false,
     },
@@ -180,7 +209,7 @@ pub(super) const QUESTIONS: &[Row] = &[
         reason: "transactions went through a file on their way to the binary log",
         cost: PER_SESSION,
         counters: &["Binlog_cache_disk_use"],
-        candidates: |evidence| grown(evidence, "binlog_cache_size", 16.0, 64.0 * MEBIBYTE),
+        candidates: |evidence| grown(evidence, "binlog_cache_size", 16.0, 0.0..=64.0 * MEBIBYTE),
         matters: |evidence| has_grown(evidence, "Binlog_cache_disk_use"),
         is_always_asked: false,
     },
@@ -223,15 +252,15 @@ fn share_above(evidence: &Evidence, part: &str, whole: &str, share: f64) -> bool
             .is_some_and(|found| found >= share)
 }
 
-/// A number times `factor`, up to `most`; nothing to ask where it is that large.
+/// A number times `factor`, within `bounds`; nothing to ask where it is that large.
 fn grown(
     evidence: &Evidence,
     name: &'static str,
     factor: f64,
-    most: f64,
+    bounds: RangeInclusive<f64>,
 ) -> Option<BTreeMap<&'static str, String>> {
     let present = evidence.setting(name)?;
-    let candidate = (present * factor).min(most);
+    let candidate = (present * factor).max(*bounds.start()).min(*bounds.end());
     (candidate > present).then(|| one(name, format!("{candidate:.0}")))
 }
 

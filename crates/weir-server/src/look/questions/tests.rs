@@ -28,7 +28,7 @@ fn what_the_counters_show_is_asked_with_them_and_nothing_else_is() {
         [(
             "innodb_buffer_pool_size".to_owned(),
             "134217728".to_owned(),
-            "268435456".to_owned()
+            "536870912".to_owned()
         )]
     );
     assert_eq!(
@@ -37,7 +37,7 @@ fn what_the_counters_show_is_asked_with_them_and_nothing_else_is() {
     );
     assert_eq!(
         named(&found, "log_buffer").unwrap().settings[0].2,
-        "4194304"
+        "16777216"
     );
     assert!(named(&found, "sort_buffer").is_none());
     let hash = found.asked.last().unwrap();

@@ -52,7 +52,7 @@ impl Study<'_> {
         }
         write!(
             text,
-            "\n[load]\nreplay = {}\nwarmup = {}\n\n[design]\nkind = \"screen\"\n\n[factors]\n",
+            "\n[load]\nreplay = {}\npace = \"fast\"\nwarmup = {}\n\n[design]\nkind = \"screen\"\n\n[factors]\n",
             quoted(&capture.display().to_string()),
             quoted(&self.warmup.to_string()),
         )?;
