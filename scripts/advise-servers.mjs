@@ -225,6 +225,11 @@ function named({ flavor, trues, falses }, settings) {
   return { found, wrong, others };
 }
 
+/** Whether MySQLTuner ended before its recommendations. */
+function tuner_failed(number) {
+  return readFileSync(join(folder, `${number}.mysqltuner.txt`), "utf8").includes("Uncaught exception from user code");
+}
+
 function write_page() {
   const files = readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
   const outcomes = files.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8"))).sort((a, b) => a.number - b.number);
@@ -239,6 +244,9 @@ function write_page() {
       sum.others += others.length;
       sum.enough += found.length >= TRUE_PROBLEMS - 1 ? 1 : 0;
       const more = [wrong.length > 0 && `false: ${wrong.join(", ")}`, others.length > 0 && `not planted: ${others.join(", ")}`];
+      if (tool === "mysqltuner" && tuner_failed(outcome.number)) {
+        return "ended with an error";
+      }
       return `${found.length}: ${[found.join(", "), ...more.filter(Boolean)].filter(Boolean).join("; ")}`;
     });
     return `| ${outcome.number} | ${outcome.flavor} | ${outcome.trues.join(", ")} | ${cells.join(" | ")} | ${Math.round(outcome.seconds / 60)} |`;

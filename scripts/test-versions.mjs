@@ -133,6 +133,12 @@ const FEATURES = {
       throw new Error("the report has no statements");
     }
   },
+  look: (world) => {
+    const { report } = JSON.parse(world.weir(["look", serverUrl(world, ""), "--seconds", "3", "--json"]));
+    if (report.checks.length === 0) {
+      throw new Error("the look judged no setting");
+    }
+  },
   flashback: async (world) => {
     const read = () => world.weir(["flashback", serverUrl(world, "sbtest"), "--tables", "sbtest.sbtest1", "--as-of", world.moment, "--diff", "--server", world.program]);
     world.moment = clock(new Date());
@@ -282,6 +288,12 @@ first MySQL and MariaDB of this machine.
 ${rows.join("\n")}
 
 ${why.length === 0 ? "Nothing fails." : `What fails:\n\n${why.join("\n")}`}
+
+Not tried:
+
+- MySQL 8.4 and 26.x, MariaDB 12: the registries that these servers come from do not have them (searched 2026-11-29:
+  Maven, npm, PyPI, Debian from bullseye to sid).
+- Galera clusters, and servers behind HAProxy: Weir has nothing of its own for them.
 `;
 }
 

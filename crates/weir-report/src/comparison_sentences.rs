@@ -160,6 +160,12 @@ pub fn sentence(comparison: &Comparison) -> String {
     }
 }
 
+/// Returns the rules that refuse a comparison, and why: `refused (R24): other processes used ...`.
+pub(crate) fn refusal(comparison: &Comparison) -> String {
+    let (rules, why) = broken(&comparison.findings);
+    format!("refused{rules}: {why}")
+}
+
 /// Returns the notes below the sentence: latencies, a negative control, a second opinion that
 /// disagrees.
 fn notes(comparison: &Comparison) -> Vec<String> {

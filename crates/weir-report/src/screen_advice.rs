@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use weir_model::{Candidate, Comparison, JudgedResult, Ratio, ScreenPlan, ScreenRanking, Verdict};
 
+use crate::comparison_sentences::refusal;
 use crate::insights::ratio_words;
 use crate::screen::ScreenOutcome;
 use crate::table::table;
@@ -143,7 +144,8 @@ fn push_together(out: &mut String, all: Option<&Comparison>, ranking: &ScreenRan
         return;
     };
     if all.verdict == Verdict::Invalid {
-        out.push_str("all winners together: a rule refuses the comparison\n");
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "all winners together: {}", refusal(all));
         return;
     }
     let words = of_all(ratios(all, ranking), ranking);
@@ -167,19 +169,24 @@ fn push_lines(out: &mut String, screen: &ScreenPlan, rows: &[&Row<'_>]) {
 }
 
 fn push_option_file(out: &mut String, gains: &[&Row<'_>]) {
-    let mut variables = gains
-        .iter()
-        .flat_map(|row| &row.candidate.variables)
-        .peekable();
+    let mut variables = gains.iter().flat_map(|row| lines(row.candidate)).peekable();
     if variables.peek().is_some() {
         out.push_str("\nlines for the option file:\n[mysqld]\n");
     }
-    for (name, value) in variables {
-        let _ = match value {
-            Some(value) => writeln!(out, "{name} = {value}"),
-            None => writeln!(out, "# leave out {name}"),
-        };
+    for line in variables {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{line}");
     }
+}
+
+/// Lines of an option file; the only value of a candidate as the study has it, `64M` for 67108864.
+fn lines(candidate: &Candidate) -> Vec<String> {
+    let line = |(name, value): (&String, &Option<String>)| match value {
+        Some(_) if candidate.variables.len() == 1 => format!("{name} = {}", candidate.level),
+        Some(value) => format!("{name} = {value}"),
+        None => format!("# leave out {name}"),
+    };
+    candidate.variables.iter().map(line).collect()
 }
 
 fn push_statements(out: &mut String, screen: &ScreenPlan, gains: &[&Row<'_>]) {
@@ -209,7 +216,7 @@ fn push_others(
     let _ = writeln!(out, "\nwon the screen, and not confirmed: {}", others.len());
     for row in others {
         let why = match row.comparison.verdict {
-            Verdict::Invalid => "a rule refuses the comparison".to_owned(),
+            Verdict::Invalid => refusal(row.comparison),
             Verdict::Inconclusive | Verdict::Equal | Verdict::Effect => {
                 of_all(ratios(row.comparison, ranking), ranking)
             }

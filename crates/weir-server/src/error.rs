@@ -175,6 +175,12 @@ pub enum ServerError {
         /// The name.
         name: String,
     },
+    /// A folder of data that is not empty.
+    #[error("the folder {path} for the server's data is not empty; choose another name or another `--work`")]
+    InstanceStorage {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Not a name.
     #[error(
         "`{name}` is no name for a private server (letters, digits, - and _, at most {length_max}); \

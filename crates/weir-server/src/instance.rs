@@ -66,6 +66,8 @@ pub struct InstanceInfo {
     pub client_options: PathBuf,
     /// Folder of the instance.
     pub folder: PathBuf,
+    /// Folder on whose storage its data lie; the same without one of the user's choice.
+    pub storage: PathBuf,
     /// Bytes that its data occupy.
     pub size: Bytes,
 }
@@ -105,14 +107,21 @@ impl Instances {
         source: &DataSource<'_>,
     ) -> Result<InstanceInfo, ServerError> {
         record::check_name(&instance.name)?;
-        let folder = self.folder(&instance.name);
+        let path = self.directory.join(&instance.name);
+        let folder = Folder::new(path, instance.storage.clone());
         if !is_free(folder.path()) {
             return Err(ServerError::InstanceExists {
                 name: instance.name.clone(),
             });
         }
+        if !is_free(folder.storage()) {
+            return Err(ServerError::InstanceStorage {
+                path: folder.storage().to_owned(),
+            });
+        }
         let made = self.make(binary, instance, source, &folder);
         if made.is_err() {
+            let _ = fs::remove_dir_all(folder.storage());
             let _ = fs::remove_dir_all(folder.path());
         }
         made
@@ -125,7 +134,7 @@ impl Instances {
         source: &DataSource<'_>,
         folder: &Folder,
     ) -> Result<InstanceInfo, ServerError> {
-        create_private_directory(folder.path())?;
+        folder.make()?;
         let _lock = folder.lock()?;
         let mut instance = instance.clone();
         let data = folder.data();
@@ -201,8 +210,7 @@ impl Instances {
                 pid: process.pid,
             });
         }
-        let path = folder.path();
-        Ok(fs::remove_dir_all(path).map_err(PathError::on("remove", path))?)
+        Ok(folder.remove()?)
     }
 
     /// All instances, by name.
@@ -231,6 +239,7 @@ impl Instances {
             socket: folder.socket()?,
             client_options: folder.client_options(),
             folder: folder.path().to_owned(),
+            storage: folder.storage().to_owned(),
             size: space_occupied(&folder.data()).unwrap_or_default(),
         })
     }
@@ -277,7 +286,9 @@ impl Instances {
     }
 
     fn folder(&self, name: &str) -> Folder {
-        Folder::new(&self.directory, name)
+        let path = self.directory.join(name);
+        let storage = Instance::read(&path).and_then(|instance| instance.storage);
+        Folder::new(path, storage)
     }
 }
 

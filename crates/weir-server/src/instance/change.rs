@@ -65,7 +65,7 @@ impl Instances {
         let mut instance = self.instance(name)?;
         self.while_stopped(name, |this| {
             let folder = this.folder(name);
-            let (data, before) = (folder.data(), folder.path().join("data-before"));
+            let (data, before) = (folder.data(), folder.storage().join("data-before"));
             fs::rename(&data, &before).map_err(PathError::on("move", &data))?;
             let restored = snapshots.restore(key, &data);
             if let Err(error) = restored {

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use weir_model::{Address, Endpoint, Secret, Tls};
 use weir_mysql::{Gate, text_literal};
-use weir_process::{PathError, ProcessIdentity, Signal, runtime_directory, write_private};
+use weir_process::{
+    PathError, ProcessIdentity, Signal, create_private_directory, runtime_directory, write_private,
+};
 
 use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
 use crate::private_server::SOCKET_PATH_BYTES_MAX;
@@ -20,21 +22,46 @@ const STOP_LIMIT: Duration = Duration::from_mins(10);
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
+    /// Folder of the data; the same, or one on another storage.
+    storage: PathBuf,
 }
 
 impl Folder {
-    pub(super) fn new(parent: &Path, name: &str) -> Self {
-        Self {
-            path: parent.join(name),
-        }
+    pub(super) fn new(path: PathBuf, storage: Option<PathBuf>) -> Self {
+        let storage = storage.unwrap_or_else(|| path.clone());
+        Self { path, storage }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
+    pub(super) fn storage(&self) -> &Path {
+        &self.storage
+    }
+
     pub(super) fn data(&self) -> PathBuf {
-        self.path.join("data")
+        self.storage.join("data")
+    }
+
+    /// Makes both folders, and the one of the user's choice, but none above it: that of a drive which is not mounted is
+    /// missing.
+    pub(super) fn make(&self) -> Result<(), PathError> {
+        create_private_directory(&self.path)?;
+        let work = self.storage.parent().filter(|work| !work.is_dir());
+        if let Some(work) = work {
+            fs::create_dir(work).map_err(PathError::on("create", work))?;
+        }
+        create_private_directory(&self.storage)
+    }
+
+    /// Removes both with all that is in them.
+    pub(super) fn remove(&self) -> Result<(), PathError> {
+        fs::remove_dir_all(&self.storage).map_err(PathError::on("remove", &self.storage))?;
+        if self.storage != self.path {
+            fs::remove_dir_all(&self.path).map_err(PathError::on("remove", &self.path))?;
+        }
+        Ok(())
     }
 
     pub(super) fn run(&self) -> PathBuf {

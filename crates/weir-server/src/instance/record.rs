@@ -46,6 +46,9 @@ pub struct Instance {
     /// The snapshot that its data were restored from.
     #[serde(default)]
     pub snapshot: Option<String>,
+    /// Folder of its data, on a storage of the user's choice; `None`: the instance's own folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<PathBuf>,
 }
 
 /// State of an instance.
@@ -75,6 +78,7 @@ impl Instance {
             role: None,
             replica_of: None,
             snapshot: None,
+            storage: None,
         }
     }
 

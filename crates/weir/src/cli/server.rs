@@ -72,6 +72,10 @@ pub(crate) struct UpArguments {
     /// Server variable of a new server, NAME=VALUE, in any version's name; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) set: Vec<(String, String)>,
+    /// Folder on the storage that the data of a new server are to lie on: they go to DIR/NAME [default: the
+    /// server's own folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
     /// Also listen on this port of 127.0.0.1; 0: a free port
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,

@@ -10,7 +10,7 @@ mod snapshot;
 
 use std::collections::BTreeMap;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use weir_model::{Flavor, Limits, Replication, set_options};
 use weir_mysql::Gate;
 use weir_server::{
@@ -81,6 +81,7 @@ fn up_again(
         || arguments.cpus.is_some()
         || arguments.option_file.is_some()
         || arguments.memory.is_some()
+        || arguments.work.is_some()
         || !arguments.set.is_empty();
     if of_a_new_one {
         bail!(
@@ -120,6 +121,11 @@ fn up_new(instances: &Instances, arguments: &UpArguments) -> anyhow::Result<Inst
     }
     let set = variables(&binary, &arguments.set)?;
     set_options(&mut instance.variables, set);
+    if let Some(work) = &arguments.work {
+        let work = std::path::absolute(work);
+        let work = work.context("cannot find the folder of `--work`")?;
+        instance.storage = Some(work.join(&instance.name));
+    }
     instance.snapshot = snapshot.as_ref().map(|snapshot| snapshot.name.clone());
     instance.limits = Limits {
         cpus: arguments.cpus.clone(),

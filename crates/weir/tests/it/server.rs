@@ -181,11 +181,9 @@ fn lives_and_comes_back(flavor: &str) {
         "{listed}"
     );
 
-    // A second one from the snapshot, while the first is down.
+    // A second one from the snapshot, on another storage, while the first is down.
     servers.weir(&["down", "shop"]).succeeds();
-    servers
-        .weir(&["up", "copy", "--snapshot", snapshot])
-        .succeeds();
+    on_another_storage(&servers, snapshot);
     servers.weir(&["up", "shop"]).succeeds();
     assert_eq!(rows(&servers), 1);
     servers.weir(&["snapshot", "rm", snapshot]).succeeds();
@@ -193,6 +191,38 @@ fn lives_and_comes_back(flavor: &str) {
     let last = servers.json(&["list"])[1].clone();
     servers.weir(&["down", "shop", "--remove"]).succeeds();
     assert!(!is_alive(pid(&last)) && !folder.exists());
+}
+
+/// The data lie in the folder of `--work`, also after a restore and a restart, and go with their server.
+fn on_another_storage(servers: &Servers, snapshot: &str) {
+    let work = servers.path("other storage");
+    let work = work.to_str().unwrap();
+    let up = ["up", "copy", "--snapshot", snapshot, "--work", work];
+    let info = servers.json(&up);
+    let storage = Path::new(work).join("copy");
+    assert_eq!(info["storage"], storage.to_str().unwrap());
+    assert_eq!(mode(&storage), 0o700);
+    servers.weir(&["restore", "copy", snapshot]).succeeds();
+    servers.weir(&["down", "copy"]).succeeds();
+    let again = servers.weir(&["up", "copy", "--work", work]).fails();
+    assert!(again.contains("settings of its own"), "{again}");
+    servers.weir(&["up", "copy"]).succeeds();
+    assert!(storage.join("data/ibdata1").is_file());
+    let own = Path::new(info["folder"].as_str().unwrap());
+    assert!(!own.join("data").exists());
+    servers.weir(&["down", "copy", "--remove"]).succeeds();
+    assert!(!storage.exists() && !own.exists() && Path::new(work).exists());
+
+    let absent = Path::new(work).join("not mounted/work");
+    let up_there = ["up", "copy", "--work", absent.to_str().unwrap()];
+    let missing = servers.weir(&up_there).fails();
+    assert!(missing.contains("cannot create") && !own.exists(), "{missing}");
+
+    fs::create_dir(&storage).unwrap();
+    fs::write(storage.join("mine"), "").unwrap();
+    let taken = servers.weir(&up).fails();
+    assert!(taken.contains("is not empty"), "{taken}");
+    assert!(storage.join("mine").is_file() && !own.exists());
 }
 
 /// The loopback lets in with the same password.

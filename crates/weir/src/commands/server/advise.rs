@@ -42,8 +42,8 @@ pub(super) fn execute(
         ..Overrides::default()
     };
     let plan = weir_study::resolve("advise", &file, &overrides, &flavor_of)?;
-    // In the instance's own folder: the question is about the storage that its data lie on.
-    let work = info.folder.join("advise");
+    // Beside its data: the question is about their storage.
+    let work = info.storage.join("advise");
     let options = RunOptions {
         out: work.join("result"),
         resume: false,

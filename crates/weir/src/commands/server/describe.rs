@@ -43,6 +43,9 @@ pub(super) fn one(info: &InstanceInfo, json: bool) -> anyhow::Result<()> {
         output::line(format_args!("  port     {port} of 127.0.0.1"))?;
     }
     output::line(format_args!("  folder   {}", info.folder.display()))?;
+    if info.storage != info.folder {
+        output::line(format_args!("  data in  {}", info.storage.display()))?;
+    }
     output::line(format_args!(
         "  log in   mysql --defaults-file={}",
         info.client_options.display()
@@ -94,6 +97,7 @@ fn value(info: &InstanceInfo) -> Value {
         "port": instance.port,
         "client_options": info.client_options,
         "folder": info.folder,
+        "storage": info.storage,
         "data_bytes": info.size,
         "variables": instance.variables,
         "snapshot": instance.snapshot,

@@ -95,7 +95,7 @@ impl Target {
     ) -> anyhow::Result<Result<DataStorage, String>> {
         let (directory, through) = match self {
             Self::Instance(info) => {
-                let directory = info.folder.join("data");
+                let directory = info.storage.join("data");
                 let is_there = directory.join(SYSTEM_TABLESPACE).is_file();
                 (directory, is_there.then_some(SYSTEM_TABLESPACE))
             }
