@@ -73,6 +73,8 @@ function plant(number) {
 class World {
   constructor(flavor) {
     this.flavor = flavor;
+    this.children = new Set();
+    this.is_interrupted = false;
     this.home = join(folder, flavor);
     mkdirSync(this.home, { recursive: true });
     // Sockets need short paths.
@@ -135,12 +137,17 @@ class World {
 
   /** Ends with an error unless the exit code is one of `codes`. */
   start(words, codes = [0]) {
+    if (this.is_interrupted) {
+      throw new Error("interrupted");
+    }
     const child = spawn(words[0], words.slice(1), { env: this.environment, stdio: ["ignore", "pipe", "pipe"] });
+    this.children.add(child);
     let said = "";
     child.stdout.on("data", (text) => (said += text));
     child.stderr.on("data", (text) => (said += text));
     return new Promise((done, fail) => {
       child.on("error", fail);
+      child.on("close", () => this.children.delete(child));
       child.on("close", (code) => (codes.includes(code) ? done(said) : fail(new Error(`${words.join(" ")}: ${said}`))));
     });
   }
@@ -187,6 +194,11 @@ async function examine(number) {
   }
   const snapshot = trues.includes("missing index") ? SNAPSHOTS.without : SNAPSHOTS.with;
   const name = `s${number}`;
+  const interrupted = () => {
+    world.is_interrupted = true;
+    world.children.forEach((child) => child.kill("SIGINT"));
+  };
+  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
   try {
     world.prepare();
     world.down(name);
@@ -209,6 +221,7 @@ async function examine(number) {
     writeFileSync(join(folder, `${number}.mysqltuner.txt`), `${tuner.stdout}${tuner.stderr}`);
     return { number, flavor, trues, falses, seconds, load: loadavg()[0], weir: confirmed(said), mysqltuner: tuned(tuner.stdout) };
   } finally {
+    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
     world.down(name);
     world.end();
   }
