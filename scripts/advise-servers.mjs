@@ -22,7 +22,9 @@ const load = join(import.meta.dirname, "advise-servers/load.toml");
 const TRUE_PROBLEMS = 4;
 const FALSE_PROBLEMS = 8;
 const LOOK_S = 10;
-const CAPTURE_S = 8;
+/** Transactions of a capture: a run without the problems takes 4 s for them here. */
+const TRANSACTIONS = { mysql: 12_000, mariadb: 24_000 };
+const CAPTURE_S_MAX = 60;
 const WARMUP_S = 1;
 /** Settings of all servers, with which no problem is there. */
 const GOOD = { innodb_buffer_pool_size: "256M", innodb_log_buffer_size: "32M", sort_buffer_size: "2M", tmp_table_size: "16M", max_heap_table_size: "16M" };
@@ -158,9 +160,11 @@ class World {
     rmSync(file, { force: true });
     const port = server.port + 1;
     const listen = `127.0.0.1:${port}`;
-    const proxy = this.start([weir, "capture", "proxy", "--listen", listen, "--to", `${this.flavor}://127.0.0.1:${server.port}`, "-o", file, "--for", `${CAPTURE_S + 4}s`]);
+    const proxy = this.start([weir, "capture", "proxy", "--listen", listen, "--to", `${this.flavor}://127.0.0.1:${server.port}`, "-o", file, "--for", `${CAPTURE_S_MAX}s`], [0, 130]);
     await new Promise((done) => setTimeout(done, 1000));
-    await Promise.all([proxy, this.start(this.load(server, port, [`--time=${CAPTURE_S}`, "run"]))]);
+    await this.start(this.load(server, port, [`--events=${TRANSACTIONS[this.flavor]}`, "--time=0", "run"]));
+    this.children.forEach((child) => child.kill("SIGINT"));
+    await proxy;
     return file;
   }
 
@@ -276,7 +280,8 @@ function write_page() {
 \`make bench-advise\` plants ${TRUE_PROBLEMS} true and ${FALSE_PROBLEMS} false problems at random in each of ${outcomes.length} private servers, and asks
 [\`weir advise --run\`](../advise.md) and MySQLTuner about each. Last run: ${day}.
 
-- The load is \`scripts/advise-servers/load.toml\` on eight connections; a run replays ${CAPTURE_S} s of it as fast as the server answers.
+- The load is \`scripts/advise-servers/load.toml\` on eight connections. A run replays
+  ${TRANSACTIONS.mysql} (MySQL) or ${TRANSACTIONS.mariadb} (MariaDB) transactions of it as fast as the server answers.
 - A true problem costs one of its transactions something. A false one is a setting that looks wrong, and that nothing in
   the load uses.
 - Weir names a problem if new runs confirmed its candidate. MySQLTuner names one if it would adjust the setting.

@@ -176,7 +176,9 @@ pub enum ServerError {
         name: String,
     },
     /// A folder of data that is not empty.
-    #[error("the folder {path} for the server's data is not empty; choose another name or another `--work`")]
+    #[error(
+        "the folder {path} for the server's data is not empty; choose another name or another `--work`"
+    )]
     InstanceStorage {
         /// The folder.
         path: PathBuf,

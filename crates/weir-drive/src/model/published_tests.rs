@@ -185,7 +185,7 @@ const FOOT: &str = "
 - Some figures of profiles were chosen with a published one in view; the profile's sources say which. That makes the
   check weaker.
 - A figure through a file system or one job of fio has the host in it. It counts all the same.
-- A profile with `+KEY=VALUE` keeps the state of the profile that it changes.
+- A profile with `+KEY=VALUE` is not validated, unless only `atomicity` is changed.
 ";
 
 #[test]

@@ -26,6 +26,8 @@ pub enum Validation {
     },
     /// No independent figure is known.
     Unknown,
+    /// A figure was changed by hand (`NAME+KEY=VALUE`), beyond what a power cut leaves whole.
+    Changed,
 }
 
 impl Validation {
@@ -50,6 +52,7 @@ impl Validation {
                 "is not validated ({missed} of {figures} independent figures missed by more than 25 %)"
             )),
             Self::Unknown => Some("is not validated (no independent figure known)".to_owned()),
+            Self::Changed => Some("is not validated (its figures were changed)".to_owned()),
         }
     }
 }
@@ -60,6 +63,10 @@ impl DriveProfile {
         let measured_here = self.grade == Some(Grade::Measured) && !self.intervals.is_empty();
         if self.grade.is_none() || measured_here {
             return Validation::NotAsked;
+        }
+        let mut changed_keys = self.name.split('+').skip(1);
+        if changed_keys.any(|key| !key.starts_with("atomicity.")) {
+            return Validation::Changed;
         }
         let far_off = |point: &&super::PublishedPoint| point.error().abs() > VALIDATED_WITHIN;
         let has = |operation| {
@@ -121,6 +128,10 @@ mod tests {
         assert_eq!((missed, figures), (1, profile.published.len()));
         profile.published.clear();
         assert_eq!(profile.validation(), Validation::Unknown);
+        profile.name += "+atomicity.unit=16K";
+        assert_eq!(profile.validation(), Validation::Unknown);
+        profile.name += "+flush.latency_us=3";
+        assert_eq!(profile.validation(), Validation::Changed);
         profile.grade = None;
         assert_eq!(profile.validation(), Validation::NotAsked);
     }

@@ -216,7 +216,10 @@ fn on_another_storage(servers: &Servers, snapshot: &str) {
     let absent = Path::new(work).join("not mounted/work");
     let up_there = ["up", "copy", "--work", absent.to_str().unwrap()];
     let missing = servers.weir(&up_there).fails();
-    assert!(missing.contains("cannot create") && !own.exists(), "{missing}");
+    assert!(
+        missing.contains("cannot create") && !own.exists(),
+        "{missing}"
+    );
 
     fs::create_dir(&storage).unwrap();
     fs::write(storage.join("mine"), "").unwrap();
