@@ -105,7 +105,8 @@ pub fn look(
     }
     let settings = window.settings.clone();
     let seconds = series.seconds();
-    let evidence = Evidence::of_window(settings, (before, after), series, seconds, own);
+    let mut evidence = Evidence::of_window(settings, (before, after), series, seconds, own);
+    evidence.memory_bytes = memory::host_bytes();
     window.end(&mut reader, server, &evidence, history)
 }
 

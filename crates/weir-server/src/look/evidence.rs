@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::memory;
 use super::series::{Series, median};
 
 /// `SHOW GLOBAL STATUS` or settings, by name.
@@ -44,7 +43,7 @@ impl Evidence {
             after,
             series,
             seconds: seconds.max(1e-3),
-            memory_bytes: memory::host_bytes(),
+            memory_bytes: f64::INFINITY,
             own: own as f64,
             is_since_start: false,
         }

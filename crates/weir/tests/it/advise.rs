@@ -87,7 +87,7 @@ fn questions_come_from_the_counters_and_the_study_has_the_servers_settings(flavo
     for part in [
         "ALTER TABLE `shop`.`item` ADD INDEX (`kind`)",
         "% of the time read about ",
-        "sort_buffer_size 32K -> 256K",
+        "sort_buffer_size 32K -> 2M",
         "sorts were merged from files (Sort_merge_passes ",
         "since the start",
         "innodb_adaptive_hash_index",
@@ -116,7 +116,7 @@ fn questions_come_from_the_counters_and_the_study_has_the_servers_settings(flavo
     let study = fs::read_to_string(users.world.home.path().join("first/advise.toml")).unwrap();
     for part in [
         "kind = \"screen\"",
-        "sort_buffer_size = [\"32K\", \"256K\"]",
+        "sort_buffer_size = [\"32K\", \"2M\"]",
         "max_connections = \"77\"",
         "[[data.before]]\nname = \"shop.item (kind)\"",
         "\"before.shop.item (kind)\" = [\"without\", \"with\"]",

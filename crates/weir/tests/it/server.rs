@@ -188,7 +188,7 @@ fn lives_and_comes_back(flavor: &str) {
     assert_eq!(rows(&servers), 1);
     servers.weir(&["snapshot", "rm", snapshot]).succeeds();
 
-    let last = servers.json(&["list"])[1].clone();
+    let last = servers.json(&["list"])[0].clone();
     servers.weir(&["down", "shop", "--remove"]).succeeds();
     assert!(!is_alive(pid(&last)) && !folder.exists());
 }
