@@ -11,6 +11,7 @@
 //! gets such writes at once; the recording says which they were.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use weir_drive::{Event, OpenMode, Operation};
@@ -176,9 +177,16 @@ impl Cache {
             Operation::Flush { file } => self.flush(event.sequence, *file),
             Operation::Done { sequence } => return self.done(*sequence, event.sequence),
             // The number of a removed file may be taken again: its writes are not those of the new file.
-            Operation::Create { file, .. }
-            | Operation::Truncate { file, .. }
-            | Operation::Allocate { file, .. } => return self.settle_file(*file),
+            Operation::Create { file, .. } => return self.settle_bytes(*file, 0..u64::MAX),
+            Operation::Truncate { file, bytes } => {
+                return self.settle_bytes(*file, *bytes..u64::MAX);
+            }
+            Operation::Allocate {
+                file,
+                offset,
+                bytes,
+                ..
+            } => return self.settle_bytes(*file, *offset..offset.saturating_add(*bytes)),
             _ => {}
         }
         Vec::new()
@@ -284,9 +292,13 @@ impl Cache {
         settled
     }
 
-    /// All writes to `file` are decided: its size or its space changes under them.
-    pub(crate) fn settle_file(&mut self, file: u64) -> Vec<OpenWrite> {
-        self.settle(|write| write.file == file)
+    /// The writes into these bytes of `file` are decided: its size or its space changes under them.
+    fn settle_bytes(&mut self, file: u64, bytes: Range<u64>) -> Vec<OpenWrite> {
+        self.settle(|write| {
+            write.file == file
+                && write.offset < bytes.end
+                && bytes.start < write.offset + write.bytes
+        })
     }
 
     /// The oldest completed writes leave a cache that is too full.
@@ -518,6 +530,30 @@ mod tests {
         cache.write(3, (1, PAGE + 512, 512), DURABLE);
         assert_eq!(numbers(&cache.done(3, 4)), [1, 3]);
         assert_eq!(open(&cache), [2]);
-        assert_eq!(numbers(&cache.settle_file(1)), [2]);
+    }
+
+    #[test]
+    fn a_hole_or_a_new_end_of_the_file_decides_the_writes_below_it_alone() {
+        let event = |operation| Event {
+            sequence: 9,
+            at_ns: 9,
+            operation,
+        };
+        let mut cache = cache(CacheRule::Lying, 100);
+        for sequence in 1..=5 {
+            cache.write(sequence, page(sequence), DIRECT);
+            cache.done(sequence, sequence);
+        }
+        let hole = Operation::Allocate {
+            file: 1,
+            mode: 3,
+            offset: 2 * PAGE + 512,
+            bytes: 512,
+        };
+        assert_eq!(numbers(&cache.advance(&event(hole))), [2]);
+        let end = |bytes| Operation::Truncate { file: 1, bytes };
+        assert!(cache.advance(&event(end(100 * PAGE))).is_empty());
+        assert_eq!(numbers(&cache.advance(&event(end(4 * PAGE)))), [4, 5]);
+        assert_eq!(open(&cache), [1, 3]);
     }
 }
