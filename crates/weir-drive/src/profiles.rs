@@ -35,6 +35,8 @@ const EMBEDDED: &[(&str, &str)] = &embed![
     "intel-p3700-400gb",
     "intel-p4610",
     "intel-x25e-32gb",
+    "kioxia-cm7-r",
+    "micron-7450-max",
     "micron-7600-max",
     "null",
     "raid10-8x15k-bbu",
@@ -42,6 +44,7 @@ const EMBEDDED: &[(&str, &str)] = &embed![
     "samsung-pm9a3",
     "scaleflux-csd2000",
     "scaleflux-csd3000",
+    "solidigm-p5520",
     "wd-black-sn850x-1tb",
 ];
 

@@ -267,7 +267,7 @@ fn every_shipped_drive_is_measured_as_its_profile_says() {
     let names: Vec<String> = files
         .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
-    assert_eq!(names.len(), 22);
+    assert_eq!(names.len(), 25);
     let missed: Vec<String> = std::thread::scope(|scope| {
         let parts = names.chunks(8);
         let running: Vec<_> = parts

@@ -16,7 +16,7 @@ use crate::measure::latencies::percentile;
 use crate::measure::provider_limits::{most_reads_per_s, throttled};
 use crate::measure::random_write_limit::{RandomWriteLimit, sustained};
 use crate::measure::samples::{Cell, Samples, mean};
-use crate::measure::session::{CACHE_BYTES, LARGE, PAGE};
+use crate::measure::session::{CACHE_BYTES, PAGE, SIZES};
 
 /// Percentiles that a profile keeps, where enough operations were slower.
 const PERCENTILES: [f64; 4] = [90.0, 99.0, 99.9, 99.99];
@@ -24,6 +24,8 @@ const PERCENTILES: [f64; 4] = [90.0, 99.0, 99.9, 99.99];
 const BUFFER_UNSEEN: u64 = 1 << 20;
 /// Rate in place of one that a limit hides, in limits: enough for the limit alone to count.
 const HIDDEN: f64 = 4.0;
+/// Share of a limit up to which an operation shows the drive, and not the limit.
+const CLEAR: f64 = 0.9;
 
 /// A profile with what is known of each of its figures.
 #[derive(Debug, Clone)]
@@ -330,7 +332,7 @@ impl Learner<'_> {
         write: &mut WriteTiming,
     ) {
         let Limits { iops, mb_per_s } = limits;
-        let of_one_read = bandwidth_of_one_read(self.samples);
+        let of_one_read = bandwidth_of_one_read(self.samples, mb_per_s);
         // Until the credit was spent, the drive showed more of itself.
         for (key, figure, limit, seen) in [
             (
@@ -414,14 +416,18 @@ impl Learner<'_> {
     }
 }
 
-/// Returns the rate at which more bytes of one read come, 10^6 bytes a second: one at a time, it keeps to the limit.
-fn bandwidth_of_one_read(samples: &Samples) -> Option<f64> {
+/// Returns the rate at which more bytes of one read come, 10^6 bytes a second: of the largest reads that, one at a
+/// time, keep clear of the limit.
+fn bandwidth_of_one_read(samples: &Samples, limit_mb_per_s: f64) -> Option<f64> {
     let latency_us = |bytes: u64| {
         let is_it = |cell: &&Cell| (cell.work, cell.bytes, cell.depth) == (Work::Read, bytes, 1);
         mean(&samples.cells.iter().find(is_it)?.mean_us)
     };
-    let longer_us = latency_us(LARGE)? - latency_us(PAGE)?;
-    (longer_us > 0.0).then(|| (LARGE - PAGE) as f64 / longer_us)
+    let first_us = latency_us(PAGE)?;
+    let sizes = SIZES.iter().rev();
+    let mut timed = sizes.filter_map(|&bytes| Some((bytes, latency_us(bytes)?)));
+    let (bytes, us) = timed.find(|&(bytes, us)| bytes as f64 / us < CLEAR * limit_mb_per_s)?;
+    (us > first_us).then(|| (bytes - PAGE) as f64 / (us - first_us))
 }
 
 /// Percentiles around the mean, ascending; none for a drive that always takes the same.

@@ -21,7 +21,7 @@ pub(crate) const BLOCK: u64 = 16_384;
 pub(crate) const LARGE: u64 = 131_072;
 
 /// Sizes of single reads beside 4 KiB.
-const SIZES: [u64; 3] = [BLOCK, 65_536, LARGE];
+pub(crate) const SIZES: [u64; 3] = [BLOCK, 65_536, LARGE];
 /// Depths of 4 KiB reads.
 const DEPTHS: [usize; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
 /// Operations that no job exceeds.

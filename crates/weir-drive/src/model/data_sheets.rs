@@ -29,8 +29,8 @@ struct Sheet {
 /// The CSD 2000's come from its profile, which derives them from published gains over a plain drive, with data
 /// that do not compress; the gains themselves are in `tests.rs`.
 #[rustfmt::skip]
-const SHEETS: [Sheet; 21] = [
-    sheet("aws-gp3", [3e3, 3e3], [1000., 1000.], [131., 131.]),
+const SHEETS: [Sheet; 24] = [
+    sheet("aws-gp3", [3e3, 3e3], [530., 1000.], [131., 131.]),
     sheet("aws-io2", [64e3, 64e3], [400., 400.], [4194., 4194.]),
     sheet("alibaba-essd-pl1", [50e3, 50e3], [250., 200.], [350., 350.]),
     sheet("alibaba-essd-pl1-io-acceleration", [50e3, 50e3], [250., 200.], [350., 350.]),
@@ -47,9 +47,12 @@ const SHEETS: [Sheet; 21] = [
     sheet("scaleflux-csd3000", [1450e3, 180e3], [82., 20.], [7000., 4800.]),
     sheet("azure-premium-ssd-v2", [3e3, 3e3], [1000., 1000.], [125., 125.]),
     sheet("gcp-hyperdisk-balanced", [50e3, 50e3], [1000., 1000.], [2400., 2400.]),
+    sheet("kioxia-cm7-r", [2700e3, 310e3], [75., 9.], [14000., 6750.]),
+    sheet("micron-7450-max", [530e3, 145e3], [80., 10.], [6800., 1400.]),
     sheet("micron-7600-max", [2100e3, 675e3], [80., 17.], [12000., 7000.]),
     sheet("samsung-990-pro-2tb", [1400e3, 47e3], [80., 17.], [7450., 6900.]),
     sheet("samsung-pm9a3", [900e3, 200e3], [80., 17.], [6500., 3500.]),
+    sheet("solidigm-p5520", [700e3, 114e3], [75., 9.], [5300., 1900.]),
     sheet("wd-black-sn850x-1tb", [800e3, 47e3], [80., 17.], [7300., 6300.]),
 ];
 
