@@ -3,9 +3,9 @@
 //
 //   node scripts/advise-servers.mjs WEIR FOLDER PAGE.md [SERVERS]
 //
-// A true problem is one of which a transaction of advise-servers/load.toml takes notice. Of a false one nothing in the load does.
-// Each server's outcome is a file in FOLDER, so
-// that the next call goes on where this one stopped. The page is written after each server.
+// A true problem costs the load of advise-servers/load.toml a fifth or more. Of a false one nothing in the load takes notice.
+// Each server's outcome is a file in FOLDER, so that the next call goes on where this one stopped. The page is written after
+// each server.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -33,13 +33,12 @@ const SNAPSHOTS = { with: "with-index", without: "without-index" };
 
 /**
  * Problems that the load feels, each by a fifth of its throughput or more: the settings that plant each, or the lack of an
- * index. MariaDB feels no small log buffer.
+ * index. It feels no small log buffer: not on MariaDB, and not on MySQL once the log's writer threads are on.
  */
 const true_problems = (flavor) => ({
   "buffer pool": { innodb_buffer_pool_size: "16M" },
   "redo log": { [REDO[flavor]]: "8M" },
   "missing index": {},
-  ...(flavor === "mysql" && { "log buffer": { innodb_log_buffer_size: "256K" } }),
   "sort buffer": { sort_buffer_size: "32K" },
   "temporary tables": { tmp_table_size: "64K", max_heap_table_size: "64K" },
 });
@@ -183,10 +182,10 @@ function confirmed(advice) {
   return /^ALTER TABLE .*;$/m.test(advice) ? [...settings, "index"] : settings;
 }
 
-/** Settings that MySQLTuner would adjust. */
+/** Settings that MySQLTuner would adjust; none where it ended before it said so. */
 function tuned(said) {
-  const [, lines = ""] = /Variables to adjust:\n([\s\S]*)/.exec(said) ?? [];
-  return [...lines.matchAll(/^\s+(\w+)/gm)].map(([, name]) => name);
+  const [, lines] = /Variables to adjust:\n([\s\S]*)/.exec(said) ?? [];
+  return lines && [...lines.matchAll(/^\s+(?:SET (?:GLOBAL )?)?(\w+)/gm)].map(([, name]) => name);
 }
 
 async function examine(number) {
@@ -245,35 +244,31 @@ function named({ flavor, trues, falses }, settings) {
   return { found, wrong, others };
 }
 
-/** Whether MySQLTuner ended before its recommendations. */
-function tuner_failed(number) {
-  return readFileSync(join(folder, `${number}.mysqltuner.txt`), "utf8").includes("Uncaught exception from user code");
-}
-
 function write_page() {
   const files = readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
   const outcomes = files.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8"))).sort((a, b) => a.number - b.number);
   const tools = ["weir", "mysqltuner"];
-  const sums = Object.fromEntries(tools.map((tool) => [tool, { found: 0, wrong: 0, others: 0, enough: 0 }]));
+  const sums = Object.fromEntries(tools.map((tool) => [tool, { servers: 0, found: 0, wrong: 0, others: 0, enough: 0 }]));
   const rows = outcomes.map((outcome) => {
     const cells = tools.map((tool) => {
+      if (outcome[tool] === undefined) {
+        return "ended with an error";
+      }
       const { found, wrong, others } = named(outcome, outcome[tool]);
       const sum = sums[tool];
+      sum.servers += 1;
       sum.found += found.length;
       sum.wrong += wrong.length;
       sum.others += others.length;
       sum.enough += found.length >= TRUE_PROBLEMS - 1 ? 1 : 0;
       const more = [wrong.length > 0 && `false: ${wrong.join(", ")}`, others.length > 0 && `not planted: ${others.join(", ")}`];
-      if (tool === "mysqltuner" && tuner_failed(outcome.number)) {
-        return "ended with an error";
-      }
       return `${found.length}: ${[found.join(", "), ...more.filter(Boolean)].filter(Boolean).join("; ")}`;
     });
     return `| ${outcome.number} | ${outcome.flavor} | ${outcome.trues.join(", ")} | ${cells.join(" | ")} | ${Math.round(outcome.seconds / 60)} |`;
   });
   const total = (tool, title) => {
-    const { found, wrong, others, enough } = sums[tool];
-    return `| ${title} | ${found} of ${TRUE_PROBLEMS * outcomes.length} | ${enough} of ${outcomes.length} | ${wrong} of ${FALSE_PROBLEMS * outcomes.length} | ${others} |`;
+    const { servers, found, wrong, others, enough } = sums[tool];
+    return `| ${title} | ${found} of ${TRUE_PROBLEMS * servers} | ${enough} of ${servers} | ${wrong} of ${FALSE_PROBLEMS * servers} | ${others} |`;
   };
   const day = new Date().toISOString().slice(0, 10);
   writeFileSync(
@@ -285,8 +280,8 @@ function write_page() {
 
 - The load is \`scripts/advise-servers/load.toml\` on eight connections. A run replays
   ${TRANSACTIONS.mysql} (MySQL) or ${TRANSACTIONS.mariadb} (MariaDB) transactions of it as fast as the server answers.
-- A true problem costs one of its transactions something. A false one is a setting that looks wrong, and that nothing in
-  the load uses.
+- A true problem costs the load a fifth of its throughput or more. A false one is a setting that looks wrong, and that
+  nothing in the load uses.
 - Weir names a problem if new runs confirmed its candidate. MySQLTuner names one if it would adjust the setting.
 
 | tool | true problems named | servers with ${TRUE_PROBLEMS - 1} or more | false ones named | settings that were not planted |

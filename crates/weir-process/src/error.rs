@@ -22,6 +22,15 @@ pub enum ProcessError {
         /// The directory.
         path: PathBuf,
     },
+    /// A working folder in a folder that is not there.
+    #[error(
+        "cannot create folder `{work}` for --work (the folder above it does not exist); create that, or see whether \
+         the drive is mounted there"
+    )]
+    NoWorkParent {
+        /// The folder that was asked for.
+        work: PathBuf,
+    },
     /// A process could not be signalled.
     #[error("cannot signal process {pid} ({source})")]
     Signal {

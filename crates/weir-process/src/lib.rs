@@ -49,4 +49,4 @@ pub use runtime_directory::runtime_directory;
 pub use rustix::process::Signal;
 pub use spawn::{pin, spawn_standing, spawn_tied};
 pub use sweep::{SweptItem, sweep};
-pub use work_directory::WorkDirectory;
+pub use work_directory::{WorkDirectory, create_users_folder};

@@ -71,6 +71,22 @@ impl Drop for WorkDirectory {
     }
 }
 
+/// Makes the folder of the user's choice where it is missing, but none above it: `/mnt/nvme/weir` without the drive's
+/// mount would lie on another drive.
+///
+/// # Errors
+///
+/// A folder that cannot be made.
+pub fn create_users_folder(work: &Path) -> Result<(), ProcessError> {
+    match fs::create_dir(work) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ProcessError::NoWorkParent {
+            work: work.to_owned(),
+        }),
+        Err(_) if work.is_dir() => Ok(()),
+        made => Ok(made.map_err(PathError::on("create", work))?),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::MetadataExt;

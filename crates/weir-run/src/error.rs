@@ -37,15 +37,6 @@ pub enum RunError {
         /// Reason.
         why: String,
     },
-    /// A working folder in a folder that is not there.
-    #[error(
-        "cannot create folder `{work}` for --work (the folder above it does not exist); create that, or see whether \
-         the drive is mounted there"
-    )]
-    NoWorkParent {
-        /// The folder that was asked for.
-        work: PathBuf,
-    },
     /// Some runs are on the host's own storage, and no folder says which.
     #[error(
         "level `host` of factor drive (the storage below --work) has no folder; give --work DIR on the drive to measure"

@@ -1,13 +1,13 @@
 //! Directory of a run's data directory and mounts.
 
+use std::iter;
 use std::path::{Path, PathBuf};
-use std::{fs, io, iter};
 
 use weir_model::{Bytes, Cell};
 
 use crate::RunError;
 use weir_model::with_headroom;
-use weir_process::{Mount, PathError};
+use weir_process::{Mount, create_users_folder};
 
 /// Memory-backed storage of Linux (`shm_overview(7)`): an emulated drive on it has no other
 /// latency than its model's.
@@ -39,7 +39,7 @@ pub(crate) fn choose(
     kind: StorageKind,
 ) -> Result<PathBuf, RunError> {
     if let Some(work) = work {
-        make(work)?;
+        create_users_folder(work)?;
     }
     let place = folder(work, data, kind);
     weir_server::check_space(&place, with_headroom(data))?;
@@ -84,17 +84,6 @@ pub(crate) fn in_words(work: Option<&Path>, data: Bytes, kind: StorageKind) -> S
         folder.display(),
         file_system.unwrap_or_default()
     )
-}
-
-/// Makes `work`, but no folder above it: `/mnt/nvme/weir` without the drive's mount would measure another drive.
-fn make(work: &Path) -> Result<(), RunError> {
-    match fs::create_dir(work) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(RunError::NoWorkParent {
-            work: work.to_owned(),
-        }),
-        Err(_) if work.is_dir() => Ok(()),
-        made => Ok(made.map_err(PathError::on("create", work))?),
-    }
 }
 
 /// Half of the free memory is left to the server and other programs.

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use weir_model::{Address, Endpoint, Secret, Tls};
 use weir_mysql::{Gate, text_literal};
 use weir_process::{
-    PathError, ProcessIdentity, Signal, create_private_directory, runtime_directory, write_private,
+    PathError, ProcessIdentity, Signal, create_private_directory, create_users_folder,
+    runtime_directory, write_private,
 };
 
 use crate::data_directory::{DATABASE, DataNote, USER, check_not_in_use};
@@ -44,15 +45,13 @@ impl Folder {
         self.storage.join("data")
     }
 
-    /// Makes both folders, and the one of the user's choice, but none above it: that of a drive which is not mounted is
-    /// missing.
-    pub(super) fn make(&self) -> Result<(), PathError> {
+    /// Makes both folders, and the one of the user's choice around the data.
+    pub(super) fn make(&self) -> Result<(), ServerError> {
         create_private_directory(&self.path)?;
-        let work = self.storage.parent().filter(|work| !work.is_dir());
-        if let Some(work) = work {
-            fs::create_dir(work).map_err(PathError::on("create", work))?;
+        if let Some(work) = self.storage.parent().filter(|_| self.storage != self.path) {
+            create_users_folder(work)?;
         }
-        create_private_directory(&self.storage)
+        Ok(create_private_directory(&self.storage)?)
     }
 
     /// Removes both with all that is in them.
