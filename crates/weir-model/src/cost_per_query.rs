@@ -1,7 +1,6 @@
 //! Costs of a query: how much of a resource a run took for each statement that it completed.
 //!
-//! A drive or a lock can hide a change of the server's work from throughput; the cost of a query shows it. The
-//! abbreviations are those of published benchmark tables (cpu/o, cs/o, rKB/o, wKB/o).
+//! A drive or a lock can hide a change of the server's work from throughput; the cost of a query shows it.
 
 use crate::{Metric, RunRecord, RunResult, metrics};
 
@@ -10,8 +9,6 @@ use crate::{Metric, RunRecord, RunResult, metrics};
 pub struct CostPerQuery {
     /// Name, with its unit: `server_cpu_us_per_query`.
     pub name: &'static str,
-    /// Abbreviation in published tables; empty if it has none.
-    pub abbreviation: &'static str,
     /// Title for a reader, which stands after `per query:`.
     pub title: &'static str,
     /// Unit of its values.
@@ -29,13 +26,11 @@ enum Source {
 
 const fn counted(
     name: &'static str,
-    abbreviation: &'static str,
     (title, unit): (&'static str, &'static str),
     counter: &'static Metric,
 ) -> CostPerQuery {
     CostPerQuery {
         name,
-        abbreviation,
         title,
         unit,
         source: Source::Counter(counter),
@@ -46,7 +41,6 @@ impl CostPerQuery {
     /// Processor time of the server: the one cost that each run with a server on this host has.
     pub const SERVER_CPU: Self = Self {
         name: "server_cpu_us_per_query",
-        abbreviation: "cpu/o",
         title: "server CPU",
         unit: "us",
         source: Source::ServerCores,
@@ -57,37 +51,31 @@ impl CostPerQuery {
         Self::SERVER_CPU,
         counted(
             "context_switches_per_query",
-            "cs/o",
             ("context switches of the host", "switches"),
             &metrics::HOST_CONTEXT_SWITCHES,
         ),
         counted(
             "drive_read_bytes_per_query",
-            "rKB/o",
             ("bytes read from the drive", "bytes"),
             &metrics::DRIVE_READ_BYTES,
         ),
         counted(
             "drive_written_bytes_per_query",
-            "wKB/o",
             ("bytes written to the drive", "bytes"),
             &metrics::DRIVE_WRITE_BYTES,
         ),
         counted(
             "innodb_read_bytes_per_query",
-            "",
             ("bytes that InnoDB read", "bytes"),
             &metrics::STATUS_DATA_READ,
         ),
         counted(
             "innodb_written_bytes_per_query",
-            "",
             ("bytes that InnoDB wrote", "bytes"),
             &metrics::STATUS_DATA_WRITTEN,
         ),
         counted(
             "sent_bytes_per_query",
-            "",
             ("bytes sent to clients", "bytes"),
             &metrics::STATUS_SENT,
         ),

@@ -41,11 +41,17 @@ impl OpenFiles {
             let Ok(target) = fs::read_link(entry.path()) else {
                 continue;
             };
-            let bytes = || fs::metadata(entry.path()).map_or(0, |file| file.blocks() * BLOCK_BYTES);
+            // Sockets, pipes and devices have no folder on a disk.
+            let file = fs::metadata(entry.path())
+                .ok()
+                .filter(fs::Metadata::is_file);
+            let Some(bytes) = file.map(|file| file.blocks() * BLOCK_BYTES) else {
+                continue;
+            };
             match self.side(&target) {
-                Side::Temporary => temporary += bytes(),
+                Side::Temporary => temporary += bytes,
                 Side::OffDrive => {
-                    off_drive += bytes();
+                    off_drive += bytes;
                     let parent = target.parent().unwrap_or(&target);
                     self.folders.insert(parent.display().to_string());
                 }
@@ -66,11 +72,11 @@ impl OpenFiles {
         if path.starts_with(root.join("tmp")) {
             return Side::Temporary;
         }
-        // Sockets, pipes, devices, and files of memory have no folder on a disk.
-        let is_file = path.is_absolute() && !path.starts_with("/dev") && !path.starts_with("/proc");
+        // Nor have files of memory and of the kernel.
         let is_memory = path.starts_with("/memfd:") || text.starts_with("/[");
+        let is_kernels = path.starts_with("/proc") || path.starts_with("/sys");
         let is_own_log = path.starts_with(home.join("server"));
-        if drive.is_none() || !is_file || is_memory || is_own_log || path.starts_with(root) {
+        if drive.is_none() || is_memory || is_kernels || is_own_log || path.starts_with(root) {
             return Side::Other;
         }
         Side::OffDrive
@@ -90,6 +96,6 @@ enum Side {
     Temporary,
     /// Elsewhere, although a drive is emulated.
     OffDrive,
-    /// Data, logs, and what is no file.
+    /// Data and logs.
     Other,
 }

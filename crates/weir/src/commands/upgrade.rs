@@ -12,6 +12,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use weir_capture::CaptureReader;
+use weir_model::option_variable;
+use weir_model::variables::LOG_BIN;
 use weir_server::{ServerBinary, Snapshots, cache_directory, space_available};
 use weir_study::named_program;
 
@@ -41,7 +43,15 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
     let snapshot = source::snapshot(&arguments.data, &from)?;
     let work = arguments.work.clone().unwrap_or_else(std::env::temp_dir);
     tell_space(&snapshot, (&from, &to), &work)?;
-    let settings = Settings::read(arguments.option_file.as_deref(), (&from, &to))?;
+    let mut settings = Settings::read(arguments.option_file.as_deref(), (&from, &to))?;
+    let mut checks = Checks::make((&from, &to), (&snapshot, &work), settings.lost)?;
+    if !settings
+        .kept
+        .keys()
+        .any(|name| option_variable(name) == LOG_BIN)
+    {
+        checks.decide_binary_log(&mut settings.kept);
+    }
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| run::default_folder(Path::new(STUDY)));
     let study = Study {
@@ -52,7 +62,6 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
         settings: &settings.kept,
     };
     let path = study_file::write_new(&out, STUDY, &study.text()?)?;
-    let checks = Checks::make((&from, &to), (&snapshot, &work), settings.lost)?;
     if arguments.plan {
         output::text(checks.text())?;
         output::line(format_args!(

@@ -146,7 +146,31 @@ fn a_server_with_another_default_answers_differently(flavor: Flavor) {
         taken.contains("it exists") && taken.contains("--out"),
         "{taken}"
     );
+    the_binary_log_is_that_of_both(&servers, &server);
     servers.world.assert_nothing_left();
+}
+
+/// Both servers get the binary log that both have by default. What one has alone is told, and left out.
+fn the_binary_log_is_that_of_both(servers: &Servers, server: &ServerBinary) {
+    let flavor = server.flavor.to_string();
+    let study = fs::read_to_string(servers.path("first/upgrade.toml")).unwrap();
+    let is_mysql = server.flavor == Flavor::Mysql;
+    assert_eq!(study.contains("log_bin = \"ON\""), is_mysql, "{study}");
+    fs::remove_dir_all(servers.path("other")).unwrap();
+    let log = if is_mysql {
+        "--skip-log-bin"
+    } else {
+        "--log-bin=binlog"
+    };
+    let other = with_option(servers, server, log);
+    let told = upgrade(servers, &flavor, &other, &["--plan", "--out", "third"]).completes();
+    assert!(
+        told.stdout.contains("both ran without one"),
+        "{}",
+        told.stdout
+    );
+    let study = fs::read_to_string(servers.path("third/upgrade.toml")).unwrap();
+    assert!(!study.contains("log_bin"), "{study}");
 }
 
 fn data_are_changed_once_and_the_index_is_judged(flavor: Flavor) {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir_judge::is_setting;
+use weir_model::variables::LOG_BIN;
 use weir_process::WorkDirectory;
 use weir_server::{
     PrivateServer, ServerBinary, Session, Snapshots, StartOptions, cache_directory, make_empty_data,
@@ -37,6 +38,8 @@ pub(super) struct Checks {
     settings_lost: Vec<(String, String)>,
     /// Defaults that differ: name, before, after.
     defaults: Vec<[String; 3]>,
+    /// Both servers have a binary log by default.
+    logs: bool,
     /// Names in the data that are words of the new server's language and need quotes.
     reserved: Vec<String>,
     /// Accounts whose way to log in the new server does not have: account, way.
@@ -60,12 +63,29 @@ impl Checks {
         make_empty_data(to, &empty, &BTreeMap::new())?;
         let new = PrivateServer::start(to, &StartOptions::new(&empty, work.path().join("new")))?;
         let (mut old, mut new) = (old.session()?, new.session()?);
+        let (before, after) = (old.variables()?, new.variables()?);
+        let has_log = |of: &BTreeMap<String, String>| of.get(LOG_BIN).is_some_and(|on| on == "ON");
         Ok(Self {
             settings_lost,
-            defaults: defaults(old.variables()?, &new.variables()?),
+            logs: has_log(&before) && has_log(&after),
+            defaults: defaults(before, &after),
             reserved: reserved(&mut old, &mut new)?,
             accounts: accounts(&mut old, &mut new)?,
         })
+    }
+
+    /// Gives both servers the binary log that both have by default. Where one has it alone, a study has none, so that both
+    /// are as durable, and the difference says so.
+    pub(super) fn decide_binary_log(&mut self, settings: &mut BTreeMap<String, String>) {
+        if self.logs {
+            settings.insert(LOG_BIN.to_owned(), "ON".to_owned());
+        }
+        let log = self.defaults.iter_mut().find(|[name, ..]| name == LOG_BIN);
+        if let Some([_, _, after]) = log {
+            after.push_str(
+                " (both ran without one; for its cost give both log_bin = ON by --option-file)",
+            );
+        }
     }
 
     /// The differences as text, a part for each kind; nothing for no difference.
