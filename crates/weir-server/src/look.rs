@@ -231,12 +231,16 @@ fn stall_report(evidence: &Evidence, counter: &'static str) -> Option<StallRepor
         .map(|at| series.start_s(at))
         .collect();
     let found = stalls::search(&rates, &starts);
-    let begins: Vec<f64> = found.stalls.iter().map(|stall| stall.from_s).collect();
+    let (period_s, ones) = match period::periodic(&found.stalls) {
+        Some((period_s, ones)) => (Some(period_s), ones),
+        None => (None, found.stalls.clone()),
+    };
     Some(StallReport {
         counter,
         median_per_s: found.median_per_s,
-        period_s: period::period_s(&begins),
-        moved: moved::moved(series, &found.stalls),
+        period_s,
+        periodic: ones.len(),
+        moved: moved::moved(series, &ones),
         stalls: found.stalls,
         is_low_at_end: found.is_low_at_end,
         blind: found.blind,

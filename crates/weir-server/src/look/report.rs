@@ -68,7 +68,9 @@ pub struct StallReport {
     pub stalls: Vec<Stall>,
     /// Time between the beginnings of stalls, seconds, if it is always the same.
     pub period_s: Option<f64>,
-    /// Counters that rose in stalls, the largest rise first.
+    /// Number of stalls that the period and the counters are of: all, or the long ones alone.
+    pub periodic: usize,
+    /// Counters that rose in these stalls, the largest rise first.
     pub moved: Vec<MovedCounter>,
     /// True if the rate is low at the end of the window.
     pub is_low_at_end: bool,

@@ -176,8 +176,12 @@ fn stall_lines(found: &StallReport) -> Vec<String> {
     let mut line = match found.stalls.len() {
         0 => format!("{rate}: none"),
         count => {
-            let shown = found.stalls.iter().take(STALLS_MAX);
+            let mut shown: Vec<_> = found.stalls.iter().collect();
+            shown.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+            shown.truncate(STALLS_MAX);
+            shown.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
             let each: Vec<_> = shown
+                .iter()
                 .map(|stall| {
                     let (from, length) = (grouped(stall.from_s), seconds(stall.seconds));
                     format!("at {from} s for {length} down to {}", percent(stall.lowest))
@@ -188,7 +192,11 @@ fn stall_lines(found: &StallReport) -> Vec<String> {
         }
     };
     if let Some(period) = found.period_s {
-        let _ = write!(line, "; one every {}", seconds(period));
+        let which = match found.periodic {
+            all if all == found.stalls.len() => String::new(),
+            long => format!("the {long} longest: "),
+        };
+        let _ = write!(line, "; {which}one every {}", seconds(period));
     }
     if found.is_low_at_end {
         line += "; low at the end: the load stopped, or a stall goes on";
