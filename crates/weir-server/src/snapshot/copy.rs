@@ -125,6 +125,16 @@ fn can_reflink(job: &Job) -> bool {
     tried.unwrap_or(false)
 }
 
+/// Returns true if copies of files on the file system of `directory` share their blocks.
+pub(super) fn shares_blocks(directory: &Path) -> bool {
+    let [from, to] =
+        ["from", "to"].map(|end| directory.join(format!(".weir-{}-{end}", std::process::id())));
+    let job = Job { from, to, bytes: 0 };
+    let shares = create_private_file(&job.from).is_ok() && can_reflink(&job);
+    let _ = fs::remove_file(&job.from);
+    shares
+}
+
 fn copy_file(job: &Job, reflink: &AtomicBool) -> io::Result<()> {
     let from = File::open(&job.from)?;
     let found = from.metadata()?;
