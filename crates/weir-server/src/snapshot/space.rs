@@ -7,7 +7,6 @@ use std::path::Path;
 use rustix::fs::statvfs;
 use weir_model::Bytes;
 
-use super::copy::shares_blocks;
 use crate::ServerError;
 use weir_process::PathError;
 
@@ -65,29 +64,6 @@ pub fn check_space(directory: &Path, needed: Bytes) -> Result<(), ServerError> {
         needed,
         available,
     })
-}
-
-/// As [`check_space`], for copies that are there at the same time, some of them on the same file system. One that shares the
-/// blocks of copies needs no space for them.
-///
-/// # Errors
-///
-/// Too little space, or a directory that is not there.
-pub fn check_space_together(copies: &[(&Path, Bytes)]) -> Result<(), ServerError> {
-    let device = |directory: &Path| fs::metadata(directory).map(|found| found.dev()).ok();
-    for (directory, _) in copies {
-        let is_beside = |(other, _): &&(&Path, Bytes)| device(other) == device(directory);
-        let needed = copies.iter().filter(is_beside).map(|(_, bytes)| bytes.0);
-        let (needed, available) = (Bytes(needed.sum()), space_available(directory)?);
-        if available < needed && !shares_blocks(directory) {
-            return Err(ServerError::SpaceOfCopies {
-                path: (*directory).to_owned(),
-                needed,
-                available,
-            });
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
