@@ -39,13 +39,17 @@ class World {
 
   /** Runs Weir; what it printed. Its line is the error where it ends with a code that is not among `codes`. */
   weir(words, codes = [0], environment = {}) {
-    const options = { env: { ...this.environment, ...environment }, encoding: "utf8", timeout: 300_000 };
+    const options = { env: { ...this.environment, ...environment }, encoding: "utf8", timeout: 900_000 };
     const ended = spawnSync(weir, words, options);
     appendFileSync(this.log, `$ weir ${words.join(" ")}\n${ended.stdout}${ended.stderr}(${ended.status ?? ended.signal})\n`);
+    if (ended.error?.code === "ETIMEDOUT") {
+      throw new Error(`no end within ${options.timeout / 1000} s`);
+    }
     if (!codes.includes(ended.status)) {
       const line = /^weir: (.*)$/m.exec(ended.stderr)?.[1] ?? ended.stderr.trim().split("\n").at(-1);
       throw new Error(line === "" ? `ended with ${ended.status ?? ended.signal}` : line);
     }
+    this.noted = ended.stderr;
     return ended.stdout;
   }
 
@@ -122,7 +126,7 @@ const FEATURES = {
   "general log": (world) => imported(world, "general"),
   upgrade: (world) => {
     if (world.newest === world.program) {
-      return "newest";
+      return { state: "newest" };
     }
     const capture = join(world.home, "general.weircap");
     const out = join(world.home, "up");
@@ -132,6 +136,8 @@ const FEATURES = {
     if (!told.includes("statements sent by")) {
       throw new Error("the report has no statements");
     }
+    const notes = world.noted.matchAll(/^note: data: (.*)$/gm);
+    return { remark: [...notes].map(([, remark]) => remark).join(", ") || undefined };
   },
   look: (world) => {
     const { report } = JSON.parse(world.weir(["look", serverUrl(world, ""), "--seconds", "3", "--json"]));
@@ -254,8 +260,8 @@ async function tried(server, all) {
   const results = {};
   for (const [feature, run] of Object.entries(FEATURES)) {
     try {
-      const state = await run(world);
-      results[feature] = { state: feature === "upgrade" ? (state ?? "works") : "works" };
+      const said = await run(world);
+      results[feature] = { state: "works", ...(feature === "upgrade" ? said : {}) };
     } catch (error) {
       // Folders and ports are of this machine.
       const words = error.message.replace(/\/(?:[\w.-]+\/)+/g, "").replace(/127\.0\.0\.1:\d+/g, "127.0.0.1");
@@ -275,9 +281,11 @@ function page(all) {
   const names = Object.keys(FEATURES);
   const cell = (result) => result?.state ?? "not tried";
   const rows = all.map(({ name, results }) => `| ${name} | ${names.map((feature) => cell(results[feature])).join(" | ")} |`);
-  const why = all.flatMap(({ name, results }) =>
-    names.filter((feature) => results[feature]?.why !== undefined).map((feature) => `- ${name}, ${feature}: ${results[feature].why}`),
-  );
+  const list = (kind) =>
+    all
+      .flatMap(({ name, results }) => names.map((feature) => [`- ${name}, ${feature}`, results[feature]?.[kind]]))
+      .flatMap(([place, words]) => (words === undefined ? [] : [`${place}: ${words}`]));
+  const [why, remarks] = [list("why"), list("remark")];
   return `# Tested versions
 
 \`make test-versions\` fetches these servers, tries each feature on each, and writes this page. All other tests run on the
@@ -288,7 +296,7 @@ first MySQL and MariaDB of this machine.
 ${rows.join("\n")}
 
 ${why.length === 0 ? "Nothing fails." : `What fails:\n\n${why.join("\n")}`}
-
+${remarks.length === 0 ? "" : `\nWhat works in part:\n\n${remarks.join("\n")}\n`}
 Not tried:
 
 - MySQL 8.4 and 26.x, MariaDB 12: the registries that these servers come from do not have them (searched 2026-11-29:

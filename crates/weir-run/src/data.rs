@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_model::{Bytes, Cell, DataSource, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec};
+use weir_model::{
+    Bytes, Cell, DataSource, LuaWorkload, OrderEntryWorkload, RunSpec, WorkloadSpec, with_headroom,
+};
 use weir_mysql::Gate;
 use weir_process::{PathError, WorkDirectory, short_name};
 use weir_server::{PrivateServer, SnapshotHold, SnapshotKey, Snapshots, StartOptions};
@@ -143,6 +145,7 @@ fn prepare(
     let key = changes.key(&made);
     let from_cache = snapshots.find(&key).is_some();
     if !from_cache {
+        check_copies(context, cell, &snapshots, [&made, &key])?;
         if snapshots.find(&made).is_none() {
             if let DataSource::Snapshot { name } = &cell.spec.data.source {
                 return Err(RunError::SnapshotRemoved { name: name.clone() });
@@ -174,6 +177,29 @@ fn prepare(
         remarks: changes.remarks(),
         _hold: hold,
     })
+}
+
+/// New data stay as a snapshot, and each run has a copy of them: both have to fit before hours go into the first.
+fn check_copies(
+    context: &StudyContext<'_>,
+    cell: &Cell,
+    snapshots: &Snapshots,
+    [made, changed]: [&SnapshotKey; 2],
+) -> Result<(), RunError> {
+    let made_size = snapshots
+        .find(made)
+        .map(|data| weir_server::space_occupied(&data));
+    let size = made_size.transpose()?;
+    let new = u64::from(size.is_none()) + u64::from(changed != made);
+    let size = size.unwrap_or_else(|| weir_model::data_size(&cell.spec));
+    let place =
+        working_directory::choose(context.work_of(cell), size, StorageKind::for_cell(cell))?;
+    let cache = weir_server::cache_directory();
+    let copies = [
+        (&*place, with_headroom(size)),
+        (&*cache, Bytes(new * size.0)),
+    ];
+    Ok(weir_server::check_space_together(&copies)?)
 }
 
 /// Loads the data on a server of its own, off the drives, and keeps them.

@@ -44,3 +44,4 @@ pub use options::{RunOptions, UserPermissions};
 pub use rehearsal::rehearse;
 pub use runner::{RunOutcome, run};
 pub use usage::host_utilization;
+pub use working_directory::data_folder;

@@ -46,6 +46,16 @@ pub(crate) fn choose(
     Ok(place)
 }
 
+/// The folder for the data of runs that no emulated drive is for, made if need be.
+///
+/// # Errors
+///
+/// A folder that cannot be made.
+pub fn data_folder(work: Option<&Path>) -> Result<PathBuf, RunError> {
+    work.map_or(Ok(()), create_users_folder)?;
+    Ok(folder(work, Bytes(0), StorageKind::Disk))
+}
+
 /// `work` if given, else memory if that is wanted and `data` fit there with room to spare, else a folder on a disk.
 fn folder(work: Option<&Path>, data: Bytes, kind: StorageKind) -> PathBuf {
     match work {

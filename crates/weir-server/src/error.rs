@@ -366,6 +366,19 @@ pub enum ServerError {
         /// Bytes that a user may still write.
         available: Bytes,
     },
+    /// The file system is too small for all copies that a command makes.
+    #[error(
+        "not enough space for the copies of the data in `{path}` and on the same disk: {needed} needed, {available} free; \
+         choose another disk, for the runs by --work, for snapshots by XDG_CACHE_HOME"
+    )]
+    SpaceOfCopies {
+        /// Folder of one of them.
+        path: PathBuf,
+        /// Bytes that would be written.
+        needed: Bytes,
+        /// Bytes that a user may still write.
+        available: Bytes,
+    },
     /// No such snapshot.
     #[error(
         "no snapshot `{name}`; {}",

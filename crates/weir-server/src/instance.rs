@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir_model::{Address, Bytes, Endpoint, nearest, option_spelling, set_options, variables};
-use weir_process::{PathError, create_private_directory};
+use weir_process::{EntryKind, PathError, ProcessIdentity, SweptItem, create_private_directory};
 
 use crate::data_directory::{is_free, read_settings};
 use crate::{
@@ -136,6 +136,8 @@ impl Instances {
     ) -> Result<InstanceInfo, ServerError> {
         folder.make()?;
         let _lock = folder.lock()?;
+        // Nobody else has a use for half of it.
+        instance.for_this_process().write(folder.path())?;
         let mut instance = instance.clone();
         let data = folder.data();
         match source {
@@ -159,8 +161,8 @@ impl Instances {
                 backup.adopt(binary, &data, &instance.start_variables(binary))?;
             }
         }
-        instance.write(folder.path())?;
         launch(binary, &instance, folder)?;
+        instance.write(folder.path())?;
         self.info(&instance.name)
     }
 
@@ -211,6 +213,42 @@ impl Instances {
             });
         }
         Ok(folder.remove()?)
+    }
+
+    /// Gives an instance to another process, or to the user.
+    ///
+    /// # Errors
+    ///
+    /// No instance of this name.
+    pub fn hand_over(&self, name: &str, owner: Option<ProcessIdentity>) -> Result<(), ServerError> {
+        let mut instance = self.instance(name)?;
+        instance.made_for = owner;
+        Ok(instance.write(self.folder(name).path())?)
+    }
+
+    /// Kills and removes the instances that were made for a process which is gone; returns what went.
+    ///
+    /// # Errors
+    ///
+    /// A server that does not end, or files that cannot be removed.
+    pub fn sweep(&self) -> Result<Vec<SweptItem>, ServerError> {
+        let mut swept = Vec::new();
+        for name in self.names()? {
+            let folder = self.folder(&name);
+            let is_left = || {
+                let maker = Instance::read(folder.path())?.made_for?;
+                Some(!maker.is_alive())
+            };
+            let (Some(true), Ok(_lock)) = (is_left(), folder.lock()) else {
+                continue;
+            };
+            let process = folder.process();
+            swept.extend(process.map(|found| SweptItem::Process(EntryKind::Server, found.pid)));
+            folder.stop(true)?;
+            folder.remove()?;
+            swept.push(SweptItem::Directory(folder.path().to_owned()));
+        }
+        Ok(swept)
     }
 
     /// All instances, by name.
@@ -311,7 +349,11 @@ fn launch(binary: &ServerBinary, instance: &Instance, folder: &Folder) -> Result
         folder::grant_loopback_login(&endpoint)?;
     }
     folder.write_client_options(&endpoint, instance.port)?;
-    folder.write_process(server.leave()?)
+    // Before it is let go, so that it is never without a record.
+    if let Some(process) = ProcessIdentity::for_pid(server.pid()) {
+        folder.write_process(process)?;
+    }
+    server.leave()
 }
 
 /// Of `variables`, those that shape the files of a new data directory.

@@ -75,7 +75,7 @@ pub use server_process::{FoundServer, ServerIdentity};
 pub use session::Session;
 pub use snapshot::{
     SnapshotHold, SnapshotInfo, SnapshotKey, Snapshots, cache_directory, check_space,
-    copy_directory, make_cold, space_available, space_occupied,
+    check_space_together, copy_directory, make_cold, space_available, space_occupied,
 };
 pub use state::{change_log, state_directory};
 pub use stop::{Stop, StopRequested};

@@ -310,7 +310,7 @@ impl PrivateServer {
     /// # Errors
     ///
     /// A record that cannot be written.
-    pub fn leave(mut self) -> Result<ProcessIdentity, ServerError> {
+    pub fn leave(mut self) -> Result<(), ServerError> {
         let Some(identity) = ProcessIdentity::for_pid(self.pid()) else {
             return Err(ServerError::Start {
                 flavor: self.binary.flavor,
@@ -324,7 +324,7 @@ impl PrivateServer {
         };
         Registry::open()?.record(&entry)?.leave();
         self.is_left = true;
-        Ok(identity)
+        Ok(())
     }
 
     /// Ends the server at once, as `kill -9` does: its data need crash recovery then.

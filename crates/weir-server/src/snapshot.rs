@@ -20,7 +20,7 @@ use std::time::SystemTime;
 use weir_model::{Bytes, nearest};
 
 pub use cold::make_cold;
-pub use copy::copy_directory;
+pub use copy::{check_space_together, copy_directory};
 pub use hold::SnapshotHold;
 pub use key::SnapshotKey;
 pub use space::{check_space, space_available, space_occupied};

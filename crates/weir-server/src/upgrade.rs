@@ -8,6 +8,7 @@
 mod by_dump;
 mod in_place;
 
+use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,10 +18,14 @@ use weir_model::{Bytes, Flavor, ServerVersion};
 
 use self::by_dump::DumpUpgrade;
 use self::in_place::{UpgradeStep, upgrade_in_place, upgrade_way};
+use crate::helper_process::run_within;
 use crate::{ServerBinary, ServerError};
 
 /// Option of clients that want TLS by default: a socket has no need of it, and an old server does not have it.
 const NO_TLS: &str = "--loose-skip-ssl";
+
+/// Lines of a program's words that an error repeats: `mariadb-upgrade` breaks a sentence into five.
+const WORDS_MAX: usize = 5;
 
 /// Progress of a wait; ends it with [`ControlFlow::Break`].
 type WatchStart<'a> = &'a mut dyn FnMut(Duration) -> ControlFlow<()>;
@@ -32,7 +37,8 @@ pub struct UpgradeWay(Kind);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     InPlace(Vec<UpgradeStep>),
-    Dump(DumpUpgrade),
+    /// With the reason why it is not in place.
+    Dump(DumpUpgrade, String),
 }
 
 impl UpgradeWay {
@@ -58,8 +64,12 @@ impl UpgradeWay {
         let kind = match in_place {
             Ok(way) => Kind::InPlace(way),
             Err(error) => {
+                let why = match &error {
+                    ServerError::Upgrade { why, .. } => why.clone(),
+                    other => other.to_string(),
+                };
                 let dump = DumpUpgrade::find(from, to, installed);
-                Kind::Dump(dump.ok_or(error)?)
+                Kind::Dump(dump.ok_or(error)?, why)
             }
         };
         Ok(Some(Self(kind)))
@@ -69,7 +79,15 @@ impl UpgradeWay {
     pub fn words(&self) -> Vec<String> {
         match &self.0 {
             Kind::InPlace(steps) => steps.iter().map(ToString::to_string).collect(),
-            Kind::Dump(dump) => vec![dump.to_string()],
+            Kind::Dump(dump, _) => vec![dump.to_string()],
+        }
+    }
+
+    /// Returns why it is not in place, where that is so.
+    pub fn obstacle(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::InPlace(_) => None,
+            Kind::Dump(_, why) => Some(why),
         }
     }
 
@@ -80,7 +98,7 @@ impl UpgradeWay {
                 let partial = steps.iter().filter(|step| step.is_partial());
                 partial.map(ToString::to_string).collect()
             }
-            Kind::Dump(_) => self.words(),
+            Kind::Dump(..) => self.words(),
         }
     }
 
@@ -99,7 +117,7 @@ impl UpgradeWay {
     ) -> Result<(), ServerError> {
         match &self.0 {
             Kind::InPlace(steps) => upgrade_in_place(data, steps, watch),
-            Kind::Dump(dump) => dump.go(data, work, page_size, watch),
+            Kind::Dump(dump, _) => dump.go(data, work, page_size, watch),
         }
     }
 }
@@ -112,6 +130,31 @@ fn refusal(from: (Flavor, ServerVersion), to: &ServerBinary, why: String) -> Ser
         remedy: "install what is missing below ~/.local/share/weir/servers; or mysqldump or mariadb-dump beside a server of \
                  the data's version, and Weir goes by a dump",
     }
+}
+
+/// Runs a program of a server's package to its end; an error is the program with its last words. `log`: a file for them.
+fn run_with_words(command: &mut Command, log: &Path, limit: Duration) -> Result<(), String> {
+    let ended = File::create(log).and_then(|errors| {
+        command.stderr(errors);
+        run_within(command, Vec::new(), limit)
+    });
+    let why = match ended {
+        Ok(finished) if finished.success => return Ok(()),
+        Ok(finished) => format!(
+            "{}\n{}",
+            finished.output,
+            fs::read_to_string(log).unwrap_or_default()
+        ),
+        Err(error) => error.to_string(),
+    };
+    let lines: Vec<_> = why
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let program = Path::new(command.get_program()).display();
+    let last = &lines[lines.len().saturating_sub(WORDS_MAX)..];
+    Err(format!("{program}: {}", last.join(" ")))
 }
 
 /// The program of this name that is of the server's own series.

@@ -10,10 +10,11 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use weir_model::{Address, Doublewrite, Flavor, ServerVariables};
+use weir_model::{Address, Bytes, Doublewrite, Flavor, ServerVariables, ServerVersion};
 use weir_process::ProcessIdentity;
 use weir_server::{
-    PrivateServer, ServerError, ask, check_variables, find, initialise, known_variables,
+    PrivateServer, ServerBinary, ServerError, UpgradeWay, ask, check_variables, find, initialise,
+    known_variables,
 };
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -292,4 +293,60 @@ fn both_flavours_are_found_once_each() {
     assert_eq!(paths.len(), servers.len(), "{servers:?}");
     let again = find(Some(&servers[0].path)).unwrap();
     assert_eq!(again.len(), servers.len());
+}
+
+/// A server whose package lacks the program for system tables: that of another release of its series serves it.
+#[test]
+fn the_upgrade_program_of_another_release_is_used_and_its_failure_is_told() {
+    let server = weir_testing::binary(Flavor::Mariadb);
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    weir_testing::data_directory(&server, &data);
+    let series = format!("{}.{}", server.version.major, server.version.minor);
+    let prefix = server.path.parent().and_then(Path::parent).unwrap();
+    for part in ["share", "lib", "usr", "scripts"] {
+        std::os::unix::fs::symlink(prefix.join(part), directory.path().join(part)).unwrap();
+    }
+    let bin = directory.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = |name: &str, text: String| {
+        let path = bin.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    let says = format!("  Ver {series}.0-MariaDB for Linux");
+    let other = format!(
+        "case \" $* \" in *' --version '*) echo '{says}';; *) exec {} \"$@\" --version={series}.0-MariaDB;; esac",
+        server.path.display()
+    );
+    let other = ServerBinary::at(&program("mariadbd", other)).unwrap();
+    let from = ServerVersion {
+        patch: 1,
+        ..server.version
+    };
+    let upgrade = || {
+        let way = UpgradeWay::find((Flavor::Mariadb, from), &other)
+            .unwrap()
+            .unwrap();
+        let beside = directory.path().join("beside");
+        way.go(&data, &beside, Bytes(16_384), &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .map(|()| way)
+    };
+    let way = upgrade().unwrap();
+    if way.words()[0].ends_with("by mariadb-upgrade") {
+        assert!(
+            data.join("mysql_upgrade_info").exists() || data.join("mariadb_upgrade_info").exists()
+        );
+    } else {
+        weir_testing::skipped("mariadb-upgrade of another release", "it is not installed");
+    }
+    let fails = format!(
+        "case $1 in --version) echo '{says}';; *) printf 'It\\nbroke.\\n' >&2; exit 1;; esac"
+    );
+    program("mariadb-upgrade", fails);
+    let words = upgrade().unwrap_err().to_string();
+    assert!(words.contains("mariadb-upgrade: It broke."), "{words}");
 }

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use weir_model::{Bytes, Flavor};
 use weir_server::{
     PrivateServer, ServerBinary, ServerError, SnapshotKey, Snapshots, StartOptions, check_space,
+    check_space_together,
 };
 
 fn key(binary: &ServerBinary) -> SnapshotKey {
@@ -135,6 +136,28 @@ fn a_restore_to_a_disk_that_is_too_small_says_so_and_leaves_nothing() {
     let error = kept.cache.restore(&kept.key, disk.0.path()).unwrap_err();
     assert!(error.to_string().contains("3M needed, 1M free"), "{error}");
     assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
+}
+
+/// Each of the copies fits alone.
+#[test]
+fn copies_that_do_not_fit_together_are_refused_before_the_first() {
+    let Some(disk) = TinyDisk::mount("size=8m") else {
+        weir_testing::skipped("a full disk", "only root may mount a small file system");
+        return;
+    };
+    let [cache, work] = ["cache", "work"].map(|name| disk.0.path().join(name));
+    for folder in [&cache, &work] {
+        fs::create_dir(folder).unwrap();
+    }
+    let five = Bytes(5 << 20);
+    check_space_together(&[(&work, five), (Path::new("/"), five)]).unwrap();
+    let error = check_space_together(&[(&work, five), (&cache, five)]).unwrap_err();
+    let words = error.to_string();
+    assert!(
+        words.contains("10M needed, 8M free; choose another disk"),
+        "{words}"
+    );
+    assert_eq!(fs::read_dir(work).unwrap().count(), 0);
 }
 
 /// There is space when the copy begins, and none before it ends: whoever else writes there.

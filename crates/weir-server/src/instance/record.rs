@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use weir_model::{Flavor, Limits, Replication, ServerVersion, set_options};
-use weir_process::{PathError, write_private};
+use weir_process::{PathError, ProcessIdentity, write_private};
 
 use super::loopback_variables;
 use crate::replication::{Role, replication_variables};
@@ -49,6 +49,9 @@ pub struct Instance {
     /// Folder of its data, on a storage of the user's choice; `None`: the instance's own folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<PathBuf>,
+    /// The process that it is made for. Once that is gone, [`Instances::sweep`](super::Instances::sweep) removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_for: Option<ProcessIdentity>,
 }
 
 /// State of an instance.
@@ -79,6 +82,7 @@ impl Instance {
             replica_of: None,
             snapshot: None,
             storage: None,
+            made_for: None,
         }
     }
 
@@ -104,6 +108,15 @@ impl Instance {
             set_options(&mut variables, loopback_variables(port));
         }
         variables
+    }
+
+    /// The same, made for the calling process.
+    #[must_use]
+    pub fn for_this_process(&self) -> Self {
+        Self {
+            made_for: Some(ProcessIdentity::current()),
+            ..self.clone()
+        }
     }
 
     pub(super) fn read(folder: &Path) -> Option<Self> {

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,8 +14,9 @@ use std::thread;
 
 use rustix::fs::{SeekFrom, copy_file_range, ioctl_ficlone, seek};
 use rustix::io::Errno;
+use weir_model::Bytes;
 
-use super::space::{check_space, space_occupied};
+use super::space::{check_space, space_available, space_occupied};
 use crate::ServerError;
 use weir_process::{PathError, create_private_directory, create_private_file};
 
@@ -125,6 +126,39 @@ fn can_reflink(job: &Job) -> bool {
     tried.unwrap_or(false)
 }
 
+/// Fails if copies do not fit that are there at the same time, some of them on the same file system. One that shares the
+/// blocks of copies needs no space for them.
+///
+/// # Errors
+///
+/// Too little space, or a directory that is not there.
+pub fn check_space_together(copies: &[(&Path, Bytes)]) -> Result<(), ServerError> {
+    let device = |directory: &Path| fs::metadata(directory).map(|found| found.dev()).ok();
+    for (directory, _) in copies {
+        let is_beside = |(other, _): &&(&Path, Bytes)| device(other) == device(directory);
+        let needed = copies.iter().filter(is_beside).map(|(_, bytes)| bytes.0);
+        let (needed, available) = (Bytes(needed.sum()), space_available(directory)?);
+        if available < needed && !shares_blocks(directory) {
+            return Err(ServerError::SpaceOfCopies {
+                path: (*directory).to_owned(),
+                needed,
+                available,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if copies of files on the file system of `directory` share their blocks.
+fn shares_blocks(directory: &Path) -> bool {
+    let [from, to] =
+        ["from", "to"].map(|end| directory.join(format!(".weir-{}-{end}", std::process::id())));
+    let job = Job { from, to, bytes: 0 };
+    let shares = create_private_file(&job.from).is_ok() && can_reflink(&job);
+    let _ = fs::remove_file(&job.from);
+    shares
+}
+
 fn copy_file(job: &Job, reflink: &AtomicBool) -> io::Result<()> {
     let from = File::open(&job.from)?;
     let found = from.metadata()?;
@@ -223,7 +257,7 @@ fn empty(directory: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 

@@ -3,16 +3,15 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use weir_model::{Bytes, Flavor, ServerVersion};
 use weir_mysql::{Connection, Connector, Gate, Patience, write_client_options};
 use weir_process::{PathError, create_private_directory};
 
-use super::{NO_TLS, WatchStart, refusal};
+use super::{NO_TLS, WatchStart, refusal, run_with_words};
 use crate::data_directory::USER;
-use crate::helper_process::run_within;
 use crate::{PrivateServer, ServerBinary, ServerError, StartOptions, load_dump, make_empty_data};
 
 /// Time limits of the dump, and of the end of a server.
@@ -151,18 +150,9 @@ impl DumpUpgrade {
         ]);
         command.arg(format!("--result-file={}", file.display()));
         command.arg("--databases").args(&schemas).current_dir(work);
-        let log = work.join("dump.err");
-        let errors = fs::File::create(&log).map_err(PathError::on("create", &log))?;
-        command.stderr(Stdio::from(errors));
-        let failed = |why: String| {
-            let from = (self.from.flavor, self.from.version);
-            refusal(from, &self.to, format!("{}: {why}", self.program.display()))
-        };
-        let finished = run_within(&mut command, Vec::new(), DUMP_LIMIT);
-        if !finished.map_err(|error| failed(error.to_string()))?.success {
-            let words = fs::read_to_string(&log).unwrap_or_default();
-            return Err(failed(words.lines().last().unwrap_or("no word").to_owned()));
-        }
+        let from = (self.from.flavor, self.from.version);
+        run_with_words(&mut command, &work.join("dump.err"), DUMP_LIMIT)
+            .map_err(|why| refusal(from, &self.to, why))?;
         server.stop(STOP_LIMIT)
     }
 }

@@ -2,16 +2,15 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use weir_model::{Flavor, ServerVersion};
 use weir_mysql::write_client_options;
 use weir_process::{PathError, WorkDirectory, runtime_directory};
 
-use super::{NO_TLS, WatchStart, program_of, refusal};
+use super::{NO_TLS, WatchStart, program_of, refusal, run_with_words};
 use crate::data_directory::{DataNote, USER};
-use crate::helper_process::run_within;
 use crate::{PrivateServer, ServerBinary, ServerError, StartOptions};
 
 /// Long-term series of MySQL, none of which an upgrade may leave out.
@@ -63,24 +62,12 @@ impl UpgradeStep {
         command
             .arg(format!("--defaults-file={}", login.display()))
             .arg(NO_TLS)
-            .current_dir(work)
-            .stderr(Stdio::null());
-        let why = match run_within(&mut command, Vec::new(), PROGRAM_LIMIT) {
-            Ok(finished) if finished.success => return Ok(()),
-            Ok(finished) => finished
-                .output
-                .lines()
-                .last()
-                .unwrap_or("no word")
-                .to_owned(),
-            Err(error) => error.to_string(),
-        };
+            // One of the same series is of use, and it refuses every other release of it.
+            .arg("--skip-version-check")
+            .current_dir(work);
         let own = (self.server.flavor, self.server.version);
-        Err(refusal(
-            own,
-            &self.server,
-            format!("{}: {why}", program.display()),
-        ))
+        run_with_words(&mut command, &work.join("program.err"), PROGRAM_LIMIT)
+            .map_err(|why| refusal(own, &self.server, why))
     }
 }
 

@@ -15,7 +15,7 @@ use weir_server::{ServerBinary, Stop, known_variables};
 use weir_study::named_program;
 
 use crate::cli::AdviceArguments;
-use crate::commands::upgrade::source;
+use crate::commands::upgrade::source::Source;
 use crate::commands::{external_server, run, study_file};
 use crate::{Outcome, interrupt, output};
 
@@ -57,7 +57,7 @@ pub(crate) fn execute(arguments: &AdviceArguments) -> anyhow::Result<Outcome> {
         );
     }
     let program = program(arguments, &report)?;
-    let snapshot = source::snapshot(data, &program)?;
+    let snapshot = Source::find(data, &program)?.snapshot()?;
     let study = study::Study {
         report: &report,
         program: &program,

@@ -1,13 +1,16 @@
 //! `weir clean`.
 
 use weir_process::{EntryKind, Registry, SweptItem, sweep};
+use weir_server::Instances;
 
 use crate::cli::CleanArguments;
 use crate::commands::left_changed;
 use crate::{Outcome, output};
 
 pub(crate) fn execute(arguments: &CleanArguments) -> anyhow::Result<Outcome> {
-    let mut lines: Vec<_> = sweep(&Registry::open()?)?.iter().map(describe).collect();
+    let mut swept = sweep(&Registry::open()?)?;
+    swept.extend(Instances::open()?.sweep()?);
+    let mut lines: Vec<_> = swept.iter().map(describe).collect();
     let mut outcome = Outcome::Done;
     if arguments.forget_settings {
         lines.extend(left_changed::forget());

@@ -12,9 +12,9 @@ use std::path::Path;
 
 use anyhow::bail;
 use weir_capture::CaptureReader;
-use weir_model::option_variable;
 use weir_model::variables::LOG_BIN;
-use weir_server::{ServerBinary, Snapshots, cache_directory, space_available};
+use weir_model::{Bytes, option_variable, with_headroom};
+use weir_server::{ServerBinary, cache_directory, check_space_together, space_available};
 use weir_study::named_program;
 
 use crate::cli::UpgradeArguments;
@@ -23,6 +23,7 @@ use crate::{Outcome, interrupt, output};
 
 use checks::Checks;
 use settings::Settings;
+use source::Source;
 use study::Study;
 
 /// File of the study in the result's folder.
@@ -40,16 +41,14 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
     // Its whole content is read by the study.
     CaptureReader::open(&arguments.capture)?;
     let stop = interrupt::stop_flag()?;
-    let snapshot = source::snapshot(&arguments.data, &from)?;
-    let work = arguments.work.clone().unwrap_or_else(std::env::temp_dir);
-    tell_space(&snapshot, (&from, &to), &work)?;
+    let source = Source::find(&arguments.data, &from)?;
+    let work = weir_run::data_folder(arguments.work.as_deref())?;
+    check_space(&source, &to, &work)?;
+    let snapshot = source.snapshot()?;
     let mut settings = Settings::read(arguments.option_file.as_deref(), (&from, &to))?;
     let mut checks = Checks::make((&from, &to), (&snapshot, &work), settings.lost)?;
-    if !settings
-        .kept
-        .keys()
-        .any(|name| option_variable(name) == LOG_BIN)
-    {
+    let mut named = settings.kept.keys().map(|name| option_variable(name));
+    if !named.any(|variable| variable == LOG_BIN) {
         checks.decide_binary_log(&mut settings.kept);
     }
     let out = arguments.out.clone();
@@ -80,28 +79,25 @@ pub(crate) fn execute(arguments: &UpgradeArguments) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Tells all copies of the data before the first of them is made.
-fn tell_space(
-    snapshot: &str,
-    (from, to): (&ServerBinary, &ServerBinary),
-    work: &Path,
-) -> anyhow::Result<()> {
-    let cache = cache_directory();
-    let size = Snapshots::open(&cache)?.named(snapshot)?.size;
-    let again = if (from.flavor, from.version) == (to.flavor, to.version) {
-        String::new()
-    } else {
-        format!("as much again for {} {} ", to.flavor, to.version)
-    };
+/// Tells all copies of the data, and refuses those that do not fit, before the first of them is made.
+fn check_space(source: &Source<'_>, to: &ServerBinary, work: &Path) -> anyhow::Result<()> {
+    let (cache, size) = (cache_directory(), source.size);
+    let kept = source.snapshots_to_make(to)?;
     eprintln!(
-        "space: {size} are in the snapshot `{snapshot}` of {} {}; {again}({} free in {}); as much for each run, one at a time \
-         ({} free in {})",
-        from.flavor,
-        from.version,
+        "space: {} of data; snapshots to make: {kept} ({} free in {}); a copy for each run, one at a time ({} free \
+         in {})",
+        source.size_in_words(),
         space_available(&cache)?,
         cache.display(),
         space_available(work)?,
         work.display()
     );
-    Ok(())
+    if let Some(beside) = source.loaded_in() {
+        check_space_together(&[(&beside, size), (&cache, size)])?;
+    }
+    let of_run = (work, with_headroom(size));
+    Ok(check_space_together(&[
+        of_run,
+        (&cache, Bytes(kept * size.0)),
+    ])?)
 }

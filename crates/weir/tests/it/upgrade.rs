@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use weir_model::Flavor;
 use weir_server::ServerBinary;
 
-use crate::harness::{Weir, World};
+use crate::harness::{Weir, World, wait_until};
 use crate::server::Servers;
 
 weir_testing::on_both_flavors! {
     a_server_with_another_default_answers_differently
     data_are_changed_once_and_the_index_is_judged
+    servers_of_killed_commands_go_and_those_of_living_ones_stay
 }
 
 /// Tables of the user's with 2,000 rows, as a dump.
@@ -220,4 +221,68 @@ fn data_are_changed_once_and_the_index_is_judged(flavor: Flavor) {
         "{refused}"
     );
     servers.world.assert_nothing_left();
+}
+
+/// Both load the dump on a server, which stays up beyond the command that is killed.
+fn servers_of_killed_commands_go_and_those_of_living_ones_stay(flavor: Flavor) {
+    let servers = Servers::new();
+    capture(&servers);
+    servers.world.write("shop.sql", "DO SLEEP(300);\n");
+    let to = with_option(&servers, &weir_testing::binary(flavor), "");
+    let flavor = flavor.to_string();
+    let mut upgrade = upgrade(&servers, &flavor, &to, &[]).spawn();
+    let dump = servers.path("shop.sql");
+    let up = ["up", "half", "--server", &flavor, "--from-backup"];
+    let mut up = servers
+        .weir(&[&up[..], &[dump.to_str().unwrap()]].concat())
+        .spawn();
+    let names = || -> Vec<String> {
+        let listed = servers.json(&["list"]);
+        let running = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|info| !info["pid"].is_null());
+        running
+            .map(|info| info["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    wait_until("both servers run", || names().len() == 2);
+    let clean = || servers.command("clean", &[]).succeeds().stdout;
+    assert_eq!(clean(), "nothing was left behind\n");
+
+    for (child, left) in [(&mut upgrade, 1), (&mut up, 0)] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let told = clean();
+        let ends = |line: &str| told.lines().any(|told| told.starts_with(line));
+        assert!(
+            ends("ended server, process ") && ends("removed /"),
+            "{told}"
+        );
+        assert_eq!(names().len(), left);
+    }
+    assert_eq!(servers.json(&["list"]).as_array().unwrap().len(), 0);
+    servers.world.assert_nothing_left();
+}
+
+#[test]
+fn copies_that_do_not_fit_are_refused_before_the_first() {
+    let servers = Servers::new();
+    capture(&servers);
+    let to = with_option(&servers, &weir_testing::binary(Flavor::Mariadb), "");
+    let dump = fs::File::create(servers.path("shop.sql")).unwrap();
+    dump.set_len(1 << 42).unwrap();
+    let work = servers.path("work");
+    let refused = upgrade(
+        &servers,
+        "mariadb",
+        &to,
+        &["--work", work.to_str().unwrap()],
+    )
+    .fails();
+    for part in ["8T needed", "by --work", "by XDG_CACHE_HOME"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    assert_eq!(servers.json(&["list"]).as_array().unwrap().len(), 0);
 }

@@ -61,14 +61,17 @@ impl Source {
                 Ok(instances.create(binary, instance, &DataSource::Backup(backup))?)
             }
             Self::Dump(path) => {
-                let info = instances.create(binary, instance, &DataSource::Empty)?;
-                let loaded = load(instances, &instance.name, path);
+                let name = &instance.name;
+                let unloaded = instance.for_this_process();
+                let info = instances.create(binary, &unloaded, &DataSource::Empty)?;
+                let loaded = load(instances, name, path);
                 if loaded.is_err() {
                     // Half of a dump is no server to measure on.
-                    instances.stop(&instance.name, true)?;
-                    instances.remove(&instance.name)?;
+                    instances.stop(name, true)?;
+                    instances.remove(name)?;
                 }
                 loaded?;
+                instances.hand_over(name, instance.made_for)?;
                 Ok(info)
             }
         }

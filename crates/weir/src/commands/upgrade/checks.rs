@@ -12,7 +12,8 @@ use weir_server::{
 };
 
 /// Beginnings of settings that are the server's own, or measure it.
-const NOT_COMPARED: [&str; 9] = [
+const NOT_COMPARED: [&str; 11] = [
+    "build_id",
     "have_",
     "innodb_version",
     "ssl_",
@@ -22,6 +23,7 @@ const NOT_COMPARED: [&str; 9] = [
     "hostname",
     "report_",
     "license",
+    "wsrep_patch_version",
 ];
 /// Names in schemas of the server's own are not the user's.
 const NAMES: &str = "SELECT DISTINCT name FROM (\
@@ -146,7 +148,7 @@ fn defaults(
     let is_path = |value: &str| value.contains('/');
     let both = before.into_iter().filter_map(|(name, before)| {
         let after = after.get(&name)?.clone();
-        let differs = before != after && !is_path(&before) && !is_path(&after);
+        let differs = !are_equal(&before, &after) && !is_path(&before) && !is_path(&after);
         let is_compared = differs && is_setting(&name) && !is_own(&name);
         is_compared.then(|| {
             let [before, after] = without_common(&before, &after);
@@ -154,6 +156,12 @@ fn defaults(
         })
     });
     both.collect()
+}
+
+/// Servers differ in how they write a number.
+fn are_equal(before: &str, after: &str) -> bool {
+    let numbers = [before, after].map(|value| value.parse::<f64>().ok());
+    before == after || numbers[0].is_some() && numbers[0] == numbers[1]
 }
 
 /// Two lists without the items that both have; what are no lists stay whole.
@@ -240,12 +248,14 @@ mod tests {
             ("version", "1"),
             ("log_bin", "OFF"),
             ("gone", "1"),
+            ("expire_logs_days", "0"),
         ]);
         let after = list(&[
             ("datadir", "/b"),
             ("version", "2"),
             ("log_bin", "ON"),
             ("new", "1"),
+            ("expire_logs_days", "0.000000"),
         ]);
         let found = defaults(before, &after);
         assert_eq!(found, [["log_bin", "OFF", "ON"].map(str::to_owned)]);
