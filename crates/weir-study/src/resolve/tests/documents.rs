@@ -47,7 +47,8 @@ fn whole_studies_of_other_pages_are_studies() {
             let example = format!("[study]\n{}", block.split("```").next().unwrap())
                 .replace("tuesday.weircap", &capture.path().display().to_string())
                 .replace("\"shop.toml\"", "\"../../workloads/shop.toml\"")
-                .replace("warmup = \"30s\"", "warmup = \"3s\"");
+                .replace("warmup = \"30s\"", "warmup = \"3s\"")
+                .replace("warmup = \"5m\"", "warmup = \"3s\"");
             let resolved = resolved(&example);
             assert!(resolved.is_ok(), "{}\n{example}", resolved.unwrap_err());
         }
