@@ -34,9 +34,6 @@ impl<'a> StudyContext<'a> {
         let hosts = server_hosts::find(plan, &external, options)?;
         let drives = Drives::new(plan, options)?;
         let compares_with_host = compares_with_host(plan);
-        if compares_with_host && options.work.is_none() {
-            return Err(RunError::NoHostStorage);
-        }
         Ok(Self {
             options,
             servers,
@@ -52,6 +49,8 @@ impl<'a> StudyContext<'a> {
     pub(crate) fn work_of(&self, cell: &Cell) -> Option<&Path> {
         let is_emulated = cell.spec.primary().drive.is_some();
         let work = self.options.work.as_deref();
+        // Without a folder of the user's choice, the storage to compare with is that of the result.
+        let work = work.or(self.compares_with_host.then_some(&self.options.out));
         work.filter(|_| !(self.compares_with_host && is_emulated))
     }
 

@@ -37,11 +37,6 @@ pub enum RunError {
         /// Reason.
         why: String,
     },
-    /// Some runs are on the host's own storage, and no folder says which.
-    #[error(
-        "level `host` of factor drive (the storage below --work) has no folder; give --work DIR on the drive to measure"
-    )]
-    NoHostStorage,
     /// `--resume` on a result of another study.
     #[error(
         "`{path}` holds another study or other settings; give a new --out folder, or the study \

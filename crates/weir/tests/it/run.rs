@@ -302,10 +302,20 @@ fn a_study_compares_the_storage_below_the_work_folder_with_a_drive(flavor: Flavo
         "{comparisons}"
     );
     assert!(!comparisons.contains("datadir"), "{comparisons}");
+
+    // As in the first study that a user runs: the storage is that of the result.
+    let out = world.path("results/host");
+    let output = Weir::in_world(&world)
+        .args(["run", study.to_str().unwrap(), "--out"])
+        .args([&out])
+        .output();
+    assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+    let line = data_line(&output);
+    assert!(line.contains(out.to_str().unwrap()), "{line}");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 2, "report and result");
     world.assert_nothing_left();
 }
 
-/// One repetition is invalid by rule R4, which the exit code says.
 /// The line of an answer that says where the data lay.
 fn data_line(output: &Output) -> &str {
     let line = output
