@@ -131,9 +131,12 @@ impl OpenWrite {
     }
 
     fn overlaps(&self, other: &Self) -> bool {
-        self.file == other.file
-            && self.offset < other.offset + other.bytes
-            && other.offset < self.offset + self.bytes
+        self.is_into(other.file, &(other.offset..other.offset + other.bytes))
+    }
+
+    /// Returns true if it writes into these bytes of `file`.
+    fn is_into(&self, file: u64, bytes: &Range<u64>) -> bool {
+        self.file == file && self.offset < bytes.end && bytes.start < self.offset + self.bytes
     }
 }
 
@@ -294,11 +297,7 @@ impl Cache {
 
     /// The writes into these bytes of `file` are decided: its size or its space changes under them.
     fn settle_bytes(&mut self, file: u64, bytes: Range<u64>) -> Vec<OpenWrite> {
-        self.settle(|write| {
-            write.file == file
-                && write.offset < bytes.end
-                && bytes.start < write.offset + write.bytes
-        })
+        self.settle(|write| write.is_into(file, &bytes))
     }
 
     /// The oldest completed writes leave a cache that is too full.

@@ -44,7 +44,7 @@ impl<'a> StudyContext<'a> {
         })
     }
 
-    /// The folder that the user gives for the data of `cell`. Where a study compares the storage there with
+    /// The folder for the data of `cell` that the user gives, or that a comparison with the host's storage needs. Where a study compares the storage there with
     /// emulated drives, those are in memory: they would add to their own latency that of the storage.
     pub(crate) fn work_of(&self, cell: &Cell) -> Option<&Path> {
         let is_emulated = cell.spec.primary().drive.is_some();

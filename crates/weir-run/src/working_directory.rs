@@ -38,10 +38,7 @@ pub(crate) fn choose(
     data: Bytes,
     kind: StorageKind,
 ) -> Result<PathBuf, RunError> {
-    if let Some(work) = work {
-        create_users_folder(work)?;
-    }
-    let place = folder(work, data, kind);
+    let place = made(work, data, kind)?;
     weir_server::check_space(&place, with_headroom(data))?;
     Ok(place)
 }
@@ -52,8 +49,12 @@ pub(crate) fn choose(
 ///
 /// A folder that cannot be made.
 pub fn data_folder(work: Option<&Path>) -> Result<PathBuf, RunError> {
+    made(work, Bytes(0), StorageKind::Disk)
+}
+
+fn made(work: Option<&Path>, data: Bytes, kind: StorageKind) -> Result<PathBuf, RunError> {
     work.map_or(Ok(()), create_users_folder)?;
-    Ok(folder(work, Bytes(0), StorageKind::Disk))
+    Ok(folder(work, data, kind))
 }
 
 /// `work` if given, else memory if that is wanted and `data` fit there with room to spare, else a folder on a disk.

@@ -136,7 +136,7 @@ impl Instances {
     ) -> Result<InstanceInfo, ServerError> {
         folder.make()?;
         let _lock = folder.lock()?;
-        // Nobody else has a use for half of it.
+        // Half of it is of no use to others.
         instance.for_this_process().write(folder.path())?;
         let mut instance = instance.clone();
         let data = folder.data();

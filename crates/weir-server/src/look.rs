@@ -231,10 +231,7 @@ fn stall_report(evidence: &Evidence, counter: &'static str) -> Option<StallRepor
         .map(|at| series.start_s(at))
         .collect();
     let found = stalls::search(&rates, &starts);
-    let (period_s, ones) = match period::periodic(&found.stalls) {
-        Some((period_s, ones)) => (Some(period_s), ones),
-        None => (None, found.stalls.clone()),
-    };
+    let (period_s, ones) = period::periodic(&found.stalls);
     Some(StallReport {
         counter,
         median_per_s: found.median_per_s,

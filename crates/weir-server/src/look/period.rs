@@ -9,21 +9,21 @@ const SPREAD_OF_THREE: f64 = 0.03;
 const SPREAD: f64 = 0.1;
 /// Sampling once a second moves a beginning by up to a second.
 const SAMPLING_S: f64 = 1.5;
-
 /// Stalls below this part of the longest are of another kind, such as a busy machine's.
 const LONG: f64 = 0.5;
 
-/// Stalls with a period, and the period, seconds: all of them, else the long ones.
-pub(super) fn periodic(stalls: &[Stall]) -> Option<(f64, Vec<Stall>)> {
+/// The period, seconds, and the stalls that have it: all of them, or the long ones. Without a period all of them.
+pub(super) fn periodic(stalls: &[Stall]) -> (Option<f64>, Vec<Stall>) {
     let longest = stalls.iter().map(|stall| stall.seconds).fold(0.0, f64::max);
-    [0.0, LONG].into_iter().find_map(|part| {
+    let found = [0.0, LONG].into_iter().find_map(|part| {
         let ones = stalls
             .iter()
             .filter(|stall| stall.seconds >= part * longest);
         let ones: Vec<Stall> = ones.cloned().collect();
         let begins: Vec<f64> = ones.iter().map(|stall| stall.from_s).collect();
-        Some((period_s(&begins)?, ones))
-    })
+        Some((Some(period_s(&begins)?), ones))
+    });
+    found.unwrap_or_else(|| (None, stalls.to_vec()))
 }
 
 /// Time between the beginnings of stalls, seconds, if it is always the same.
@@ -114,8 +114,8 @@ mod tests {
             (1809., 7.),
             (3017., 7.),
         ];
-        let (period, ones) = periodic(&seen.iter().map(stall).collect::<Vec<_>>()).unwrap();
-        assert_eq!((period, ones.len()), (1208.0, 3));
+        let (period, ones) = periodic(&seen.iter().map(stall).collect::<Vec<_>>());
+        assert_eq!((period, ones.len()), (Some(1208.0), 3));
     }
 
     #[test]

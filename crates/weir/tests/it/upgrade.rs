@@ -151,7 +151,8 @@ fn a_server_with_another_default_answers_differently(flavor: Flavor) {
     servers.world.assert_nothing_left();
 }
 
-/// Both servers get the binary log that both have by default. What one has alone is told, and left out.
+/// Both servers get the binary log that both have by default. The report names one that a single server has, and neither
+/// gets it.
 fn the_binary_log_is_that_of_both(servers: &Servers, server: &ServerBinary) {
     let flavor = server.flavor.to_string();
     let study = fs::read_to_string(servers.path("first/upgrade.toml")).unwrap();
